@@ -1,0 +1,47 @@
+# Every target sets up what it needs: a virtual environment in .venv, the package in it, then the work.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+CLI    := $(BIN)/itinera
+
+.PHONY: test demo bench tables slow lint docs clean
+
+# Stamps remember which extras are installed, so repeated runs start at once.
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed-core: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.installed-%: $(VENV)/.installed-core
+	$(PIP) -e ".[$*]"
+	@touch $@
+
+test: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+slow: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n auto -m "slow"
+
+demo: $(VENV)/.installed-core
+	$(BIN)/python recipes/demo.py
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python benchmarks/run.py
+
+tables: $(VENV)/.installed-core
+	$(BIN)/python recipes/interval_coverage.py
+
+lint: $(VENV)/.installed-lint $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/.installed-docs
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
+
+clean:
+	rm -rf $(VENV) build dist site demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,15 @@
+"""Itinera tells how well, how surely and why an agent follows language through a place.
+
+Reading order: `worlds` (where), `tasks` (what is asked), `records` (what happened), `formats` (others' files),
+`metrics` (how well), `stats` (how sure), `cli` (the terminal).
+
+    from itinera.formats import matterport, r2r
+    from itinera.metrics import score
+    from itinera.stats import interval
+
+    worlds = matterport.read_worlds("connectivity/")
+    split = r2r.read_split("R2R_val_unseen.json")
+    walks = r2r.read_walks("predictions.json")
+    table = score(walks, split, worlds)
+    print(interval(table["SPL"], clusters=table.world_ids))
+"""

@@ -1,0 +1,1 @@
+"""The terminal's door: one file per verb, each imported when chosen."""

@@ -1,0 +1,130 @@
+"""Typed decoding of other people's JSON, with every fault of a file reported together.
+
+The whole file is decoded at once, which is fast; only when that fails is it taken apart record by record to say
+where and why.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.files import open_stream, read_bytes
+
+T = TypeVar("T")
+
+_REMEDY = "Compare the record with the format's description in the documentation."
+# What a decoder may raise on hostile bytes: wrong shape, bad text, absurd nesting, absurd numbers.
+_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError, OverflowError)
+
+
+def decode(data: bytes, kind: type[T], source: str) -> T:
+    """One JSON document of a known shape."""
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except _UNDECODABLE as error:
+        raise BadFile(source, [fault_of(error, "")]) from None
+
+
+def decode_list(data: bytes, kind: type[T], source: str) -> list[T]:
+    """The records of a JSON list."""
+    try:
+        return msgspec.json.decode(data, type=list[kind])  # type: ignore[valid-type]
+    except _UNDECODABLE:
+        raws = _raw(data, list[msgspec.Raw], source)
+        return list(_each(((f"record {i}", raw) for i, raw in enumerate(raws)), kind, source))
+
+
+def decode_dict(data: bytes, kind: type[T], source: str) -> dict[str, T]:
+    """The records of a JSON object by key. A repeated key, which JSON readers silently drop, is a fault."""
+    try:
+        found = msgspec.json.decode(data, type=dict[str, kind])  # type: ignore[valid-type]
+    except _UNDECODABLE:
+        raws = _raw(data, dict[str, msgspec.Raw], source)
+        decoded = _each(((f'record "{key}"', raw) for key, raw in raws.items()), kind, source)
+        found = dict(zip(raws, decoded, strict=True))
+    refuse_repeated_keys(data, source)
+    return found
+
+
+def decode_lines(path: Path, kind: type[T]) -> list[T]:
+    """The records of a JSON-lines file, read as a stream. Blank lines are passed over."""
+    decoder = msgspec.json.Decoder(kind)
+    records, faults = [], []
+    with open_stream(path) as stream:
+        for number, line in enumerate(iter(stream.readline, b""), start=1):
+            if not line.strip():
+                continue
+            try:
+                records.append(decoder.decode(line))
+            except _UNDECODABLE as error:
+                faults.append(fault_of(error, f"line {number}"))
+    if faults:
+        raise BadFile(str(path), faults)
+    return records
+
+
+def read_list(path: Path, kind: type[T]) -> list[T]:
+    """The records of a file that holds a JSON list."""
+    return decode_list(read_bytes(path), kind, str(path))
+
+
+def fault_of(error: BaseException, where: str) -> Fault:
+    """A decoder's complaint in our words, its path turned into a field."""
+    if isinstance(error, RecursionError):
+        return Fault(where, "is nested too deeply.", _REMEDY)
+    if isinstance(error, UnicodeDecodeError):
+        return Fault(where, "is not UTF-8 text.", "Save the file as UTF-8.")
+    text = str(error)
+    if "4300 digits" in text or "integer string conversion" in text:
+        text = "holds a number with thousands of digits"
+    problem, _, field = text.partition(" - at `")
+    return Fault(where, f"{problem}.", _REMEDY, field.rstrip("`").removeprefix("$.").removeprefix("$"))
+
+
+def _raw(data: bytes, kind: type[T], source: str) -> T:
+    # The outermost shape alone: where even that fails, there are no records to name.
+    return decode(data, kind, source)
+
+
+def _each(records: Iterable[tuple[str, msgspec.Raw]], kind: type[T], source: str) -> Iterator[T]:
+    decoder = msgspec.json.Decoder(kind)
+    good, faults = [], []
+    for where, raw in records:
+        try:
+            good.append(decoder.decode(raw))
+        except _UNDECODABLE as error:
+            faults.append(fault_of(error, where))
+    if faults:
+        raise BadFile(source, faults)
+    return iter(good)
+
+
+def refuse_repeated_keys(data: bytes, source: str) -> None:
+    """Raise BadFile if any object of a JSON document repeats a key."""
+    repeated: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        if len(pairs) != len({key for key, _ in pairs}):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    repeated.append(key)
+                seen.add(key)
+
+    # The hook returns nothing, so each object is dropped once looked at and memory stays small.
+    json.loads(data, object_pairs_hook=look)
+    if repeated:
+        remedy = "Every id must be given once; readers of JSON keep only the last."
+        raise BadFile(source, [Fault(f'record "{key}"', "is given twice.", remedy) for key in repeated])
+
+
+def finite(values: Iterable[float]) -> bool:
+    """Whether every number is neither NaN nor infinite."""
+    return all(map(math.isfinite, values))

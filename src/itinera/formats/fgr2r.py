@@ -1,0 +1,163 @@
+"""Fine-Grained R2R: R2R whose instructions are cut into sub-instructions, each beside its part of the path.
+
+Two fields come on top of R2R's: `new_instructions`, a string that holds a nested list of lemmatised words, and
+`chunk_view`, the first and last node of each sub-instruction, counted from 1. Read `read_split`; its writer is beside.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from itinera.errors import BadArgument, Fault
+from itinera.formats import r2r
+from itinera.formats.decoding import decode_list
+from itinera.formats.files import atomic_write, read_bytes
+from itinera.formats.frames import heading_to_r2r
+from itinera.tasks import Alignment, Episode, Split
+
+Words = list[list[str]]  # the words of each sub-instruction
+Views = list[tuple[int, int]]  # the first and last node of each sub-instruction, from 1
+
+LONGEST_LITERAL = 100_000  # characters; the longest public one has 2,053
+_DEEPEST = 3  # instructions, sub-instructions, words
+
+# A quoted word as Python writes it, and nothing else: no prefix, no escape Python would not write.
+_ESCAPE = r"\\(?:['\"\\nrt]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4}|U000[0-9a-f]{5})"
+_WORD = re.compile(rf"'(?:[^'\\\n]|{_ESCAPE})*'|\"(?:[^\"\\\n]|{_ESCAPE})*\"")
+
+
+class _ChunkedPath(r2r.PathRecord, kw_only=True):
+    new_instructions: str
+    chunk_view: list[Views] | None = None
+
+
+def read_split(path: str | Path) -> Split:
+    """The episodes of a Fine-Grained R2R file, named as R2R's, each with the alignment of its words to its path.
+
+    The words are those of all sub-instructions, which are lemmatised and thus not those of the brief. The boundaries
+    stand in the notes as the file has them: `notes["new_instructions"]` are the words of each sub-instruction of this
+    episode, `notes["chunk_view"]` its [first, last] nodes counted from 1. A test split has words without nodes; an
+    instruction that nobody cut has no alignment.
+    """
+    path = Path(path)
+    records = decode_list(read_bytes(path), _ChunkedPath, str(path))
+    faults: list[Fault] = []
+    cuts: dict[str, list[Words]] = {}
+    for i, record in enumerate(records):
+        faults += r2r.path_faults(f"record {i}", record)
+        try:
+            words = _words(record.new_instructions)
+        except ValueError as error:
+            faults.append(Fault(f"record {i}", f"{error}.", _REMEDY, "new_instructions"))
+            continue
+        faults += _faults(f"record {i}", record, words)
+        cuts[str(record.path_id)] = words
+    r2r.refuse(str(path), faults, records)
+    # But for those two fields, now known to be sound, this is an R2R file.
+    split = r2r.read_split(path)
+    views = {str(record.path_id): record.chunk_view for record in records}
+    aligned = (_aligned(episode, cuts[episode.path_id], views[episode.path_id]) for episode in split.episodes)
+    return replace(split, episodes=tuple(aligned))
+
+
+_REMEDY = "It must be the text of a list, per instruction, of lists, per sub-instruction, of quoted words."
+
+
+def _words(text: str) -> list[Words]:
+    """The nested list a literal holds; raises ValueError where it holds anything else."""
+    if len(text) > LONGEST_LITERAL:
+        raise ValueError(f"has {len(text)} characters, more than {LONGEST_LITERAL}")
+    # Only brackets, commas and spaces may stand around the words, and not deeper than they should: this bounds what
+    # the parser below is given.
+    skeleton = _WORD.sub("", text)
+    depth = deepest = 0
+    for sign in skeleton:
+        depth += (sign == "[") - (sign == "]")
+        deepest = max(deepest, depth)
+    if not set(skeleton) <= set("[], \n") or deepest > _DEEPEST:
+        raise ValueError("is not a list of lists of lists of quoted words")
+    try:
+        return msgspec.convert(ast.literal_eval(text.strip()), list[Words])
+    except (SyntaxError, ValueError, MemoryError, RecursionError, msgspec.ValidationError) as error:
+        raise ValueError(f"cannot be read ({str(error).splitlines()[0]})") from None
+
+
+def _faults(where: str, record: _ChunkedPath, words: Sequence[Words]) -> Iterator[Fault]:
+    if len(words) > len(record.instructions):
+        problem = f"cuts {len(words)} instructions, but there are {len(record.instructions)}."
+        yield Fault(where, problem, "The lists follow the order of the instructions.", "new_instructions")
+    if not all(chain.from_iterable(words)):
+        yield Fault(where, "has a sub-instruction without words.", "Leave it out.", "new_instructions")
+    if record.chunk_view is None:
+        return
+    counted, viewed = list(map(len, words)), list(map(len, record.chunk_view))
+    if counted != viewed:
+        problem = f"has {viewed} sub-instructions where new_instructions has {counted}."
+        yield Fault(where, problem, "Each sub-instruction needs its [first, last] nodes.", "chunk_view")
+    count = len(record.path)
+    for first, last in chain.from_iterable(record.chunk_view):
+        if not 1 <= first <= last <= count:
+            remedy = "Nodes are counted from 1, both ends included."
+            yield Fault(where, f"[{first}, {last}] is not a part of a path of {count} nodes.", remedy, "chunk_view")
+
+
+def _aligned(episode: Episode, cuts: list[Words], views: list[Views] | None) -> Episode:
+    i = int(episode.id.rpartition("_")[2])
+    if i >= len(cuts) or not cuts[i]:
+        return episode
+    notes = {**episode.notes, "new_instructions": cuts[i]}
+    if views is not None:
+        notes["chunk_view"] = views[i]
+    return replace(episode, alignment=_alignment(cuts[i], views[i] if views is not None else None), notes=notes)
+
+
+def _alignment(words: Words, views: Views | None) -> Alignment:
+    # A part's nodes are numbered from 1 in the file and from 0 here, so an unknown one may be given as node 0.
+    nodes = np.array(views or [(0, 0)] * len(words), dtype=np.int64) - 1
+    counts = np.fromiter(map(len, words), np.int64, len(words))
+    first, last = np.repeat(nodes, counts, axis=0).T
+    return Alignment(tuple(chain.from_iterable(words)), first, last)
+
+
+def write_split(path: str | Path, split: Split) -> None:
+    """A split of graph episodes in Fine-Grained R2R's form, cut as their notes say."""
+    if not any("new_instructions" in episode.notes for episode in split.episodes):
+        raise BadArgument(f"{split.name} has no sub-instructions to write. Write it as R2R instead.")
+    paths: dict[str, list[Episode]] = {}
+    for episode in split.episodes:
+        paths.setdefault(episode.path_id or episode.id, []).append(episode)
+    records = [_record(path_id, episodes) for path_id, episodes in paths.items()]
+    with atomic_write(Path(path)) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(records), indent=1))
+
+
+def _record(path_id: str, episodes: list[Episode]) -> _ChunkedPath:
+    one = episodes[0]
+    views = _noted("chunk_view", episodes)
+    return _ChunkedPath(
+        scan=one.world_id,
+        path_id=r2r.number_or_name(path_id),
+        path=list(one.reference if len(one.reference) else (one.start.place,)),
+        heading=heading_to_r2r(one.start.heading),
+        instructions=[episode.brief.text for episode in episodes],
+        distance=one.stated_distance,
+        new_instructions=repr(_noted("new_instructions", episodes)),
+        chunk_view=views or None,
+    )
+
+
+def _noted(name: str, episodes: Iterable[Episode]) -> list[Any]:
+    # The lists have no names but their order, so an instruction left whole before one that is cut gets an empty one.
+    lists = [episode.notes.get(name, []) for episode in episodes]
+    while lists and not lists[-1]:
+        lists.pop()
+    return lists

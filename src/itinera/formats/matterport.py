@@ -1,0 +1,142 @@
+"""Matterport connectivity: the navigation graphs of the 90 scans, from a folder or an archive.
+
+One `{scan}_connectivity.json` per scan: a list of panoramas with pose, `included` and `unobstructed`. An edge joins two
+included panoramas that see each other unobstructed; a panorama without edges stays a node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+import numpy as np
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.decoding import decode_list
+from itinera.formats.files import Member, members, write_members
+from itinera.worlds import Array, NavGraph, World
+
+SUFFIX = "_connectivity.json"
+Positions: TypeAlias = Literal["pose", "panorama"]
+
+# Panorama positions of the licensed .house files lie beside the connectivity poses by this constant, in the camera's
+# own frame. The first release of R4R used them, so its published counts need them.
+PANORAMA_OFFSET = (-0.01291, 0.03317, -0.01065)
+
+
+class Panorama(msgspec.Struct, omit_defaults=True):
+    """One entry of a connectivity file."""
+
+    image_id: str
+    pose: list[float]  # 16 numbers, row-major camera-to-world
+    included: bool
+    unobstructed: list[bool]
+    height: float = 0.0
+    visible: list[bool] = []
+
+
+class Connectivity(Mapping[str, World]):
+    """The worlds of a connectivity folder or archive by scan, each read when first asked for."""
+
+    def __init__(self, path: str | Path, *, positions: Positions = "pose") -> None:
+        self.path = Path(path)
+        if not self.path.exists():
+            raise BadFile(str(path), [Fault("", "there is no such file or folder.", "Give the connectivity folder.")])
+        found = members(self.path, SUFFIX)
+        self._files = {name.removesuffix(SUFFIX): member for name, member in found.items()}
+        if not self._files:
+            problem = f"holds no file that ends in {SUFFIX}."
+            raise BadFile(
+                str(path), [Fault("", problem, "Give Matterport's connectivity folder, or an archive of it.")]
+            )
+        self._positions: Positions = positions
+        self._read: dict[str, World] = {}
+
+    def __getitem__(self, scan: str) -> World:
+        if scan not in self._read:
+            self._read[scan] = World(scan, _graph(self._files[scan], self._positions))
+        return self._read[scan]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
+def read_worlds(path: str | Path, *, positions: Positions = "pose") -> Connectivity:
+    """The worlds of a connectivity folder, .zip or .tar archive.
+
+    `positions="pose"` takes each node's position from its pose; `"panorama"` adds the constant camera-frame offset
+    that turns poses into the panorama positions of the licensed files.
+    """
+    return Connectivity(path, positions=positions)
+
+
+def _graph(member: Member, positions: Positions) -> NavGraph:
+    # `visible` is half of the file and not needed for moving: leaving it out halves the time.
+    panoramas = decode_list(member.read(), _Moving, member.name)
+    faults = [fault for i, p in enumerate(panoramas) for fault in _faults(i, p, len(panoramas))]
+    faults += _repeated(panoramas)
+    if faults:
+        raise BadFile(member.name, faults)
+    kept = [i for i, p in enumerate(panoramas) if p.included]
+    seen = np.array([p.unobstructed for p in panoramas], dtype=bool).reshape(len(panoramas), -1)
+    joined = seen[np.ix_(kept, kept)] if kept else np.zeros((0, 0), dtype=bool)
+    # The graph is undirected: an edge that only one of its ends lists still is one.
+    edges = np.argwhere(np.triu(joined | joined.T, k=1))
+    poses = np.array([panoramas[i].pose for i in kept], dtype=np.float64).reshape(-1, 4, 4)
+    return NavGraph(tuple(panoramas[i].image_id for i in kept), _places(poses, positions), edges)
+
+
+class _Moving(msgspec.Struct):
+    image_id: str
+    pose: list[float]
+    included: bool
+    unobstructed: list[bool]
+
+
+def _places(poses: Array, positions: Positions) -> Array:
+    places = poses[:, :3, 3]
+    if positions == "panorama":
+        places = places + poses[:, :3, :3] @ np.array(PANORAMA_OFFSET)
+    return places
+
+
+def _faults(i: int, panorama: _Moving, count: int) -> Iterator[Fault]:
+    where = f"record {i}"
+    if len(panorama.pose) != 16 or not np.isfinite(panorama.pose).all():
+        yield Fault(where, "must hold 16 finite numbers.", "Take the official file.", "pose")
+    if len(panorama.unobstructed) != count:
+        problem = f"has {len(panorama.unobstructed)} entries for {count} panoramas."
+        yield Fault(where, problem, "Take the official file.", "unobstructed")
+
+
+def _repeated(panoramas: list[_Moving]) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for i, panorama in enumerate(panoramas):
+        if panorama.image_id in seen:
+            yield Fault(f"record {i}", f"{panorama.image_id} is given twice.", "Ids must be distinct.", "image_id")
+        seen.add(panorama.image_id)
+
+
+def write_worlds(path: str | Path, worlds: Mapping[str, World]) -> None:
+    """Graph worlds as connectivity files in a folder or archive. Heights are 0 and `visible` equals `unobstructed`."""
+    content = {f"{scan}{SUFFIX}": msgspec.json.encode(_panoramas(world)) for scan, world in worlds.items()}
+    content["scans.txt"] = "".join(f"{scan}\n" for scan in worlds).encode()
+    write_members(Path(path), content)
+
+
+def _panoramas(world: World) -> list[Panorama]:
+    graph = world.space
+    if not isinstance(graph, NavGraph):
+        raise BadFile(world.id, [Fault("", "is not a navigation graph, which is all a connectivity file can hold.")])
+    written = []
+    for i, node in enumerate(graph.nodes):
+        pose = np.eye(4)
+        pose[:3, 3] = graph.positions[i]
+        joined = graph.adjacency[i].tolist()
+        written.append(Panorama(node, pose.ravel().tolist(), True, joined, 0.0, joined))
+    return written

@@ -1,0 +1,219 @@
+"""Room-to-Room and its kin: annotation files (R2R, R4R and longer joins) and the list form of submissions.
+
+Read `read_split` for tasks and `read_walks` for predictions; each has its writer beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.decoding import decode_list
+from itinera.formats.files import atomic_write, read_bytes
+from itinera.formats.frames import heading_from_r2r, heading_to_r2r
+from itinera.records import Logbook, Trajectory
+from itinera.tasks import Brief, Episode, Split
+from itinera.worlds import Pose
+
+PARTS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
+
+
+class PathRecord(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """One path with its instructions, as R2R writes it; the optional fields are R4R's."""
+
+    scan: str
+    path_id: int | str
+    path: list[str]
+    heading: float
+    instructions: list[str]
+    distance: float | None = None
+    first_path_id: int | str | None = None
+    second_path_id: int | str | None = None
+    third_path_id: int | str | None = None
+    fourth_path_id: int | str | None = None
+    shortest_path: list[str] | None = None
+    shortest_path_distance: float | None = None
+
+
+def read_split(path: str | Path) -> Split:
+    """The episodes of an R2R-like file, one per instruction, named "<path_id>_<i>"."""
+    path = Path(path)
+    records = decode_list(read_bytes(path), PathRecord, str(path))
+    refuse(str(path), chain.from_iterable(path_faults(f"record {i}", r) for i, r in enumerate(records)), records)
+    episodes = tuple(chain.from_iterable(map(_episodes, records)))
+    joined = bool(records) and records[0].first_path_id is not None
+    return Split(split_name(path), episodes, protocol="r4r" if joined else "r2r")
+
+
+def split_name(path: Path) -> str:
+    """A file's name without its endings."""
+    return path.name.split(".json")[0]
+
+
+def path_faults(where: str, record: Any) -> Iterable[Fault]:
+    """What is wrong with a record's path, instructions and heading."""
+    if not record.path:
+        yield Fault(where, "is empty.", "A path holds at least its start.", "path")
+    if not record.instructions:
+        yield Fault(where, "is empty.", "A path needs at least one instruction.", "instructions")
+    if not np.isfinite(record.heading):
+        yield Fault(where, "is not finite.", "Headings are radians.", "heading")
+
+
+def refuse(source: str, faults: Iterable[Fault], records: Sequence[Any] = (), key: str = "path_id") -> None:
+    """Raise BadFile if there are faults, or if records share an id."""
+    found = list(faults)
+    first: dict[Any, int] = {}
+    for i, record in enumerate(records):
+        name = getattr(record, key)
+        if name in first:
+            problem = f"{name} is also the id of record {first[name]}."
+            found.append(Fault(f"record {i}", problem, "Ids must be distinct within a file.", key))
+        first.setdefault(name, i)
+    if found:
+        raise BadFile(source, found)
+
+
+def _episodes(record: PathRecord) -> Iterable[Episode]:
+    reference = tuple(record.path)
+    # A test split gives the start alone and no distance; a path of one node with a distance is a real one.
+    withheld = len(reference) == 1 and record.distance is None
+    notes = {name: value for name in (*PARTS, "shortest_path", "shortest_path_distance")
+             if (value := getattr(record, name)) is not None}  # fmt: skip
+    start = Pose(reference[0], heading_from_r2r(record.heading))
+    for i, instruction in enumerate(record.instructions):
+        yield Episode(
+            id=f"{record.path_id}_{i}",
+            world_id=record.scan,
+            start=start,
+            goals=() if withheld else reference[-1:],
+            reference=() if withheld else reference,
+            brief=Brief(instruction),
+            path_id=str(record.path_id),
+            stated_distance=record.distance,
+            notes=notes,
+        )
+
+
+def write_split(path: str | Path, split: Split) -> None:
+    """A split of graph episodes in R2R's form, the episodes of one path together."""
+    records: dict[str, PathRecord] = {}
+    for episode in split.episodes:
+        path_id = episode.path_id or episode.id
+        if path_id in records:
+            records[path_id].instructions.append(episode.brief.text)
+            continue
+        records[path_id] = PathRecord(
+            scan=episode.world_id,
+            path_id=number_or_name(path_id),
+            path=[str(place) for place in (episode.reference if len(episode.reference) else (episode.start.place,))],
+            heading=heading_to_r2r(episode.start.heading),
+            instructions=[episode.brief.text],
+            distance=episode.stated_distance,
+            **{name: episode.notes[name] for name in PathRecord.__struct_fields__ if name in episode.notes},
+        )
+    with atomic_write(Path(path)) as stream:
+        stream.write(msgspec.json.format(msgspec.json.encode(list(records.values())), indent=1))
+
+
+def number_or_name(text: str) -> int | str:
+    """The number an id was in its file, or the id as it is."""
+    return int(text) if text.isdecimal() and str(int(text)) == text else text
+
+
+class _Step(msgspec.Struct, array_like=True, gc=False):
+    viewpoint: str
+    heading: float = 0.0
+    elevation: float = 0.0
+
+
+class _Prediction(msgspec.Struct, kw_only=True):
+    trajectory: list[_Step]
+    instr_id: str | int | None = None
+    inst_idx: str | int | None = None  # NDH's name for the same
+    predObjId: int | str | None = None  # REVERIE's answer
+
+
+class _Segments(msgspec.Struct, kw_only=True):
+    """Agents that plan over a map log each move as the list of nodes it passed."""
+
+    trajectory: list[list[str]]
+    instr_id: str | int | None = None
+    inst_idx: str | int | None = None
+    predObjId: int | str | None = None
+
+
+def read_walks(path: str | Path) -> Logbook:
+    """The trajectories of a submission: a list of {"instr_id", "trajectory": [[viewpoint, heading, elevation], …]}.
+
+    Steps may also be [viewpoint] alone, or [viewpoint, viewpoint, …] for all nodes passed in one move.
+    """
+    path = Path(path)
+    data = read_bytes(path)
+    predictions = _decoded(data, str(path))
+    ids = [p.instr_id if p.instr_id is not None else p.inst_idx for p in predictions]
+    faults = [
+        Fault(f"record {i}", "has neither instr_id nor inst_idx.", "Name the instruction each trajectory answers.")
+        for i, name in enumerate(ids)
+        if name is None
+    ]
+    faults += [
+        Fault(f'record {i} ("{ids[i]}")', "is empty.", "A walk must include its start.", "trajectory")
+        for i, p in enumerate(predictions)
+        if not p.trajectory
+    ]
+    flat = list(chain.from_iterable(p.trajectory for p in predictions))
+    headings = np.fromiter(map(attrgetter("heading"), flat), np.float64, len(flat))
+    elevations = np.fromiter(map(attrgetter("elevation"), flat), np.float64, len(flat))
+    if not (np.isfinite(headings).all() and np.isfinite(elevations).all()):
+        faults.append(Fault("", "a heading or elevation is infinite.", "Angles are radians."))
+    if faults:
+        raise BadFile(str(path), faults)
+    headings = heading_from_r2r(headings)
+    places = tuple(map(attrgetter("viewpoint"), flat))
+    trajectories, at = [], 0
+    for name, prediction in zip(ids, predictions, strict=True):
+        end = at + len(prediction.trajectory)
+        notes = {} if prediction.predObjId is None else {"predObjId": prediction.predObjId}
+        trajectories.append(Trajectory(str(name), places[at:end], headings[at:end], elevations[at:end], notes=notes))
+        at = end
+    return Logbook.alone(str(path), tuple(trajectories))
+
+
+def _decoded(data: bytes, source: str) -> list[_Prediction]:
+    try:
+        return decode_list(data, _Prediction, source)
+    except BadFile as error:
+        try:
+            segments = decode_list(data, _Segments, source)
+        except BadFile:
+            raise error from None
+    return [
+        _Prediction(
+            trajectory=[_Step(node) for node in chain.from_iterable(s.trajectory)],
+            instr_id=s.instr_id,
+            inst_idx=s.inst_idx,
+            predObjId=s.predObjId,
+        )
+        for s in segments
+    ]
+
+
+def write_walks(path: str | Path, logbook: Logbook) -> None:
+    """Graph walks in the list form of submissions. Headings not known are written as 0."""
+    records = []
+    for trajectory in logbook.trajectories:
+        count = len(trajectory.places)
+        headings = np.zeros(count) if trajectory.headings is None else heading_to_r2r(trajectory.headings)
+        elevations = np.zeros(count) if trajectory.elevations is None else trajectory.elevations
+        steps = list(zip(trajectory.places, headings.tolist(), elevations.tolist(), strict=True))
+        records.append({"instr_id": trajectory.episode_id, "trajectory": steps, **trajectory.notes})
+    with atomic_write(Path(path)) as stream:
+        stream.write(msgspec.json.encode(records))

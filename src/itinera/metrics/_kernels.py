@@ -1,0 +1,174 @@
+"""The loops behind fidelity: warping, edit distance, coverage, over all attempts at once.
+
+Blocks are gaps between walked and reference places, walked x reference row-major, laid end to end.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+
+@njit(cache=True, nogil=True)
+def warping_costs(gaps: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_last: Bools, out: Floats) -> None:
+    """out <- the least sum of gaps over monotone alignments, both ends anchored, of every block.
+
+    Where pinned, the first (last) reference place may meet only the first (last) walked place; inf if nothing is left.
+    """
+    line = np.empty(cols.max() if len(cols) else 0)
+    at = 0
+    for k in range(len(rows)):
+        n, m = rows[k], cols[k]
+        for i in range(n):
+            before = np.inf  # the cell up and to the left
+            for j in range(m):
+                gap = gaps[at]
+                at += 1
+                if (pin_first[k] and j == 0 and i > 0) or (pin_last[k] and j == m - 1 and i < n - 1):
+                    gap = np.inf
+                best = before
+                if i > 0:
+                    before = line[j]
+                    if before < best:
+                        best = before
+                if j > 0:
+                    if line[j - 1] < best:
+                        best = line[j - 1]
+                elif i == 0:
+                    best = 0.0
+                line[j] = gap + best
+        out[k] = line[m - 1]
+
+
+@njit(cache=True, nogil=True)
+def edit_distances(a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, out: Floats) -> None:
+    """out <- the Levenshtein distance of rows a[k] and b[k]."""
+    longest = 0
+    for k in range(len(b_starts) - 1):
+        longest = max(longest, b_starts[k + 1] - b_starts[k])
+    line = np.empty(longest + 1, dtype=np.int64)
+    for k in range(len(a_starts) - 1):
+        m = b_starts[k + 1] - b_starts[k]
+        for j in range(m + 1):
+            line[j] = j
+        for i in range(a_starts[k], a_starts[k + 1]):
+            diagonal = line[0]
+            line[0] += 1
+            for j in range(m):
+                changed = diagonal + (a[i] != b[b_starts[k] + j])
+                diagonal = line[j + 1]
+                line[j + 1] = min(changed, diagonal + 1, line[j] + 1)
+        out[k] = line[m]
+
+
+@njit(cache=True, nogil=True)
+def coverages(gaps: Floats, rows: Ints, cols: Ints, decay: float, out: Floats) -> None:
+    """out <- the mean over reference places of exp(-distance to the nearest walked place / decay)."""
+    nearest = np.empty(cols.max() if len(cols) else 0)
+    at = 0
+    for k in range(len(rows)):
+        m = cols[k]
+        nearest[:m] = np.inf
+        for _ in range(rows[k]):
+            for j in range(m):
+                if gaps[at] < nearest[j]:
+                    nearest[j] = gaps[at]
+                at += 1
+        total = 0.0
+        for j in range(m):
+            total += np.exp(-nearest[j] / decay)
+        out[k] = total / m
+
+
+@njit(cache=True, nogil=True)
+def _banded(x: Floats, y: Floats, low: Ints, high: Ints, cost: Floats, came: NDArray[np.int8]) -> float:
+    """The warping cost of points x and y within the band low[i] <= j < high[i], the steps taken left in `came`."""
+    n, m = len(x), len(y)
+    cost[:n, :m] = np.inf
+    for i in range(n):
+        for j in range(low[i], high[i]):
+            dx, dy, dz = x[i, 0] - y[j, 0], x[i, 1] - y[j, 1], x[i, 2] - y[j, 2]
+            gap = np.sqrt(dx * dx + dy * dy + dz * dz)
+            if i == 0 and j == 0:
+                cost[i, j], came[i, j] = gap, 2
+                continue
+            # Ties go to the earlier of: stay in y, stay in x, move in both, as in the released approximation.
+            best, step = np.inf, 0
+            if i > 0:
+                best = cost[i - 1, j] + gap
+            if j > 0 and cost[i, j - 1] + gap < best:
+                best, step = cost[i, j - 1] + gap, 1
+            if i > 0 and j > 0 and cost[i - 1, j - 1] + gap < best:
+                best, step = cost[i - 1, j - 1] + gap, 2
+            cost[i, j], came[i, j] = best, step
+    return float(cost[n - 1, m - 1])
+
+
+@njit(cache=True, nogil=True)
+def _approximate(x: Floats, y: Floats, radius: int) -> float:
+    """The warping cost found by refining from coarse to fine: points averaged in pairs until few are left, then the
+    coarse alignment, widened by `radius`, is the band of the next finer level."""
+    levels = 0
+    n, m = len(x), len(y)
+    while n >= radius + 2 and m >= radius + 2:
+        n, m = n // 2, m // 2
+        levels += 1
+    cost = np.empty((len(x), len(y)))
+    came = np.empty((len(x), len(y)), dtype=np.int8)
+    answer = np.inf
+    low = np.zeros(len(x) + 2, dtype=np.int64)
+    high = np.zeros(len(x) + 2, dtype=np.int64)
+    for level in range(levels, -1, -1):
+        xs, ys = x, y
+        for _ in range(level):
+            xs = (xs[0 : len(xs) // 2 * 2 : 2] + xs[1 : len(xs) // 2 * 2 : 2]) / 2
+            ys = (ys[0 : len(ys) // 2 * 2 : 2] + ys[1 : len(ys) // 2 * 2 : 2]) / 2
+        n, m = len(xs), len(ys)
+        if level == levels:
+            low[:n], high[:n] = 0, m
+        answer = _banded(xs, ys, low, high, cost, came)
+        if level:
+            _widen(n, m, came, radius, low, high, len(x) >> (level - 1), len(y) >> (level - 1))
+    return answer
+
+
+@njit(cache=True, nogil=True)
+def _widen(n: int, m: int, came: NDArray[np.int8], radius: int, low: Ints, high: Ints, rows: int, cols: int) -> None:
+    """low, high <- the band of the finer level (rows x cols) around the alignment in `came` (n x m)."""
+    # A coarse row i covers the columns its own cells and those of rows within `radius` reach, widened by `radius`.
+    first = np.full(n, m, dtype=np.int64)
+    last = np.full(n, -1, dtype=np.int64)
+    i, j = n - 1, m - 1
+    while True:
+        first[i], last[i] = min(first[i], j), max(last[i], j)
+        if i == 0 and j == 0:
+            break
+        step = came[i, j]
+        if step == 0:
+            i -= 1
+        elif step == 1:
+            j -= 1
+        else:
+            i -= 1
+            j -= 1
+    begun = 0
+    for row in range(rows):
+        coarse = row // 2
+        least, most = m, -1
+        for near in range(max(0, coarse - radius), min(n, coarse + radius + 1)):
+            least, most = min(least, first[near] - radius), max(most, last[near] + radius)
+        low[row] = max(begun, 2 * least, 0)
+        high[row] = min(cols, 2 * most + 2)
+        begun = low[row]
+
+
+@njit(cache=True, nogil=True)
+def approximate_warping_costs(a: Floats, a_starts: Ints, b: Floats, b_starts: Ints, radius: int, out: Floats) -> None:
+    """out <- the coarse-to-fine warping cost of points a[k] and b[k], straight-line gaps."""
+    for k in range(len(a_starts) - 1):
+        out[k] = _approximate(a[a_starts[k] : a_starts[k + 1]], b[b_starts[k] : b_starts[k + 1]], radius)

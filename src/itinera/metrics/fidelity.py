@@ -1,0 +1,136 @@
+"""Did it follow the path described, not just reach its end? One number per attempt."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from itinera.metrics._kernels import coverages, edit_distances
+from itinera.metrics.attempts import Attempts
+from itinera.metrics.efficiency import path_length, ratio
+from itinera.metrics.reaching import success
+from itinera.worlds import Array, Ragged
+
+
+def dtw(
+    attempts: Attempts,
+    *,
+    distance: Literal["world", "straight"] = "world",
+    repeats: Literal["keep", "drop"] = "keep",
+    exact: bool = True,
+) -> Array:
+    """Metres between walked and reference places summed along their best alignment (dynamic time warping).
+
+    Alignments move one place on in either or both, every pair weighs 1, and both ends meet. `distance` is the world's
+    own or the straight line; `repeats="drop"` leaves out places equal to the one before; `exact=False` is the
+    coarse-to-fine approximation with radius 1 that some scorers use, in straight lines.
+    """
+    measured = attempts.straight if distance == "straight" else attempts
+    if repeats == "drop":
+        measured = measured.without_repeats
+    return measured.warping if exact else measured.rough_warping
+
+
+def ndtw(
+    attempts: Attempts,
+    *,
+    threshold: float,
+    distance: Literal["world", "straight"] = "world",
+    repeats: Literal["keep", "drop"] = "keep",
+    exact: bool = True,
+) -> Array:
+    """exp(-DTW / (threshold x reference places)): 1 for the reference itself (nDTW).
+
+    Reference: Ilharco et al. 2019, General Evaluation for Instruction Conditioned Navigation.
+    """
+    cost = dtw(attempts, distance=distance, repeats=repeats, exact=exact)
+    return np.exp(-cost / (threshold * attempts.reference.counts))
+
+
+def sdtw(
+    attempts: Attempts,
+    *,
+    radius: float,
+    inclusive: bool = True,
+    needs_stop: bool = False,
+    distance: Literal["world", "straight"] = "world",
+    repeats: Literal["keep", "drop"] = "keep",
+    exact: bool = True,
+) -> Array:
+    """nDTW where the agent succeeded, else 0 (SDTW). The success radius is also nDTW's threshold."""
+    arrived = success(attempts, radius=radius, inclusive=inclusive, needs_stop=needs_stop)
+    return arrived * ndtw(attempts, threshold=radius, distance=distance, repeats=repeats, exact=exact)
+
+
+def path_coverage(attempts: Attempts, *, threshold: float) -> Array:
+    """Mean over reference places of exp(-distance to the nearest walked place / threshold) (PC)."""
+    out = np.empty(len(attempts))
+    coverages(attempts.gaps, attempts.walked.counts, attempts.reference.counts, threshold, out)
+    return out
+
+
+def length_score(
+    attempts: Attempts, *, threshold: float, standing_still: float = 1.0, undefined_off_edges: bool = False
+) -> Array:
+    """How near the path walked is to the length its coverage leads one to expect, 1 if equal (LS).
+
+    Where reference and walk both have no length, the agent rightly stood still: `standing_still`, 1 by our definition;
+    released code divides 0 by 0 there (NaN).
+    """
+    expected = path_coverage(attempts, threshold=threshold) * attempts.reference_lengths
+    off = np.abs(expected - path_length(attempts, undefined_off_edges=undefined_off_edges))
+    zero = np.where(attempts.reference_lengths == 0, standing_still, 0.0)
+    whole = expected + off
+    return np.divide(expected, whole, out=zero, where=whole != 0)
+
+
+def cls(
+    attempts: Attempts, *, threshold: float, standing_still: float = 1.0, undefined_off_edges: bool = False
+) -> Array:
+    """Coverage weighted by length score: PC x LS.
+
+    Reference: Jain et al. 2019, Stay on the Path: Instruction Fidelity in Vision-and-Language Navigation.
+    """
+    score = length_score(
+        attempts, threshold=threshold, standing_still=standing_still, undefined_off_edges=undefined_off_edges
+    )
+    return path_coverage(attempts, threshold=threshold) * score
+
+
+def sed(attempts: Attempts, *, radius: float, inclusive: bool = True, needs_stop: bool = False) -> Array:
+    """Success weighted by the edit distance of directed edges: SR (1 - ED / (max(|P|, |R|) - 1)).
+
+    Where the reference is one place: 1 if the agent did not move, else 0.
+    Reference: Jain et al. 2019, after Chen et al. 2019 (Touchdown), whose form over nodes is `sed_nodes`.
+    """
+    arrived = success(attempts, radius=radius, inclusive=inclusive, needs_stop=needs_stop)
+    walked, reference = (_edges(places) for places in attempts.names)
+    longer = np.maximum(walked.counts, reference.counts).astype(float)
+    score = arrived * (1.0 - ratio(_edits(walked, reference), longer, 0.0))
+    return np.where(reference.counts == 0, arrived * (attempts.lengths == 0), score)
+
+
+def sed_nodes(attempts: Attempts, *, radius: float, inclusive: bool = True, needs_stop: bool = False) -> Array:
+    """Success weighted by the edit distance of places: SR (1 - ED / max(|P|, |R|)) (Touchdown's SED)."""
+    arrived = success(attempts, radius=radius, inclusive=inclusive, needs_stop=needs_stop)
+    walked, reference = attempts.names
+    return arrived * (1.0 - _edits(walked, reference) / np.maximum(walked.counts, reference.counts))
+
+
+def _edits(a: Ragged, b: Ragged) -> Array:
+    out = np.empty(len(a))
+    edit_distances(a.values, a.starts, b.values, b.starts, out)
+    return out
+
+
+def _edges(places: Ragged) -> Ragged:
+    """Each step from place to place as one whole number."""
+    joints = places.joints()
+    many = np.int64(places.values.max(initial=0)) + 1
+    # Both sides of a comparison must be numbered alike, so the base is a constant no world reaches.
+    assert many < _BASE
+    return Ragged.from_counts(places.values[joints] * _BASE + places.values[joints + 1], places.counts - 1)
+
+
+_BASE = np.int64(1) << 31

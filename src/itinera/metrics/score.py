@@ -1,0 +1,145 @@
+"""Walks beside their tasks in, a table with a row per episode (and per tour) out. Averaging is `summary.py`'s."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.metrics.attempts import Attempts, chunks
+from itinera.metrics.suites import Metric, Suite, paper
+from itinera.metrics.touring import Legs
+from itinera.records.pairing import Pairs, pair
+from itinera.records.walk import Logbook
+from itinera.tasks import Split
+from itinera.tasks.protocol import PROTOCOLS, Protocol
+from itinera.worlds import Array, World
+
+
+@dataclass(frozen=True, eq=False)
+class TourTable:
+    """A row per tour: the value of each tour metric and the number of episodes."""
+
+    tour_ids: tuple[str, ...]
+    world_ids: tuple[str, ...]
+    episodes: NDArray[np.int64]  # (tours,)
+    columns: Mapping[str, Array]  # metric -> (tours,), NaN where undefined
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreTable:
+    """A row per episode: the value of each metric, NaN where it is undefined."""
+
+    episode_ids: tuple[str, ...]
+    world_ids: tuple[str, ...]
+    path_ids: tuple[str, ...]
+    columns: Mapping[str, Array]  # metric -> (episodes,)
+    suite: Suite
+    protocol: Protocol
+    missing: int = 0  # episodes without a walk, counted as zero
+    tours: TourTable | None = None
+
+    def __getitem__(self, metric: str) -> Array:
+        return self.columns[metric]
+
+    def __len__(self) -> int:
+        return len(self.episode_ids)
+
+
+def score(
+    logbook: Logbook,
+    split: Split,
+    worlds: Mapping[str, World],
+    suite: Suite | None = None,
+    *,
+    protocol: Protocol | None = None,
+    missing: Literal["fail", "zero"] = "fail",
+    repeats: Literal["keep", "drop"] = "keep",
+) -> ScoreTable:
+    """The scores of a logbook on a split: a row per episode, in the split's order.
+
+    `missing="zero"` counts an episode without a walk as a failure that never left its start. `repeats="drop"` leaves
+    out places that equal the one before, such as turns in place.
+    """
+    protocol = protocol or logbook.protocol or PROTOCOLS[split.protocol]
+    suite = suite or paper(protocol)
+    groups = pair(logbook, split, worlds, missing=missing, rules=replace(suite.rules, repeats=repeats))
+    return score_pairs(groups, split, suite, protocol)
+
+
+def score_pairs(
+    groups: Iterable[Pairs],
+    split: Split,
+    suite: Suite,
+    protocol: Protocol,
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> ScoreTable:
+    """The scores of attempts already paired; `progress` is told how many more episodes are done."""
+    count = len(split.episodes)
+    columns = {metric.name: np.full(count, np.nan) for metric in suite.metrics}
+    tours = {metric.name: np.full(len(split.tours), np.nan) for metric in suite.tour_metrics}
+    leg_of = {name: (t, k) for t, tour in enumerate(split.tours) for k, name in enumerate(tour.episode_ids)}
+    missing = 0
+    for group in groups:
+        missing += int(group.missing.sum())
+        tour, order = _tour_order(group, leg_of)
+        starts = np.concatenate(([True], (tour[order][1:] != tour[order][:-1]) | (tour[order][1:] < 0)))
+        for members, attempts in chunks(group, order, starts):
+            absent = group.missing[members]
+            for metric in suite.metrics:
+                columns[metric.name][group.rows[members]] = _measured(metric, attempts, absent)
+            _score_tours(suite, attempts, tour[members], absent, tours)
+            if progress is not None:
+                progress(len(members))
+    episodes = split.episodes
+    return ScoreTable(
+        episode_ids=tuple(episode.id for episode in episodes),
+        world_ids=tuple(episode.world_id for episode in episodes),
+        path_ids=tuple(episode.path_id for episode in episodes),
+        columns=columns,
+        suite=suite,
+        protocol=protocol,
+        missing=missing,
+        tours=_tour_table(split, tours) if split.tours and suite.tour_metrics else None,
+    )
+
+
+def _measured(metric: Metric, attempts: Attempts, absent: NDArray[np.bool_]) -> Array:
+    values = metric.measure(attempts)
+    # Whoever never walked stands at the start: no way gone, the whole distance left, and no credit.
+    return np.where(absent, 0.0, values) if metric.better == "higher" and absent.any() else values
+
+
+def _tour_order(group: Pairs, leg_of: Mapping[str, tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The tour of each attempt (-1 for none) and an order in which tours stand together."""
+    if not leg_of:
+        return np.full(len(group.rows), -1), np.arange(len(group.rows))
+    legs = np.array([leg_of.get(episode.id, (-1, i)) for i, episode in enumerate(group.episodes)], dtype=np.int64)
+    return legs[:, 0], np.lexsort((legs[:, 1], legs[:, 0]))
+
+
+def _score_tours(
+    suite: Suite, attempts: Attempts, tour: NDArray[np.int64], absent: NDArray[np.bool_], tours: Mapping[str, Array]
+) -> None:
+    toured = np.flatnonzero(tour >= 0)
+    if not len(toured) or not suite.tour_metrics:
+        return
+    if len(toured) < len(tour):
+        attempts = attempts.take(toured)
+    which, numbers = np.unique(tour[toured], return_inverse=True)
+    legs = Legs(numbers.astype(np.int64), absent[toured])
+    for metric in suite.tour_metrics:
+        tours[metric.name][which] = metric.measure(attempts, legs)
+
+
+def _tour_table(split: Split, columns: Mapping[str, Array]) -> TourTable:
+    return TourTable(
+        tour_ids=tuple(tour.id for tour in split.tours),
+        world_ids=tuple(tour.world_id for tour in split.tours),
+        episodes=np.array([len(tour.episode_ids) for tour in split.tours], dtype=np.int64),
+        columns=columns,
+    )

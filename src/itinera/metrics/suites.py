@@ -1,0 +1,259 @@
+"""Metrics with every convention chosen: `paper` is ours, the others reproduce a released scorer, quirks included.
+
+A suite is made for a protocol, from which success radius and stop rule come. Read them as tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from itinera.metrics.attempts import Attempts
+from itinera.metrics.efficiency import path_length, spl, steps
+from itinera.metrics.fidelity import cls, dtw, length_score, ndtw, path_coverage, sdtw, sed, sed_nodes
+from itinera.metrics.reaching import navigation_error, oracle_error, oracle_success, success
+from itinera.metrics.touring import Legs, tour_mean, tour_ndtw
+from itinera.records.pairing import Rules
+from itinera.tasks.protocol import R2R, Protocol
+from itinera.worlds import Array
+
+DEFINITIONS = 1  # raised whenever a definition in this folder changes what it returns
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number per attempt, with its name and how to read it."""
+
+    name: str
+    measure: Callable[[Attempts], Array]
+    unit: Literal["", "m", "steps"] = ""  # without a unit: a fraction between 0 and 1
+    better: Literal["higher", "lower", "neither"] = "higher"
+
+
+@dataclass(frozen=True)
+class TourMetric:
+    """A number per tour, and what tours weigh in their mean: their episodes, or their changes of episode."""
+
+    name: str
+    measure: Callable[[Attempts, Legs], Array]
+    weight: Literal["episodes", "changes"] = "episodes"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Metrics that belong together, and what the scorer they come from lets pass."""
+
+    name: str
+    about: str
+    metrics: tuple[Metric, ...]
+    tour_metrics: tuple[TourMetric, ...] = ()
+    rules: Rules = field(default_factory=Rules)
+
+    @property
+    def fingerprint(self) -> str:
+        """A short digest of every definition and convention: equal fingerprints, comparable numbers."""
+        told = [
+            DEFINITIONS,
+            asdict(self.rules),
+            [[m.name, *_definition(m.measure)] for m in self.metrics],
+            [[m.name, m.weight, *_definition(m.measure)] for m in self.tour_metrics],
+        ]
+        return hashlib.blake2b(msgspec.json.encode(told, order="sorted"), digest_size=8).hexdigest()
+
+
+def _definition(measure: Any) -> list[Any]:
+    if isinstance(measure, partial):
+        options = {k: _definition(v) if callable(v) else v for k, v in measure.keywords.items()}
+        # NaN stands for "undefined", and JSON cannot hold it.
+        return [measure.func.__name__, {k: "undefined" if v != v else v for k, v in options.items()}]
+    return [measure.__name__, {}]
+
+
+NE = Metric("NE", navigation_error, "m", "lower")
+ONE = Metric("ONE", oracle_error, "m", "lower")
+PL = Metric("PL", path_length, "m", "neither")
+STEPS = Metric("steps", steps, "steps", "neither")
+
+
+def paper(protocol: Protocol = R2R) -> Suite:
+    """The papers' definitions: success within the radius inclusive, SPL against d(start, goal), exact DTW by the
+    world's own distance, and a value for every edge case."""
+    radius = protocol.success_radius
+    arrived: dict[str, Any] = {"radius": radius, "needs_stop": protocol.needs_stop}
+    succeeded = partial(success, **arrived)
+    efficient = partial(spl, **arrived)
+    return Suite(
+        "paper",
+        "the papers' definitions, every edge case decided",
+        (
+            PL,
+            STEPS,
+            NE,
+            ONE,
+            Metric("SR", succeeded),
+            Metric("OSR", partial(oracle_success, radius=radius)),
+            Metric("SPL", efficient),
+            Metric("SED", partial(sed, **arrived)),
+            Metric("SED_nodes", partial(sed_nodes, **arrived)),
+            Metric("DTW", dtw, "m", "lower"),
+            Metric("nDTW", partial(ndtw, threshold=radius)),
+            Metric("SDTW", partial(sdtw, **arrived)),
+            Metric("PC", partial(path_coverage, threshold=radius)),
+            Metric("LS", partial(length_score, threshold=radius)),
+            Metric("CLS", partial(cls, threshold=radius)),
+        ),
+        (
+            TourMetric("t-nDTW", partial(tour_ndtw, threshold=radius)),
+            TourMetric("t-SR", partial(tour_mean, measure=succeeded)),
+            TourMetric("t-SPL", partial(tour_mean, measure=efficient)),
+        ),
+    )
+
+
+def _goal_metrics(radius: float) -> tuple[Metric, ...]:
+    """What every discrete scorer shares: success strictly within the radius, whatever ended the episode."""
+    return (
+        NE,
+        ONE,
+        Metric("SR", partial(success, radius=radius, inclusive=False)),
+        Metric("OSR", partial(oracle_success, radius=radius, inclusive=False)),
+    )
+
+
+def m3ds(protocol: Protocol = R2R) -> Suite:
+    """Matterport3DSimulator's own scorer: refuses jumps; SPL is 0 / 0 where start and goal coincide."""
+    radius = protocol.success_radius
+    return Suite(
+        "m3ds",
+        "Matterport3DSimulator tasks/R2R/eval.py",
+        (
+            PL,
+            STEPS,
+            *_goal_metrics(radius),
+            Metric("SPL", partial(spl, radius=radius, inclusive=False, standing_still=np.nan)),
+        ),
+    )
+
+
+def envdrop(protocol: Protocol = R2R) -> Suite:
+    """EnvDrop's scorer: jumps measured by graph distance; SPL is 0 where start and goal coincide."""
+    radius = protocol.success_radius
+    return Suite(
+        "envdrop",
+        "R2R-EnvDrop r2r_src/eval.py",
+        (PL, STEPS, *_goal_metrics(radius), Metric("SPL", partial(spl, radius=radius, inclusive=False, floor=0.01))),
+        rules=Rules(jumps="measure"),
+    )
+
+
+def hamt(protocol: Protocol = R2R) -> Suite:
+    """The scorer of HAMT, DUET, NavGPT and kin: SPL against the length of the reference path."""
+    return Suite(
+        "hamt",
+        "VLN-HAMT finetune_src/r2r (also DUET, NavGPT, NaviLLM)",
+        _hamt_metrics(protocol.success_radius),
+        rules=Rules(jumps="measure"),
+    )
+
+
+def _hamt_metrics(radius: float) -> tuple[Metric, ...]:
+    return (
+        PL,
+        STEPS,
+        *_goal_metrics(radius),
+        Metric("SPL", partial(spl, radius=radius, inclusive=False, optimum="reference", floor=0.01)),
+        Metric("nDTW", partial(ndtw, threshold=radius)),
+        Metric("SDTW", partial(sdtw, radius=radius, inclusive=False)),
+        Metric("CLS", partial(cls, threshold=radius, standing_still=np.nan)),
+    )
+
+
+def google(protocol: Protocol = R2R) -> Suite:
+    """Google's R4R scripts: lengths, and so CLS, undefined where a step follows no edge, a repeated node included."""
+    radius = protocol.success_radius
+    return Suite(
+        "google",
+        "google-research r4r/cls.py and r4r/dtw.py",
+        (
+            Metric("PL", partial(path_length, undefined_off_edges=True), "m", "neither"),
+            NE,
+            Metric("SR", partial(success, radius=radius)),
+            Metric("nDTW", partial(ndtw, threshold=radius)),
+            Metric("SDTW", partial(sdtw, radius=radius)),
+            Metric("CLS", partial(cls, threshold=radius, standing_still=np.nan, undefined_off_edges=True)),
+        ),
+        rules=Rules(jumps="measure", starts="measure"),
+    )
+
+
+def ivln(protocol: Protocol = R2R) -> Suite:
+    """IVLN's scorer: HAMT's for episodes; tours by a window that pins episode ends."""
+    radius = protocol.success_radius
+    succeeded = partial(success, radius=radius, inclusive=False)
+    efficient = partial(spl, radius=radius, inclusive=False, optimum="reference", floor=0.01)
+    return Suite(
+        "ivln",
+        "IVLN finetune_src/r2r/eval_utils.py",
+        _hamt_metrics(radius),
+        (
+            TourMetric("t-nDTW", partial(tour_ndtw, threshold=radius, pinned=True)),
+            TourMetric("t-SR", partial(tour_mean, measure=succeeded, weight="detour")),
+            TourMetric("t-SPL", partial(tour_mean, measure=efficient, weight="detour")),
+        ),
+        Rules(jumps="measure"),
+    )
+
+
+def vlnce(protocol: Protocol = R2R) -> Suite:
+    """VLN-CE's measures: straight lines per step, STOP required, approximate DTW in straight lines."""
+    return Suite("vlnce", "VLN-CE habitat_extensions/measures.py", _vlnce_metrics(protocol.success_radius))
+
+
+def _vlnce_metrics(radius: float) -> tuple[Metric, ...]:
+    arrived: dict[str, Any] = {"radius": radius, "inclusive": False, "needs_stop": True}
+    warped: dict[str, Any] = {"distance": "straight", "repeats": "drop", "exact": False}
+    return (
+        Metric("PL", partial(path_length, straight=True), "m", "neither"),
+        STEPS,
+        NE,
+        ONE,
+        Metric("SR", partial(success, **arrived)),
+        Metric("OSR", partial(oracle_success, radius=radius, inclusive=False)),
+        Metric("SPL", partial(spl, **arrived, optimum="stated", straight=True, standing_still=np.nan)),
+        Metric("nDTW", partial(ndtw, threshold=radius, **warped)),
+        Metric("SDTW", partial(sdtw, **arrived, **warped)),
+    )
+
+
+def ivln_ce(protocol: Protocol = R2R) -> Suite:
+    """IVLN-CE's scorer: VLN-CE's for episodes; tours by the pinned window in straight lines, weighing one episode
+    fewer than they have."""
+    radius = protocol.success_radius
+    toured = partial(tour_ndtw, threshold=radius, pinned=True, distance="straight", repeats="drop")
+    return Suite(
+        "ivln-ce",
+        "IVLN-CE habitat_extensions/tour_ndtw.py",
+        _vlnce_metrics(radius),
+        (TourMetric("t-nDTW", toured, weight="changes"),),
+    )
+
+
+SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
+    {
+        "paper": paper,
+        "m3ds": m3ds,
+        "envdrop": envdrop,
+        "hamt": hamt,
+        "google": google,
+        "ivln": ivln,
+        "vlnce": vlnce,
+        "ivln-ce": ivln_ce,
+    }
+)

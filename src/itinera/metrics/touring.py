@@ -1,0 +1,89 @@
+"""How well did a whole tour go? Tour metrics take the same attempts and say which of them make up each tour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.metrics.attempts import Attempts
+from itinera.worlds import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Legs:
+    """Which tour each attempt belongs to; the attempts of a tour stand together and in order."""
+
+    tour: NDArray[np.int64]  # (n,) 0 … tours - 1, not decreasing
+    missing: NDArray[np.bool_]  # (n,) the episode was never walked
+
+    @cached_property
+    def first(self) -> NDArray[np.bool_]:
+        """(n,) whether the attempt opens its tour."""
+        return np.concatenate(([True], self.tour[1:] != self.tour[:-1])) if len(self.tour) else np.empty(0, dtype=bool)
+
+    @cached_property
+    def last(self) -> NDArray[np.bool_]:
+        """(n,) whether the attempt closes its tour."""
+        return np.concatenate((self.tour[1:] != self.tour[:-1], [True])) if len(self.tour) else np.empty(0, dtype=bool)
+
+    def total(self, values: Array) -> Array:
+        """(tours,) the sum over each tour."""
+        return np.bincount(self.tour, weights=values).astype(np.float64)
+
+
+def tour_ndtw(
+    attempts: Attempts,
+    legs: Legs,
+    *,
+    threshold: float,
+    pinned: bool = False,
+    distance: Literal["world", "straight"] = "world",
+    repeats: Literal["keep", "drop"] = "keep",
+) -> Array:
+    """exp(-DTW / (threshold x reference places)) of each tour as one path, episode boundaries respected (t-nDTW).
+
+    Places of different episodes may not meet, so an alignment passes from one episode to the next only by leaving both
+    ends at once: the cost of a tour is the sum of the costs of its episodes. An episode never walked costs inf, which
+    scores 0. `pinned` is the stricter window of the released code: inside a tour, where an episode ends (starts), its
+    last (first) reference place may meet only the agent's last (first); where no alignment is left, the score is
+    undefined.
+    Reference: Krantz et al. 2022, Iterative Vision-and-Language Navigation.
+    """
+    measured = attempts.straight if distance == "straight" else attempts
+    if repeats == "drop":
+        measured = measured.without_repeats
+    if pinned:
+        cost = measured.pinned_warping(~legs.first, ~legs.last)
+        cost = np.where(np.isinf(cost) & np.isfinite(measured.warping), np.nan, cost)
+    else:
+        cost = measured.warping
+    cost = np.where(legs.missing, np.inf, cost)
+    places = legs.total(attempts.reference.counts.astype(float))
+    return np.exp(-legs.total(cost) / (threshold * places))
+
+
+def tour_mean(
+    attempts: Attempts,
+    legs: Legs,
+    *,
+    measure: Callable[[Attempts], Array],
+    weight: Literal["episode", "detour"] = "episode",
+) -> Array:
+    """The mean of a per-episode metric over each tour (t-SR, t-SPL).
+
+    Episodes weigh alike, or with `"detour"` by max(PL, d) / d with d the distance from start to goal, as IVLN's code
+    has it; that is undefined where an episode starts on its goal or cannot reach it.
+    """
+    values = np.where(legs.missing, 0.0, measure(attempts))
+    if weight == "episode":
+        weights = np.ones(len(attempts))
+    else:
+        defined = (attempts.shortest > 0) & np.isfinite(attempts.shortest)
+        near = np.where(defined, attempts.shortest, np.nan)
+        weights = np.maximum(attempts.lengths, near) / near
+    return legs.total(values * weights) / legs.total(weights)

@@ -1,0 +1,266 @@
+"""Walks laid beside the episodes they answer, checked and put in the terms of their worlds.
+
+This is the gate every judgement goes through: whatever passes it is whole, starts where it should and stays in its
+world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.errors import BadArgument, BadFile, Fault, GoalsWithheld
+from itinera.records.trajectory import Ending, Trajectory
+from itinera.records.walk import Logbook
+from itinera.tasks import Episode, Split
+from itinera.worlds import NavGraph, Places, Ragged, World
+
+NEAR_START = 0.5  # metres; on the ground a walk begins within this of its start
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a walk may do that the benchmark's own rules forbid, because some released scorers let it pass."""
+
+    jumps: Literal["refuse", "measure"] = "refuse"  # between nodes that no edge joins
+    starts: Literal["refuse", "measure"] = "refuse"  # elsewhere than the task
+    repeats: Literal["keep", "drop"] = "keep"  # of a place visited twice in a row
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """The attempts of one world: row k of every field is about one episode."""
+
+    world: World
+    rows: NDArray[np.int64]  # (n,) where each stands in the split
+    episodes: tuple[Episode, ...]
+    walked: Ragged  # places in the space's own terms, acting phase only; a missing walk stands at its start
+    reference: Ragged
+    goals: Ragged
+    stopped: NDArray[np.bool_]  # (n,)
+    missing: NDArray[np.bool_]  # (n,) no walk was given; counted as zero
+    durations: NDArray[np.float64]  # (n,) seconds from first to last place, NaN where not timed
+
+
+def pair(
+    logbook: Logbook,
+    split: Split,
+    worlds: Mapping[str, World],
+    *,
+    missing: Literal["fail", "zero"] = "fail",
+    rules: Rules | None = None,
+    goals: bool = True,
+) -> tuple[Pairs, ...]:
+    """The logbook's trajectories beside the split's episodes, a group per world, or every fault of the logbook.
+
+    `missing="zero"` lets episodes without a walk pass, marked as missing. `goals=False` does not ask for goals, which
+    is enough to check a submission to a hidden test.
+    """
+    rules = rules or Rules()
+    if goals:
+        _ask_for_goals(split)
+    faults: list[Fault] = []
+    answers = _answers(logbook, split, faults, missing)
+    groups = []
+    for world_id, rows in _by_world(split.episodes).items():
+        world = worlds.get(world_id)
+        if world is None:
+            raise BadFile(
+                split.name, [Fault("", f"world {world_id} is not among the worlds given.", "Check --worlds.")]
+            )
+        group = _Group(world, rows, [split.episodes[i] for i in rows], answers, rules)
+        groups.append(group.pairs(faults, goals))
+    if faults:
+        raise BadFile(logbook.source, faults)
+    return tuple(groups)
+
+
+def repeated_share(groups: Iterable[Pairs]) -> float:
+    """The share of trajectories that visit some place twice in a row."""
+    repeating, total = 0, 0
+    for group in groups:
+        joints = group.walked.joints()
+        same = _same(group.walked.values, joints)
+        repeating += len(np.unique(group.walked.owners[joints[same]]))
+        total += len(group.rows)
+    return repeating / total if total else 0.0
+
+
+def _same(values: NDArray[Any], joints: NDArray[np.int64]) -> NDArray[np.bool_]:
+    equal = values[joints] == values[joints + 1]
+    return np.asarray(equal.all(axis=-1) if equal.ndim > 1 else equal)
+
+
+def _ask_for_goals(split: Split) -> None:
+    withheld = sum(episode.goals_withheld for episode in split.episodes)
+    if withheld:
+        problem = f"goals withheld: {withheld} of {len(split.episodes)} episodes do not tell their goal."
+        remedy = "A hidden test can be checked (itinera check) but only its host can score it."
+        raise GoalsWithheld(split.name, [Fault("", problem, remedy)])
+
+
+def _by_world(episodes: Sequence[Episode]) -> dict[str, list[int]]:
+    rows: dict[str, list[int]] = {}
+    for i, episode in enumerate(episodes):
+        rows.setdefault(episode.world_id, []).append(i)
+    return rows
+
+
+def _answers(
+    logbook: Logbook, split: Split, faults: list[Fault], missing: Literal["fail", "zero"]
+) -> dict[str, Trajectory]:
+    answers: dict[str, Trajectory] = {}
+    known = split.by_id
+    if len(known) != len(split.episodes):
+        raise BadFile(split.name, [Fault("", "has episodes of the same id.", "Ids must be distinct.")])
+    for trajectory in logbook.trajectories:
+        name = trajectory.episode_id
+        if name not in known:
+            remedy = f"It is not in {split.name}: score each split with its own file of tasks."
+            faults.append(Fault(f'episode "{name}"', "is unknown.", remedy))
+        elif name in answers:
+            faults.append(Fault(f'episode "{name}"', "is answered twice.", "Keep one trajectory for each episode."))
+        answers[name] = trajectory
+    if missing == "fail":
+        remedy = "Every episode must be answered; --missing zero counts those without a walk as failures."
+        faults += [Fault(f'episode "{name}"', "has no trajectory.", remedy) for name in known if name not in answers]
+    return answers
+
+
+class _Group:
+    """The work of pairing within one world."""
+
+    def __init__(
+        self, world: World, rows: list[int], episodes: list[Episode], answers: Mapping[str, Trajectory], rules: Rules
+    ) -> None:
+        self.world, self.space, self.rules = world, world.space, rules
+        self.rows, self.episodes = rows, episodes
+        self.answers = [answers.get(episode.id) for episode in episodes]
+
+    def pairs(self, faults: list[Fault], goals: bool) -> Pairs:
+        walked = self._located(faults)
+        if walked is not None:
+            faults.extend(self._wrong_starts(walked))
+            faults.extend(self._jumps(walked))
+            if self.rules.repeats == "drop":
+                walked = without_repeats(walked)
+        reference, targets = self._answer_keys(goals)
+        none = Ragged(np.empty(0, dtype=np.int64), np.zeros(len(self.rows) + 1, dtype=np.int64))
+        answers = self.answers
+        return Pairs(
+            world=self.world,
+            rows=np.array(self.rows, dtype=np.int64),
+            episodes=tuple(self.episodes),
+            walked=walked if walked is not None else none,
+            reference=reference,
+            goals=targets,
+            stopped=np.array([a is not None and a.ending is Ending.STOPPED for a in answers], dtype=bool),
+            missing=np.array([a is None for a in answers], dtype=bool),
+            durations=np.array([_duration(a) for a in answers], dtype=np.float64),
+        )
+
+    def _places(self) -> list[Places]:
+        return [
+            (episode.start.place,) if answer is None else answer.acted  # type: ignore[misc]
+            for episode, answer in zip(self.episodes, self.answers, strict=True)
+        ]
+
+    def _located(self, faults: list[Fault]) -> Ragged | None:
+        places = self._places()
+        empty = [i for i, row in enumerate(places) if len(row) == 0]
+        faults += [Fault(self._name(i), "has no places.", "A walk must include its start.") for i in empty]
+        if empty:
+            return None
+        counts = np.fromiter(map(len, places), np.int64, len(places))
+        try:
+            if isinstance(self.space, NavGraph):
+                return Ragged.from_counts(self.space.locate([node for row in places for node in row]), counts)
+            return Ragged.from_counts(self.space.locate(np.concatenate([np.asarray(row) for row in places])), counts)
+        except (BadArgument, ValueError):
+            faults.extend(self._unknown_places(places))
+            return None
+
+    def _unknown_places(self, places: list[Places]) -> Iterator[Fault]:
+        for i, row in enumerate(places):
+            if isinstance(self.space, NavGraph):
+                unknown = next((place for place in row if place not in self.space.index), None)
+                problem = f"node {unknown} is not in world {self.world.id}." if unknown is not None else ""
+            else:
+                points = np.asarray(row)
+                right = points.dtype.kind == "f" and points.ndim == 2 and points.shape[1] == 3
+                problem = "" if right and np.isfinite(points).all() else "positions must be finite triples of metres."
+            if problem:
+                yield Fault(self._name(i), problem, "Check that walks, tasks and worlds belong together.")
+
+    def _wrong_starts(self, walked: Ragged) -> Iterator[Fault]:
+        if self.rules.starts == "measure":
+            return
+        first = walked.firsts()
+        starts = self.space.locate(cast(Places, [episode.start.place for episode in self.episodes]))
+        if isinstance(self.space, NavGraph):
+            wrong = np.flatnonzero(first != starts)
+        else:
+            wrong = np.flatnonzero(np.linalg.norm(first - starts, axis=-1) > NEAR_START)
+        for i in map(int, wrong):
+            begun, asked = self._told(first[i]), self._told(starts[i])
+            remedy = "A walk must include its start. Re-export with the first place kept, or drop the episode."
+            yield Fault(self._name(i), f"starts at {begun}, but the task starts at {asked}.", remedy)
+
+    def _jumps(self, walked: Ragged) -> Iterator[Fault]:
+        if self.rules.jumps == "measure" or not isinstance(self.space, NavGraph):
+            return
+        joints = walked.joints()
+        a, b = walked.values[joints], walked.values[joints + 1]
+        broken = joints[(a != b) & ~self.space.adjacency[a, b]]
+        for i, at in {int(walked.owners[j]): int(j) for j in reversed(broken)}.items():
+            ends = self._told(walked.values[at]), self._told(walked.values[at + 1])
+            problem = f"goes from {ends[0]} to {ends[1]}, which no edge joins."
+            yield Fault(
+                self._name(i), problem, "Log every node passed; suites that measure jumps are named in the docs."
+            )
+
+    def _answer_keys(self, goals: bool) -> tuple[Ragged, Ragged]:
+        """Reference and goals of every episode; those that share a path are located once."""
+        known: dict[int, NDArray[Any]] = {}
+
+        def located(places: Places) -> NDArray[Any]:
+            if id(places) not in known:
+                known[id(places)] = self.space.locate(places)
+            return known[id(places)]
+
+        if not goals:
+            none = Ragged(np.empty(0, dtype=np.int64), np.zeros(len(self.rows) + 1, dtype=np.int64))
+            return none, none
+        try:
+            reference = Ragged.of([located(episode.reference) for episode in self.episodes])
+            return reference, Ragged.of([self.space.locate(episode.goals) for episode in self.episodes])
+        except BadArgument as error:
+            problem = f"a reference or goal leaves world {self.world.id}: {error}"
+            raise BadFile("tasks", [Fault("", problem, "Check that tasks and worlds belong together.")]) from None
+
+    def _name(self, i: int) -> str:
+        return f'episode "{self.episodes[i].id}"'
+
+    def _told(self, place: Any) -> str:
+        if isinstance(self.space, NavGraph):
+            return f"node {self.space.nodes[int(place)]}"
+        return "(" + ", ".join(f"{x:.2f}" for x in place) + ")"
+
+
+def without_repeats(rows: Ragged) -> Ragged:
+    """The rows with every place that equals the one before it left out."""
+    keep = np.ones(len(rows.values), dtype=bool)
+    joints = rows.joints()
+    keep[joints + 1] = ~_same(rows.values, joints)
+    counts = np.bincount(rows.owners[keep], minlength=len(rows)).astype(np.int64)
+    return Ragged.from_counts(rows.values[keep], counts)
+
+
+def _duration(answer: Trajectory | None) -> float:
+    if answer is None or answer.times is None or len(answer.times) == 0:
+        return float("nan")
+    return float(answer.times[-1] - answer.times[0])

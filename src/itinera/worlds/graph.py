@@ -1,0 +1,142 @@
+"""A navigation graph: places are nodes, and one walks along edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.errors import BadArgument, NoRoute
+from itinera.worlds._kernels import gather_blocks
+from itinera.worlds.ragged import Ragged
+from itinera.worlds.space import Array, Place, Places
+
+
+@dataclass(frozen=True, eq=False)
+class NavGraph:
+    """Nodes with positions, joined by undirected edges as long as the straight line between their ends.
+
+    Distances and routes between all pairs are computed once, when first asked for. Isolated nodes are kept.
+    """
+
+    nodes: tuple[str, ...]
+    positions: Array  # (n, 3) metres
+    edges: NDArray[np.int64]  # (m, 2) node indices, each edge once
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", _frozen(np.asarray(self.positions, dtype=np.float64).reshape(-1, 3)))
+        object.__setattr__(self, "edges", _frozen(np.asarray(self.edges, dtype=np.int64).reshape(-1, 2)))
+        if len(self.positions) != len(self.nodes):
+            raise BadArgument(f"{len(self.nodes)} nodes but {len(self.positions)} positions.")
+        if len(self.index) != len(self.nodes):
+            raise BadArgument("Node ids must be distinct.")
+
+    @classmethod
+    def from_edges(cls, positions: dict[str, Sequence[float]], edges: Sequence[tuple[str, str]]) -> NavGraph:
+        """The graph over named positions.
+
+        >>> graph = NavGraph.from_edges({"a": (0, 0, 0), "b": (3, 0, 0), "c": (3, 4, 0)}, [("a", "b"), ("b", "c")])
+        >>> float(graph.between(["a"], ["c"])[0, 0])
+        7.0
+        >>> graph.route("a", "c")
+        ('a', 'b', 'c')
+        """
+        nodes = tuple(positions)
+        index = {node: i for i, node in enumerate(nodes)}
+        pairs = np.array([(index[a], index[b]) for a, b in edges], dtype=np.int64)
+        return cls(nodes, np.array(list(positions.values()), dtype=np.float64), pairs)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of each node id."""
+        return {node: i for i, node in enumerate(self.nodes)}
+
+    @cached_property
+    def adjacency(self) -> NDArray[np.bool_]:
+        """(n, n) whether one step leads from i to j."""
+        joined = np.zeros((len(self.nodes), len(self.nodes)), dtype=bool)
+        joined[self.edges[:, 0], self.edges[:, 1]] = True
+        joined[self.edges[:, 1], self.edges[:, 0]] = True
+        return joined
+
+    @cached_property
+    def distances(self) -> Array:
+        """(n, n) length of the shortest way, metres; inf where there is none."""
+        return self._shortest[0]
+
+    @cached_property
+    def _shortest(self) -> tuple[Array, NDArray[np.int32]]:
+        # Imported here: scipy's graph routines take a third of a second to load, and reading files does not need them.
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra
+
+        n = len(self.nodes)
+        if n == 0:
+            return np.empty((0, 0)), np.empty((0, 0), dtype=np.int32)
+        a, b = self.edges.T
+        lengths = np.linalg.norm(self.positions[a] - self.positions[b], axis=1)
+        weights = csr_array((lengths, (a, b)), shape=(n, n))
+        distances, before = dijkstra(weights, directed=False, return_predecessors=True)
+        distances.flags.writeable = False
+        return distances, before
+
+    def locate(self, places: Places) -> NDArray[np.int64]:
+        """(n,) node numbers; integer arrays are taken to be node numbers already."""
+        if isinstance(places, np.ndarray) and places.dtype.kind == "i":
+            return places.astype(np.int64, copy=False)
+        try:
+            return np.fromiter(map(self.index.__getitem__, cast(Sequence[str], places)), np.int64, len(places))
+        except KeyError:
+            unknown = [place for place in places if place not in self.index]
+            raise BadArgument(f"Not a node of this graph: {', '.join(map(str, unknown[:5]))}.") from None
+
+    def between(self, a: Places, b: Places) -> Array:
+        return self.distances[np.ix_(self.locate(a), self.locate(b))]
+
+    def along(self, places: Places) -> Array:
+        at = self.locate(places)
+        return self.distances[at[:-1], at[1:]]
+
+    def route(self, start: Place, goal: Place) -> tuple[str, ...]:
+        first, last = (int(i) for i in self.locate((cast(str, start), cast(str, goal))))
+        if not np.isfinite(self.distances[first, last]):
+            raise NoRoute(f"No way leads from {start} to {goal}.")
+        before = self._shortest[1][first]
+        way = [last]
+        while way[-1] != first:
+            way.append(int(before[way[-1]]))
+        return tuple(self.nodes[i] for i in reversed(way))
+
+    def neighbours(self, place: str) -> tuple[str, ...]:
+        """The nodes one step away, in the graph's order."""
+        return tuple(self.nodes[i] for i in np.flatnonzero(self.adjacency[self.index[place]]))
+
+    def heading(self, a: str, b: str) -> float:
+        """The way one faces going from a to b: radians counter-clockwise from +x, in (-pi, pi]."""
+        dx, dy, _ = self.positions[self.index[b]] - self.positions[self.index[a]]
+        return float(np.arctan2(dy, dx))
+
+    def elevation(self, a: str, b: str) -> float:
+        """How far above the horizon b stands seen from a, radians."""
+        dx, dy, dz = self.positions[self.index[b]] - self.positions[self.index[a]]
+        return float(np.arctan2(dz, np.hypot(dx, dy)))
+
+    def blocks(self, a: Ragged, b: Ragged) -> Array:
+        out = np.empty(int((a.counts * b.counts).sum()))
+        gather_blocks(self.distances, a.values, a.starts, b.values, b.starts, out)
+        return out
+
+    def steps(self, rows: Ragged) -> Array:
+        joints = rows.joints()
+        gone: Array = self.distances[rows.values[joints], rows.values[joints + 1]]
+        return gone
+
+
+def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    # A frozen dataclass does not reach into its arrays.
+    array.flags.writeable = False
+    return array

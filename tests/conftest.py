@@ -1,0 +1,17 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The real data pack; tests that need it are marked `real` and skip where it is not."""
+    place = os.environ.get("ITINERA_DATA")
+    if not place:
+        pytest.skip("needs real data: set ITINERA_DATA to the data pack")
+    return Path(place)
