@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,22 +22,40 @@ T = TypeVar("T")
 
 _REMEDY = "Compare the record with the format's description in the documentation."
 # What a decoder may raise on hostile bytes: wrong shape, bad text, absurd nesting, absurd numbers.
-_UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError, OverflowError)
+UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError, OverflowError)
 
 
 def decode(data: bytes, kind: type[T], source: str) -> T:
     """One JSON document of a known shape."""
     try:
         return msgspec.json.decode(data, type=kind)
-    except _UNDECODABLE as error:
-        raise BadFile(source, [fault_of(error, "")]) from None
+    except UNDECODABLE as error:
+        where = re.search(r"\(byte (\d+)\)", str(error))
+        fault = fault_of(error, "") if where is None else _malformed(data, int(where[1]))
+        raise BadFile(source, [fault]) from None
+
+
+def _malformed(data: bytes, at: int) -> Fault:
+    """Where JSON itself ends: the line, and what stands there."""
+    line = data.count(b"\n", 0, at) + 1
+    found = data[at : at + 24].split(b"\n")[0].decode("utf-8", "replace")
+    if re.match(r"-?(NaN|Infinity)", found):
+        return Fault(
+            f"line {line}",
+            f"{found[:8].strip(',]} ')} is not a number.",
+            "Write finite numbers, or leave the entry out.",
+        )
+    remedy = "JSON ends or breaks there; write it with a JSON library, or copy the file again."
+    return Fault(
+        f"line {line}", f"not JSON at byte {at}" + (f' ("{found}").' if found else ": the file ends too soon."), remedy
+    )
 
 
 def decode_list(data: bytes, kind: type[T], source: str) -> list[T]:
     """The records of a JSON list."""
     try:
         return msgspec.json.decode(data, type=list[kind])  # type: ignore[valid-type]
-    except _UNDECODABLE:
+    except UNDECODABLE:
         raws = _raw(data, list[msgspec.Raw], source)
         return list(_each(((f"record {i}", raw) for i, raw in enumerate(raws)), kind, source))
 
@@ -45,7 +64,7 @@ def decode_dict(data: bytes, kind: type[T], source: str) -> dict[str, T]:
     """The records of a JSON object by key. A repeated key, which JSON readers silently drop, is a fault."""
     try:
         found = msgspec.json.decode(data, type=dict[str, kind])  # type: ignore[valid-type]
-    except _UNDECODABLE:
+    except UNDECODABLE:
         raws = _raw(data, dict[str, msgspec.Raw], source)
         decoded = _each(((f'record "{key}"', raw) for key, raw in raws.items()), kind, source)
         found = dict(zip(raws, decoded, strict=True))
@@ -63,7 +82,7 @@ def decode_lines(path: Path, kind: type[T]) -> list[T]:
                 continue
             try:
                 records.append(decoder.decode(line))
-            except _UNDECODABLE as error:
+            except UNDECODABLE as error:
                 faults.append(fault_of(error, f"line {number}"))
     if faults:
         raise BadFile(str(path), faults)
@@ -82,6 +101,8 @@ def fault_of(error: BaseException, where: str) -> Fault:
     if isinstance(error, UnicodeDecodeError):
         return Fault(where, "is not UTF-8 text.", "Save the file as UTF-8.")
     text = str(error)
+    if "truncated" in text:
+        return Fault(where, "the JSON ends too soon.", "The file is cut short or empty: copy it again.")
     if "4300 digits" in text or "integer string conversion" in text:
         text = "holds a number with thousands of digits"
     problem, _, field = text.partition(" - at `")
@@ -99,7 +120,7 @@ def _each(records: Iterable[tuple[str, msgspec.Raw]], kind: type[T], source: str
     for where, raw in records:
         try:
             good.append(decoder.decode(raw))
-        except _UNDECODABLE as error:
+        except UNDECODABLE as error:
             faults.append(fault_of(error, where))
     if faults:
         raise BadFile(source, faults)
@@ -118,8 +139,12 @@ def refuse_repeated_keys(data: bytes, source: str) -> None:
                     repeated.append(key)
                 seen.add(key)
 
-    # The hook returns nothing, so each object is dropped once looked at and memory stays small.
-    json.loads(data, object_pairs_hook=look)
+    # The hook returns nothing, so each object is dropped once looked at and memory stays small. Whole numbers are read
+    # as floats: what they are does not matter here, and a float takes any number of digits.
+    try:
+        json.loads(data, object_pairs_hook=look, parse_int=float)
+    except UNDECODABLE as error:
+        raise BadFile(source, [fault_of(error, "")]) from None
     if repeated:
         remedy = "Every id must be given once; readers of JSON keep only the last."
         raise BadFile(source, [Fault(f'record "{key}"', "is given twice.", remedy) for key in repeated])

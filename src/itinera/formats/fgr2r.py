@@ -10,9 +10,9 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -22,17 +22,20 @@ from itinera.formats import r2r
 from itinera.formats.decoding import decode_list
 from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import heading_to_r2r
+from itinera.formats.viewpoints import viewpoint_path
 from itinera.tasks import Alignment, Episode, Split
 
-Words = list[list[str]]  # the words of each sub-instruction
-Views = list[tuple[int, int]]  # the first and last node of each sub-instruction, from 1
+Words: TypeAlias = list[list[str]]  # the words of each sub-instruction
+Views: TypeAlias = list[tuple[int, int]]  # the first and last node of each sub-instruction, from 1
 
 LONGEST_LITERAL = 100_000  # characters; the longest public one has 2,053
 _DEEPEST = 3  # instructions, sub-instructions, words
 
-# A quoted word as Python writes it, and nothing else: no prefix, no escape Python would not write.
-_ESCAPE = r"\\(?:['\"\\nrt]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4}|U000[0-9a-f]{5})"
-_WORD = re.compile(rf"'(?:[^'\\\n]|{_ESCAPE})*'|\"(?:[^\"\\\n]|{_ESCAPE})*\"")
+# A quoted word as Python writes it, with no prefix and no escape that Python would not write. Possessive, so that
+# hostile text cannot make the search look back.
+_ESCAPE = r"\\(?:['\"\\nrt]|x[0-9a-f]{2}|u(?!d[89a-f])[0-9a-f]{4}|U00(?:0[1-9a-f]|10)[0-9a-f]{4})"
+_WORD = rf"(?:'(?:[^'\\\n]|{_ESCAPE})*+'|\"(?:[^\"\\\n]|{_ESCAPE})*+\")"
+_LITERAL = re.compile(rf"(?:[\[\], \n]|{_WORD})*+")
 
 
 class _ChunkedPath(r2r.PathRecord, kw_only=True):
@@ -76,19 +79,18 @@ def _words(text: str) -> list[Words]:
     """The nested list a literal holds; raises ValueError where it holds anything else."""
     if len(text) > LONGEST_LITERAL:
         raise ValueError(f"has {len(text)} characters, more than {LONGEST_LITERAL}")
-    # Only brackets, commas and spaces may stand around the words, and not deeper than they should: this bounds what
-    # the parser below is given.
-    skeleton = _WORD.sub("", text)
-    depth = deepest = 0
-    for sign in skeleton:
-        depth += (sign == "[") - (sign == "]")
-        deepest = max(deepest, depth)
-    if not set(skeleton) <= set("[], \n") or deepest > _DEEPEST:
+    # Nothing but words, brackets and commas, and no deeper than three: this bounds what the parser below is given.
+    if not _LITERAL.fullmatch(text) or _depth(re.sub(_WORD, "", text)) > _DEEPEST:
         raise ValueError("is not a list of lists of lists of quoted words")
     try:
         return msgspec.convert(ast.literal_eval(text.strip()), list[Words])
     except (SyntaxError, ValueError, MemoryError, RecursionError, msgspec.ValidationError) as error:
         raise ValueError(f"cannot be read ({str(error).splitlines()[0]})") from None
+
+
+def _depth(brackets: str) -> int:
+    steps = ((sign == "[") - (sign == "]") for sign in brackets)
+    return max(accumulate(steps), default=0)
 
 
 def _faults(where: str, record: _ChunkedPath, words: Sequence[Words]) -> Iterator[Fault]:
@@ -142,16 +144,16 @@ def write_split(path: str | Path, split: Split) -> None:
 
 def _record(path_id: str, episodes: list[Episode]) -> _ChunkedPath:
     one = episodes[0]
-    views = _noted("chunk_view", episodes)
     return _ChunkedPath(
         scan=one.world_id,
         path_id=r2r.number_or_name(path_id),
-        path=list(one.reference if len(one.reference) else (one.start.place,)),
+        path=viewpoint_path(one),
         heading=heading_to_r2r(one.start.heading),
         instructions=[episode.brief.text for episode in episodes],
         distance=one.stated_distance,
         new_instructions=repr(_noted("new_instructions", episodes)),
-        chunk_view=views or None,
+        chunk_view=_noted("chunk_view", episodes) or None,
+        **{name: one.notes[name] for name in r2r.PathRecord.__struct_fields__ if name in one.notes},
     )
 
 

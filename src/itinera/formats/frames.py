@@ -25,7 +25,8 @@ def heading_to_r2r(heading: float) -> float: ...
 def heading_to_r2r(heading: Array) -> Array: ...
 def heading_to_r2r(heading: float | Array) -> float | Array:
     """R2R's heading for ours, in [0, 2 pi)."""
-    turned = (math.pi / 2 - heading) % (2 * math.pi)
+    # Twice: a remainder just below a whole turn is rounded up to it.
+    turned = (math.pi / 2 - heading) % math.tau % math.tau
     return turned if isinstance(turned, np.ndarray) else float(turned)
 
 
@@ -57,7 +58,7 @@ def heading_to_habitat(heading: Array) -> Array: ...
 def heading_to_habitat(heading: float | Array) -> float | Array:
     """Habitat's yaw for our heading, in (-pi, pi]."""
     # Counted down from pi, so that the half-open end of the remainder falls on the side of -pi.
-    yaw = math.pi - (1.5 * math.pi - heading) % (2 * math.pi)
+    yaw = math.pi - (1.5 * math.pi - heading) % math.tau % math.tau
     return yaw if isinstance(yaw, np.ndarray) else float(yaw)
 
 

@@ -18,6 +18,7 @@ from itinera.formats.decoding import read_list
 from itinera.formats.files import atomic_write
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.r2r import number_or_name, refuse, split_name
+from itinera.formats.viewpoints import viewpoint_path
 from itinera.tasks import Brief, Episode, Split
 from itinera.worlds import Pose
 
@@ -106,7 +107,6 @@ def _episode(record: _Record, reference: Reference) -> Episode:
         goals=tuple(record.end_panos or ()),
         reference=() if withheld else tuple(notes.pop(chosen)),
         brief=Brief(_told(record)),
-        path_id=str(record.inst_idx),
         notes=notes,
     )
 
@@ -119,25 +119,25 @@ def _told(record: _Record) -> str:
 
 def write_split(path: str | Path, split: Split) -> None:
     """A split of graph episodes in NDH's form. A brief that was no dialog becomes one message of the oracle."""
+    records = [_record(episode) for episode in split.episodes]
     with atomic_write(Path(path)) as stream:
-        records = [_record(episode) for episode in split.episodes]
         stream.write(msgspec.json.format(msgspec.json.encode(records), indent=1))
 
 
 def _record(episode: Episode) -> _Record:
+    path = viewpoint_path(episode)
+    heading, elevation = heading_to_r2r(episode.start.heading), episode.notes.get("start_elevation", 0.0)
     notes = {name: episode.notes[name] for name in _NOTED if name in episode.notes}
     if "dialog_history" not in notes and "target" not in episode.notes:
         notes["dialog_history"] = [_Message(0, "oracle", episode.brief.text)]
     if not episode.goals_withheld:
         # The path that was read as reference is the one the notes lack.
-        notes["player_path" if "planner_path" in notes else "planner_path"] = list(episode.reference)
+        notes["player_path" if "planner_path" in notes else "planner_path"] = path
     return _Record(
         inst_idx=number_or_name(episode.id),
         scan=episode.world_id,
-        start_pano=_Start(
-            str(episode.start.place), heading_to_r2r(episode.start.heading), episode.notes.get("start_elevation", 0.0)
-        ),
+        start_pano=_Start(path[0], heading, elevation),
         target=episode.notes.get("target", ""),
-        end_panos=None if episode.goals_withheld else list(episode.goals),  # type: ignore[arg-type]
+        end_panos=None if episode.goals_withheld else list(episode.goals),
         **notes,
     )

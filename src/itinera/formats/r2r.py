@@ -6,21 +6,24 @@ Read `read_split` for tasks and `read_walks` for predictions; each has its write
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_list
 from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.records import Logbook, Trajectory
+from itinera.records import Logbook, Trajectory, Walk
+from itinera.records.walk import Answers
 from itinera.tasks import Brief, Episode, Split
-from itinera.worlds import Pose
+from itinera.worlds import Array, Pose
 
 PARTS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
 
@@ -88,13 +91,15 @@ def _episodes(record: PathRecord) -> Iterable[Episode]:
     notes = {name: value for name in (*PARTS, "shortest_path", "shortest_path_distance")
              if (value := getattr(record, name)) is not None}  # fmt: skip
     start = Pose(reference[0], heading_from_r2r(record.heading))
+    # The episodes of a path share its places, so that whatever is computed from them is computed once.
+    goals, reference = ((), ()) if withheld else (reference[-1:], reference)
     for i, instruction in enumerate(record.instructions):
         yield Episode(
             id=f"{record.path_id}_{i}",
             world_id=record.scan,
             start=start,
-            goals=() if withheld else reference[-1:],
-            reference=() if withheld else reference,
+            goals=goals,
+            reference=reference,
             brief=Brief(instruction),
             path_id=str(record.path_id),
             stated_distance=record.distance,
@@ -176,15 +181,48 @@ def read_walks(path: str | Path) -> Logbook:
         faults.append(Fault("", "a heading or elevation is infinite.", "Angles are radians."))
     if faults:
         raise BadFile(str(path), faults)
-    headings = heading_from_r2r(headings)
-    places = tuple(map(attrgetter("viewpoint"), flat))
-    trajectories, at = [], 0
-    for name, prediction in zip(ids, predictions, strict=True):
-        end = at + len(prediction.trajectory)
-        notes = {} if prediction.predObjId is None else {"predObjId": prediction.predObjId}
-        trajectories.append(Trajectory(str(name), places[at:end], headings[at:end], elevations[at:end], notes=notes))
-        at = end
-    return Logbook.alone(str(path), tuple(trajectories))
+    counts = np.fromiter((len(p.trajectory) for p in predictions), np.int64, len(predictions))
+    walks = _Walks(
+        ids=[str(name) for name in ids],
+        places=list(map(attrgetter("viewpoint"), flat)),
+        starts=np.concatenate(([0], np.cumsum(counts))),
+        headings=heading_from_r2r(headings),
+        elevations=elevations,
+        answers=[p.predObjId for p in predictions],
+    )
+    stopped, untimed = np.ones(len(counts), dtype=bool), np.full(len(counts), np.nan)
+    return Logbook(str(path), walks, prepared=Answers(walks.ids, walks.places, counts, stopped, untimed))
+
+
+@dataclass(frozen=True, eq=False)
+class _Walks(Sequence[Walk]):
+    """Walks kept as flat arrays, each made an object only when looked at: scoring never does."""
+
+    ids: list[str]
+    places: list[str]
+    starts: NDArray[np.int64]
+    headings: Array
+    elevations: Array
+    answers: list[int | str | None]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, i: int) -> Walk: ...
+    @overload
+    def __getitem__(self, i: slice) -> Sequence[Walk]: ...
+    def __getitem__(self, i: int | slice) -> Walk | Sequence[Walk]:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        if not -len(self) <= i < len(self):
+            raise IndexError(i)
+        i %= len(self)
+        here = slice(int(self.starts[i]), int(self.starts[i + 1]))
+        answer = self.answers[i]
+        notes = {} if answer is None else {"predObjId": answer}
+        places, headings, elevations = tuple(self.places[here]), self.headings[here], self.elevations[here]
+        return Walk(self.ids[i], (Trajectory(self.ids[i], places, headings, elevations, notes=notes),))
 
 
 def _decoded(data: bytes, source: str) -> list[_Prediction]:

@@ -2,8 +2,8 @@
 `reaching.py`, `efficiency.py`, `fidelity.py` and `touring.py`, their conventions side by side in `suites.py`."""
 
 from itinera.metrics.attempts import Attempts
-from itinera.metrics.score import ScoreTable, TourTable, score
+from itinera.metrics.score import score
 from itinera.metrics.suites import SUITES, Metric, Suite, TourMetric
 from itinera.metrics.touring import Legs
 
-__all__ = ["SUITES", "Attempts", "Legs", "Metric", "ScoreTable", "Suite", "TourMetric", "TourTable", "score"]
+__all__ = ["SUITES", "Attempts", "Legs", "Metric", "Suite", "TourMetric", "score"]

@@ -46,7 +46,8 @@ def spl(
     Reference: Anderson et al. 2018, On Evaluation of Embodied Navigation Agents.
     """
     arrived = success(attempts, radius=radius, inclusive=inclusive, needs_stop=needs_stop) > 0
-    best = np.where(arrived, _optimum(attempts, optimum), 0.0)  # may be inf where no way leads to the goal
+    best = _optimum(attempts, optimum)
+    best = np.where(arrived & np.isfinite(best), best, 0.0)  # who jumped to a goal no way leads to earns nothing
     walked = path_length(attempts, straight=straight)
     return np.where(arrived, ratio(best, np.maximum(np.maximum(walked, best), floor), standing_still), 0.0)
 

@@ -78,7 +78,9 @@ def length_score(
     Where reference and walk both have no length, the agent rightly stood still: `standing_still`, 1 by our definition;
     released code divides 0 by 0 there (NaN).
     """
-    expected = path_coverage(attempts, threshold=threshold) * attempts.reference_lengths
+    # A reference that crosses a gap no way leads over has no length to live up to.
+    walkable = np.where(np.isfinite(attempts.reference_lengths), attempts.reference_lengths, 0.0)
+    expected = path_coverage(attempts, threshold=threshold) * walkable
     off = np.abs(expected - path_length(attempts, undefined_off_edges=undefined_off_edges))
     zero = np.where(attempts.reference_lengths == 0, standing_still, 0.0)
     whole = expected + off

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -13,40 +13,11 @@ from itinera.metrics.attempts import Attempts, chunks
 from itinera.metrics.suites import Metric, Suite, paper
 from itinera.metrics.touring import Legs
 from itinera.records.pairing import Pairs, pair
+from itinera.records.scores import ScoreTable, TourTable
 from itinera.records.walk import Logbook
 from itinera.tasks import Split
 from itinera.tasks.protocol import PROTOCOLS, Protocol
 from itinera.worlds import Array, World
-
-
-@dataclass(frozen=True, eq=False)
-class TourTable:
-    """A row per tour: the value of each tour metric and the number of episodes."""
-
-    tour_ids: tuple[str, ...]
-    world_ids: tuple[str, ...]
-    episodes: NDArray[np.int64]  # (tours,)
-    columns: Mapping[str, Array]  # metric -> (tours,), NaN where undefined
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreTable:
-    """A row per episode: the value of each metric, NaN where it is undefined."""
-
-    episode_ids: tuple[str, ...]
-    world_ids: tuple[str, ...]
-    path_ids: tuple[str, ...]
-    columns: Mapping[str, Array]  # metric -> (episodes,)
-    suite: Suite
-    protocol: Protocol
-    missing: int = 0  # episodes without a walk, counted as zero
-    tours: TourTable | None = None
-
-    def __getitem__(self, metric: str) -> Array:
-        return self.columns[metric]
-
-    def __len__(self) -> int:
-        return len(self.episode_ids)
 
 
 def score(
@@ -80,18 +51,18 @@ def score_pairs(
 ) -> ScoreTable:
     """The scores of attempts already paired; `progress` is told how many more episodes are done."""
     count = len(split.episodes)
-    columns = {metric.name: np.full(count, np.nan) for metric in suite.metrics}
+    values = {metric.name: np.full(count, np.nan) for metric in suite.metrics}
     tours = {metric.name: np.full(len(split.tours), np.nan) for metric in suite.tour_metrics}
     leg_of = {name: (t, k) for t, tour in enumerate(split.tours) for k, name in enumerate(tour.episode_ids)}
-    missing = 0
+    missing = np.zeros(count, dtype=bool)
     for group in groups:
-        missing += int(group.missing.sum())
+        missing[group.rows] = group.missing
         tour, order = _tour_order(group, leg_of)
         starts = np.concatenate(([True], (tour[order][1:] != tour[order][:-1]) | (tour[order][1:] < 0)))
         for members, attempts in chunks(group, order, starts):
             absent = group.missing[members]
             for metric in suite.metrics:
-                columns[metric.name][group.rows[members]] = _measured(metric, attempts, absent)
+                values[metric.name][group.rows[members]] = _measured(metric, attempts, absent)
             _score_tours(suite, attempts, tour[members], absent, tours)
             if progress is not None:
                 progress(len(members))
@@ -100,18 +71,20 @@ def score_pairs(
         episode_ids=tuple(episode.id for episode in episodes),
         world_ids=tuple(episode.world_id for episode in episodes),
         path_ids=tuple(episode.path_id for episode in episodes),
-        columns=columns,
-        suite=suite,
+        columns=tuple(metric.column for metric in suite.metrics),
+        values=values,
+        suite=suite.name,
+        fingerprint=suite.fingerprint,
         protocol=protocol,
         missing=missing,
-        tours=_tour_table(split, tours) if split.tours and suite.tour_metrics else None,
+        tours=_tour_table(split, suite, tours) if split.tours and suite.tour_metrics else None,
     )
 
 
 def _measured(metric: Metric, attempts: Attempts, absent: NDArray[np.bool_]) -> Array:
     values = metric.measure(attempts)
     # Whoever never walked stands at the start: no way gone, the whole distance left, and no credit.
-    return np.where(absent, 0.0, values) if metric.better == "higher" and absent.any() else values
+    return np.where(absent, 0.0, values) if metric.column.better == "higher" and absent.any() else values
 
 
 def _tour_order(group: Pairs, leg_of: Mapping[str, tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -136,10 +109,12 @@ def _score_tours(
         tours[metric.name][which] = metric.measure(attempts, legs)
 
 
-def _tour_table(split: Split, columns: Mapping[str, Array]) -> TourTable:
+def _tour_table(split: Split, suite: Suite, values: Mapping[str, Array]) -> TourTable:
+    episodes = np.array([len(tour.episode_ids) for tour in split.tours], dtype=np.float64)
     return TourTable(
         tour_ids=tuple(tour.id for tour in split.tours),
         world_ids=tuple(tour.world_id for tour in split.tours),
-        episodes=np.array([len(tour.episode_ids) for tour in split.tours], dtype=np.int64),
-        columns=columns,
+        columns=tuple(metric.column for metric in suite.tour_metrics),
+        values=values,
+        weights={m.name: episodes if m.weight == "episodes" else episodes - 1 for m in suite.tour_metrics},
     )

@@ -21,6 +21,7 @@ from itinera.metrics.fidelity import cls, dtw, length_score, ndtw, path_coverage
 from itinera.metrics.reaching import navigation_error, oracle_error, oracle_success, success
 from itinera.metrics.touring import Legs, tour_mean, tour_ndtw
 from itinera.records.pairing import Rules
+from itinera.records.scores import Column
 from itinera.tasks.protocol import R2R, Protocol
 from itinera.worlds import Array
 
@@ -36,6 +37,10 @@ class Metric:
     unit: Literal["", "m", "steps"] = ""  # without a unit: a fraction between 0 and 1
     better: Literal["higher", "lower", "neither"] = "higher"
 
+    @property
+    def column(self) -> Column:
+        return Column(self.name, self.unit, self.better)
+
 
 @dataclass(frozen=True)
 class TourMetric:
@@ -44,6 +49,10 @@ class TourMetric:
     name: str
     measure: Callable[[Attempts, Legs], Array]
     weight: Literal["episodes", "changes"] = "episodes"
+
+    @property
+    def column(self) -> Column:
+        return Column(self.name)
 
 
 @dataclass(frozen=True)

@@ -83,7 +83,7 @@ def tour_mean(
     if weight == "episode":
         weights = np.ones(len(attempts))
     else:
-        defined = (attempts.shortest > 0) & np.isfinite(attempts.shortest)
+        defined = (attempts.shortest > 0) & np.isfinite(attempts.shortest) & np.isfinite(attempts.lengths)
         near = np.where(defined, attempts.shortest, np.nan)
         weights = np.maximum(attempts.lengths, near) / near
     return legs.total(values * weights) / legs.total(weights)

@@ -6,16 +6,16 @@ world.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault, GoalsWithheld
-from itinera.records.trajectory import Ending, Trajectory
-from itinera.records.walk import Logbook
+from itinera.records.walk import Answers, Logbook
 from itinera.tasks import Episode, Split
 from itinera.worlds import NavGraph, Places, Ragged, World
 
@@ -64,16 +64,16 @@ def pair(
     if goals:
         _ask_for_goals(split)
     faults: list[Fault] = []
-    answers = _answers(logbook, split, faults, missing)
+    chosen = _chosen(logbook.answers, split, faults, missing)
     groups = []
-    for world_id, rows in _by_world(split.episodes).items():
+    for world_id, rows in split.rows_by_world.items():
         world = worlds.get(world_id)
         if world is None:
             raise BadFile(
                 split.name, [Fault("", f"world {world_id} is not among the worlds given.", "Check --worlds.")]
             )
-        group = _Group(world, rows, [split.episodes[i] for i in rows], answers, rules)
-        groups.append(group.pairs(faults, goals))
+        episodes = [split.episodes[i] for i in rows]
+        groups.append(_Group(world, rows, episodes, logbook.answers, chosen[rows], rules).pairs(faults, goals))
     if faults:
         raise BadFile(logbook.source, faults)
     return tuple(groups)
@@ -103,43 +103,46 @@ def _ask_for_goals(split: Split) -> None:
         raise GoalsWithheld(split.name, [Fault("", problem, remedy)])
 
 
-def _by_world(episodes: Sequence[Episode]) -> dict[str, list[int]]:
-    rows: dict[str, list[int]] = {}
-    for i, episode in enumerate(episodes):
-        rows.setdefault(episode.world_id, []).append(i)
-    return rows
-
-
-def _answers(
-    logbook: Logbook, split: Split, faults: list[Fault], missing: Literal["fail", "zero"]
-) -> dict[str, Trajectory]:
-    answers: dict[str, Trajectory] = {}
+def _chosen(answers: Answers, split: Split, faults: list[Fault], missing: Literal["fail", "zero"]) -> NDArray[np.int64]:
+    """(episodes,) the number of the answer to each episode, -1 where there is none."""
     known = split.by_id
     if len(known) != len(split.episodes):
         raise BadFile(split.name, [Fault("", "has episodes of the same id.", "Ids must be distinct.")])
-    for trajectory in logbook.trajectories:
-        name = trajectory.episode_id
-        if name not in known:
-            remedy = f"It is not in {split.name}: score each split with its own file of tasks."
-            faults.append(Fault(f'episode "{name}"', "is unknown.", remedy))
-        elif name in answers:
-            faults.append(Fault(f'episode "{name}"', "is answered twice.", "Keep one trajectory for each episode."))
-        answers[name] = trajectory
-    if missing == "fail":
+    numbers = {name: i for i, name in enumerate(answers.episode_ids)}
+    if len(numbers) != len(answers.episode_ids) or not numbers.keys() <= known.keys():
+        faults.extend(_wrong_names(answers, split))
+    if missing == "fail" and not known.keys() <= numbers.keys():
         remedy = "Every episode must be answered; --missing zero counts those without a walk as failures."
-        faults += [Fault(f'episode "{name}"', "has no trajectory.", remedy) for name in known if name not in answers]
-    return answers
+        faults += [Fault(f'episode "{name}"', "has no trajectory.", remedy) for name in known if name not in numbers]
+    return np.array([numbers.get(name, -1) for name in known], dtype=np.int64)
+
+
+def _wrong_names(answers: Answers, split: Split) -> Iterator[Fault]:
+    seen: set[str] = set()
+    for name in answers.episode_ids:
+        if name not in split.by_id:
+            remedy = f"It is not in {split.name}: score each split with its own file of tasks."
+            yield Fault(f'episode "{name}"', "is unknown.", remedy)
+        elif name in seen:
+            yield Fault(f'episode "{name}"', "is answered twice.", "Keep one trajectory for each episode.")
+        seen.add(name)
 
 
 class _Group:
     """The work of pairing within one world."""
 
     def __init__(
-        self, world: World, rows: list[int], episodes: list[Episode], answers: Mapping[str, Trajectory], rules: Rules
+        self,
+        world: World,
+        rows: NDArray[np.int64],
+        episodes: list[Episode],
+        answers: Answers,
+        chosen: NDArray[np.int64],
+        rules: Rules,
     ) -> None:
         self.world, self.space, self.rules = world, world.space, rules
         self.rows, self.episodes = rows, episodes
-        self.answers = [answers.get(episode.id) for episode in episodes]
+        self.answers, self.chosen = answers, chosen
 
     def pairs(self, faults: list[Fault], goals: bool) -> Pairs:
         walked = self._located(faults)
@@ -148,26 +151,21 @@ class _Group:
             faults.extend(self._jumps(walked))
             if self.rules.repeats == "drop":
                 walked = without_repeats(walked)
-        reference, targets = self._answer_keys(goals)
         none = Ragged(np.empty(0, dtype=np.int64), np.zeros(len(self.rows) + 1, dtype=np.int64))
-        answers = self.answers
+        answered = self.chosen >= 0
         return Pairs(
             world=self.world,
-            rows=np.array(self.rows, dtype=np.int64),
+            rows=self.rows,
             episodes=tuple(self.episodes),
             walked=walked if walked is not None else none,
-            reference=reference,
-            goals=targets,
-            stopped=np.array([a is not None and a.ending is Ending.STOPPED for a in answers], dtype=bool),
-            missing=np.array([a is None for a in answers], dtype=bool),
-            durations=np.array([_duration(a) for a in answers], dtype=np.float64),
+            reference=self._answer_key([e.reference for e in self.episodes]) if goals else none,
+            goals=self._answer_key([e.goals for e in self.episodes]) if goals else none,
+            stopped=answered & self.answers.stopped[self.chosen] if len(self.answers.stopped) else answered,
+            missing=~answered,
+            durations=np.where(answered, self.answers.durations[self.chosen], np.nan)
+            if answered.any()
+            else none.values,
         )
-
-    def _places(self) -> list[Places]:
-        return [
-            (episode.start.place,) if answer is None else answer.acted  # type: ignore[misc]
-            for episode, answer in zip(self.episodes, self.answers, strict=True)
-        ]
 
     def _located(self, faults: list[Fault]) -> Ragged | None:
         places = self._places()
@@ -178,11 +176,23 @@ class _Group:
         counts = np.fromiter(map(len, places), np.int64, len(places))
         try:
             if isinstance(self.space, NavGraph):
-                return Ragged.from_counts(self.space.locate([node for row in places for node in row]), counts)
+                numbers = list(map(self.space.index.__getitem__, chain.from_iterable(places)))
+                return Ragged.from_counts(np.array(numbers, dtype=np.int64), counts)
             return Ragged.from_counts(self.space.locate(np.concatenate([np.asarray(row) for row in places])), counts)
-        except (BadArgument, ValueError):
+        except (BadArgument, ValueError, TypeError, KeyError):
             faults.extend(self._unknown_places(places))
             return None
+
+    def _places(self) -> list[Places]:
+        """The places of each attempt; a missing walk stands at its start."""
+        ends = np.cumsum(self.answers.counts)
+        begins = ends - self.answers.counts
+        every = self.answers.places
+        first, last = begins.tolist(), ends.tolist()
+        return [
+            every[first[i] : last[i]] if i >= 0 else cast(Places, [episode.start.place])
+            for i, episode in zip(self.chosen.tolist(), self.episodes, strict=True)
+        ]
 
     def _unknown_places(self, places: list[Places]) -> Iterator[Fault]:
         for i, row in enumerate(places):
@@ -223,21 +233,11 @@ class _Group:
                 self._name(i), problem, "Log every node passed; suites that measure jumps are named in the docs."
             )
 
-    def _answer_keys(self, goals: bool) -> tuple[Ragged, Ragged]:
-        """Reference and goals of every episode; those that share a path are located once."""
-        known: dict[int, NDArray[Any]] = {}
-
-        def located(places: Places) -> NDArray[Any]:
-            if id(places) not in known:
-                known[id(places)] = self.space.locate(places)
-            return known[id(places)]
-
-        if not goals:
-            none = Ragged(np.empty(0, dtype=np.int64), np.zeros(len(self.rows) + 1, dtype=np.int64))
-            return none, none
+    def _answer_key(self, rows: list[Places]) -> Ragged:
+        """Reference or goals of every episode; those that episodes share are located once."""
+        _, first, which = np.unique(np.fromiter(map(id, rows), np.int64), return_index=True, return_inverse=True)
         try:
-            reference = Ragged.of([located(episode.reference) for episode in self.episodes])
-            return reference, Ragged.of([self.space.locate(episode.goals) for episode in self.episodes])
+            return Ragged.of([self.space.locate(rows[i]) for i in first]).take(which)
         except BadArgument as error:
             problem = f"a reference or goal leaves world {self.world.id}: {error}"
             raise BadFile("tasks", [Fault("", problem, "Check that tasks and worlds belong together.")]) from None
@@ -258,9 +258,3 @@ def without_repeats(rows: Ragged) -> Ragged:
     keep[joints + 1] = ~_same(rows.values, joints)
     counts = np.bincount(rows.owners[keep], minlength=len(rows)).astype(np.int64)
     return Ragged.from_counts(rows.values[keep], counts)
-
-
-def _duration(answer: Trajectory | None) -> float:
-    if answer is None or answer.times is None or len(answer.times) == 0:
-        return float("nan")
-    return float(answer.times[-1] - answer.times[0])

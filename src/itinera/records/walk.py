@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
 
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.errors import BadFile, Fault
 from itinera.records.provenance import Provenance
-from itinera.records.trajectory import Trajectory
+from itinera.records.trajectory import Ending, Trajectory
 from itinera.tasks.protocol import Protocol
+from itinera.worlds import Array, Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +26,25 @@ class Walk:
 
 
 @dataclass(frozen=True, eq=False)
+class Answers:
+    """All a judge needs of a logbook, trajectory after trajectory in flat arrays."""
+
+    episode_ids: Sequence[str]
+    places: Places  # of the acting phase, end to end
+    counts: NDArray[np.int64]  # (n,) places of each
+    stopped: NDArray[np.bool_]  # (n,)
+    durations: Array  # (n,) seconds from first to last place, NaN where not timed
+
+
+@dataclass(frozen=True, eq=False)
 class Logbook:
     """Walks, and once for all of them the protocol and provenance, where the file tells."""
 
     source: str
-    walks: tuple[Walk, ...]
+    walks: Sequence[Walk]
     protocol: Protocol | None = None
     provenance: Provenance | None = None
+    prepared: Answers | None = None  # by a reader that has them at hand
 
     @classmethod
     def alone(cls, source: str, trajectories: tuple[Trajectory, ...]) -> Logbook:
@@ -35,3 +54,34 @@ class Logbook:
     @property
     def trajectories(self) -> Iterator[Trajectory]:
         return (trajectory for walk in self.walks for trajectory in walk.trajectories)
+
+    @cached_property
+    def answers(self) -> Answers:
+        """The trajectories as a judge sees them."""
+        return self.prepared or _answers(self.source, list(self.trajectories))
+
+
+def _answers(source: str, trajectories: Sequence[Trajectory]) -> Answers:
+    acted = [trajectory.acted for trajectory in trajectories]
+    on_ground = [isinstance(places, np.ndarray) for places in acted if len(places)]
+    if any(on_ground) and not all(on_ground):
+        raise BadFile(source, [Fault("", "some walks are on a graph and some on the ground.", "Score them apart.")])
+    filled = [places for places in acted if len(places)]
+    places: Places
+    if any(on_ground):
+        places = np.concatenate([np.asarray(points, dtype=np.float64) for points in filled])
+    else:
+        places = list(chain.from_iterable(filled))
+    return Answers(
+        episode_ids=[trajectory.episode_id for trajectory in trajectories],
+        places=places,
+        counts=np.fromiter(map(len, acted), np.int64, len(acted)),
+        stopped=np.array([trajectory.ending is Ending.STOPPED for trajectory in trajectories], dtype=bool),
+        durations=np.array([_duration(trajectory) for trajectory in trajectories], dtype=np.float64),
+    )
+
+
+def _duration(trajectory: Trajectory) -> float:
+    if trajectory.times is None or len(trajectory.times) == 0:
+        return float("nan")
+    return float(trajectory.times[-1] - trajectory.times[0])

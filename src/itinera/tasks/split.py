@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+import numpy as np
+from numpy.typing import NDArray
+
 from itinera.errors import BadFile, Fault
 from itinera.tasks.episode import Episode
 from itinera.tasks.tour import Tour
@@ -26,7 +29,15 @@ class Split:
     @cached_property
     def world_ids(self) -> tuple[str, ...]:
         """The worlds of its episodes, in order of appearance."""
-        return tuple(dict.fromkeys(episode.world_id for episode in self.episodes))
+        return tuple(self.rows_by_world)
+
+    @cached_property
+    def rows_by_world(self) -> dict[str, NDArray[np.int64]]:
+        """Where the episodes of each world stand."""
+        rows: dict[str, list[int]] = {}
+        for i, episode in enumerate(self.episodes):
+            rows.setdefault(episode.world_id, []).append(i)
+        return {world_id: np.array(numbers, dtype=np.int64) for world_id, numbers in rows.items()}
 
     def with_tours(self, tours: tuple[Tour, ...], source: str = "tours") -> Split:
         """This split toured so; tours must visit known episodes of their own world, each at most once."""

@@ -1,0 +1,110 @@
+"""Made-up houses and journeys of R4R's size and shape, so that benchmarks need no licensed data.
+
+Eleven graphs of Matterport's density, 5,018 paths with nine instructions each, and one noisy walk for each instruction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from itinera.formats import matterport, r2r
+from itinera.seeds import generator
+from itinera.tasks import Split
+from itinera.worlds import NavGraph, World
+
+SCENES = 11
+PATHS = 5018
+INSTRUCTIONS = 9
+
+
+@dataclass(frozen=True)
+class Journeys:
+    """Where the files of a benchmark lie, and what they hold."""
+
+    worlds: Path
+    tasks: Path
+    submission: Path
+
+
+def make(folder: Path, *, seed: int = 0) -> Journeys:
+    """The files, made anew unless they are there."""
+    made = Journeys(folder / "connectivity", folder / "tasks.json", folder / "submission.json")
+    if made.submission.exists():
+        return made
+    worlds = {f"scene{i:02}": World(f"scene{i:02}", _house(seed, i)) for i in range(SCENES)}
+    matterport.write_worlds(made.worlds, worlds)
+    rng = generator(seed, "paths")
+    records, predictions = [], []
+    scenes = list(worlds)
+    for path_id in range(PATHS):
+        scan = scenes[int(rng.integers(SCENES))]
+        graph = worlds[scan].space
+        assert isinstance(graph, NavGraph)
+        path = _journey(graph, rng)
+        words = [" ".join(["walk"] * int(n)) for n in rng.integers(45, 75, INSTRUCTIONS)]
+        length = float(graph.along(path).sum())
+        records.append(
+            r2r.PathRecord(
+                scan=scan, path_id=path_id, path=path, heading=0.0, instructions=words, distance=round(length, 2)
+            )
+        )
+        for i in range(INSTRUCTIONS):
+            walk = _attempt(graph, path, rng)
+            angles = rng.integers(0, 12, len(walk)) * (np.pi / 6)
+            steps = [[node, float(angle), 0.0] for node, angle in zip(walk, angles, strict=True)]
+            predictions.append({"instr_id": f"{path_id}_{i}", "trajectory": steps})
+    made.tasks.write_bytes(msgspec.json.encode(records))
+    made.submission.write_bytes(msgspec.json.encode(predictions))
+    return made
+
+
+def _house(seed: int, index: int) -> NavGraph:
+    """A graph like Matterport's: nodes about 2 m apart, each joined to its four or so nearest."""
+    rng = generator(seed, "house", str(index))
+    count = int(rng.integers(40, 250))
+    side = np.sqrt(count) * 2.0
+    points = np.column_stack([rng.uniform(0, side, (count, 2)), np.zeros(count)])
+    gaps = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    edges = {tuple(sorted((i, int(j)))) for i in range(count) for j in np.argsort(gaps[i])[1:4]}
+    reached = {0}
+    while len(reached) < count:  # join what the nearest neighbours left apart
+        rest = [i for i in range(count) if i not in reached]
+        inside = sorted(reached)
+        a, b = np.unravel_index(np.argmin(gaps[np.ix_(inside, rest)]), (len(inside), len(rest)))
+        edges.add(tuple(sorted((inside[a], rest[b]))))
+        frontier = [rest[b]]
+        while frontier:
+            at = frontier.pop()
+            reached.add(at)
+            frontier += [j for i, j in edges for i, j in ((i, j), (j, i)) if i == at and j not in reached]
+    names = tuple(hashlib.blake2b(f"{seed}/{index}/{i}".encode(), digest_size=16).hexdigest() for i in range(count))
+    return NavGraph(names, points, np.array(sorted(edges)))
+
+
+def _journey(graph: NavGraph, rng: np.random.Generator) -> list[str]:
+    """Two shortest paths of 4 to 7 nodes one after the other, as R4R joins them."""
+    path = [graph.nodes[int(rng.integers(len(graph.nodes)))]]
+    for _ in range(2):
+        reach = graph.distances[graph.index[path[-1]]]
+        options = np.flatnonzero((reach >= 5.0) & (reach <= 16.0))
+        goal = graph.nodes[int(rng.choice(options if len(options) else np.arange(len(reach))))]
+        path += graph.route(path[-1], goal)[1:]
+    return path
+
+
+def _attempt(graph: NavGraph, path: list[str], rng: np.random.Generator) -> list[str]:
+    """The path, left at some step for a few random moves."""
+    walk = path[: int(rng.integers(4, len(path) + 1))]
+    for _ in range(int(rng.integers(0, 10))):
+        walk = [*walk, str(rng.choice(graph.neighbours(walk[-1])))]
+    return walk
+
+
+def read(made: Journeys) -> tuple[Split, matterport.Connectivity]:
+    """The tasks and worlds of the files."""
+    return r2r.read_split(made.tasks), matterport.read_worlds(made.worlds)

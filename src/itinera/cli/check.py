@@ -1,0 +1,134 @@
+"""`itinera check`: is a file whole and does it fit its tasks and worlds?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from itinera.cli import inputs as given
+from itinera.cli import output
+from itinera.errors import BadFile, Fault
+
+if TYPE_CHECKING:
+    from itinera.formats.catalogue import Format
+    from itinera.records import Logbook, ScoreTable
+    from itinera.tasks import Split
+    from itinera.worlds import World
+
+
+def check(
+    file: Annotated[Path, typer.Argument(help="Any file, folder or archive `itinera convert` can read.")],
+    tasks: Annotated[Path | None, typer.Option(help="Check predictions against these episodes.")] = None,
+    worlds: given.Worlds = None,
+    missing: given.Missing = "fail",
+    format: given.Format = None,
+    json: output.Json = False,
+) -> None:
+    """Check a file: its shape and ids, and with --tasks and --worlds that every walk starts right and keeps to its world.
+
+    Goals are not needed, so a submission to a hidden test can be checked before it is sent. A result bundle is checked
+    against its own digest, and against its inputs where they still lie where they were.
+
+    Example: itinera check preds.json --tasks R2R_test.json --worlds connectivity/
+    """
+    given.one_of("--missing", missing, ("fail", "zero"))
+    from itinera.formats import catalogue
+
+    found = catalogue.named(format) if format is not None else catalogue.detect(file)
+    if found.kind == "walks" and tasks is not None:
+        said = _walks(file, found, catalogue.read_tasks(tasks), worlds, missing)
+    else:
+        said = _alone(file, found, found.read(file), worlds)
+    told = {"file": str(file), "format": found.name, "kind": found.kind, **said}
+    if json:
+        output.print_json(told)
+    else:
+        counts = ", ".join(f"{value} {name}" for name, value in said.items())
+        typer.echo(f"{file}: {found.about}; {counts}. No faults.")
+
+
+def _walks(file: Path, found: Format, split: Split, worlds: Path | None, missing: str) -> dict[str, Any]:
+    from itinera.formats import catalogue
+    from itinera.records.pairing import pair, repeated_share
+
+    logbook = catalogue.read_walks(file, split, format=found.name)
+    groups = pair(logbook, split, given.worlds_of(split, worlds), missing=missing, goals=False)  # type: ignore[arg-type]
+    return {
+        "trajectories": _count(logbook),
+        "worlds": len(groups),
+        "share with repeats": round(repeated_share(groups), 4),
+    }
+
+
+def _count(logbook: Logbook) -> int:
+    return len(logbook.answers.episode_ids)
+
+
+def _alone(file: Path, found: Format, content: Any, worlds: Path | None) -> dict[str, Any]:
+    if found.kind == "tasks":
+        if worlds is not None:
+            _fit(str(file), content, given.worlds_of(content, worlds))
+        withheld = sum(episode.goals_withheld for episode in content.episodes)
+        return {"episodes": len(content.episodes), "worlds": len(content.world_ids), "goals withheld": withheld}
+    if found.kind == "walks":
+        return {"trajectories": _count(content)}
+    if found.kind == "scores":
+        return _bundle(file, content)
+    if found.kind == "worlds":
+        return _graphs(content)
+    return {"entries": len(content)}
+
+
+def _graphs(worlds: Mapping[str, World]) -> dict[str, Any]:
+    graphs: list[Any] = [worlds[scan].space for scan in worlds]
+    return {
+        "worlds": len(graphs),
+        "nodes": sum(len(graph.nodes) for graph in graphs),
+        "edges": sum(len(graph.edges) for graph in graphs),
+    }
+
+
+def _fit(source: str, split: Split, worlds: Mapping[str, World]) -> None:
+    """Every path must lie in its world and follow its edges."""
+    from itinera.worlds import NavGraph
+
+    faults = []
+    for episode in split.episodes:
+        where = f'episode "{episode.id}"'
+        if episode.world_id not in worlds:
+            faults.append(Fault(where, f"world {episode.world_id} is not among the worlds given.", "Check --worlds."))
+            continue
+        graph = worlds[episode.world_id].space
+        if not isinstance(graph, NavGraph):
+            continue
+        places = [str(place) for place in (episode.start.place, *episode.goals, *episode.reference)]
+        strange = [place for place in places if place not in graph.index]
+        if strange:
+            faults.append(Fault(where, f"node {strange[0]} is not in world {episode.world_id}."))
+            continue
+        at = graph.locate([str(place) for place in episode.reference])
+        broken = [i for i in range(len(at) - 1) if not graph.adjacency[at[i], at[i + 1]]]
+        if broken:
+            ends = episode.reference[broken[0]], episode.reference[broken[0] + 1]
+            faults.append(Fault(where, f"the path goes from {ends[0]} to {ends[1]}, which no edge joins."))
+    if faults:
+        raise BadFile(source, faults)
+
+
+def _bundle(file: Path, table: ScoreTable) -> dict[str, Any]:
+    from itinera.records.provenance import digest
+
+    told = table.provenance
+    changed, gone = [], 0
+    for role, path in (told.inputs if told is not None else {}).items():
+        if not Path(path).exists():
+            gone += 1
+        elif told is not None and digest(Path(path)) != told.digests.get(role):
+            problem = f"{path} ({role}) is not the file this result was made from."
+            changed.append(Fault("", problem, "Score again, or find the file as it was."))
+    if changed:
+        raise BadFile(str(file), changed)
+    return {"episodes": len(table), "metrics": len(table.columns), "inputs not found": gone}

@@ -1,0 +1,101 @@
+"""`itinera compare`: results of the same episodes, side by side, with honest differences."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from itinera.cli import output
+
+if TYPE_CHECKING:
+    from itinera.reports.comparison import Comparison, MetricComparison
+    from itinera.reports.tables import Grid
+
+
+def compare(
+    bundles: Annotated[list[Path], typer.Argument(help="Two or more bundles written by `itinera score --out`.")],
+    seed: Annotated[int, typer.Option(help="Of the permutation test, where there are too many scenes to try all.")] = 0,
+    json: output.Json = False,
+    csv: output.Csv = False,
+    markdown: output.Markdown = False,
+    latex: output.Latex = False,
+) -> None:
+    """Compare results pair by pair: each later bundle minus the first, with interval, permutation test and ties.
+
+    Bundles must be of the same episodes, protocol and suite; anything else is refused. Systems that share a letter
+    cannot be told apart.
+
+    Example: itinera compare baseline.jsonl mine.jsonl
+    """
+    shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
+    from itinera.formats.native import read_scores
+    from itinera.reports import comparison
+
+    names = _names(bundles)
+    found = comparison.compare(names, [read_scores(path) for path in bundles], seed=seed)
+    if shape == "json":
+        output.print_json(_plain(found))
+    else:
+        output.print_grid(_grid(found), shape)
+
+
+def _names(bundles: list[Path]) -> list[str]:
+    short = [path.stem for path in bundles]
+    return short if len(set(short)) == len(short) else [str(path) for path in bundles]
+
+
+def _grid(found: Comparison) -> Grid:
+    from itinera.reports.tables import Grid, heading, number
+
+    headings = ["metric", *(f"{name}" for name in found.names)]
+    for name in found.names[1:]:
+        headings += [f"{name} − {found.names[0]}", "p", "P(better)"]
+    rows = []
+    for metric in found.metrics:
+        cells = [heading(metric.column)]
+        cells += [f"{number(metric.column, m)} {s}" for m, s in zip(metric.means, metric.letters, strict=True)]
+        for difference, better in zip(metric.differences, metric.improvements, strict=True):
+            gap = difference.interval
+            low, high = (signed(metric, x) for x in (gap.low, gap.high))
+            cells += [f"{signed(metric, gap.mean)} [{low}, {high}]", f"{difference.p_value:.3g}", f"{better.mean:.2f}"]
+        rows.append(tuple(cells))
+    title = f"{found.episodes} episodes in {found.scenes} scenes · suite {found.suite} · protocol {found.protocol}"
+    return Grid(tuple(headings), tuple(rows), title)
+
+
+def signed(metric: MetricComparison, value: float) -> str:
+    from itinera.reports.tables import number
+
+    return ("+" if value > 0 else "") + number(metric.column, value).replace("-", "−")
+
+
+def _plain(found: Comparison) -> dict[str, Any]:
+    return {
+        "systems": found.names,
+        "episodes": found.episodes,
+        "scenes": found.scenes,
+        "suite": found.suite,
+        "protocol": found.protocol,
+        "metrics": {
+            metric.column.name: {
+                "episodes": metric.episodes,
+                "means": dict(zip(found.names, metric.means, strict=True)),
+                "letters": dict(zip(found.names, metric.letters, strict=True)),
+                "differences": {
+                    name: {
+                        "mean": difference.interval.mean,
+                        "low": difference.interval.low,
+                        "high": difference.interval.high,
+                        "p_value": difference.p_value,
+                        "probability_of_improvement": better.mean,
+                    }
+                    for name, difference, better in zip(
+                        found.names[1:], metric.differences, metric.improvements, strict=True
+                    )
+                },
+            }
+            for metric in found.metrics
+        },
+    }

@@ -1,0 +1,79 @@
+"""`itinera convert`: from one file format into another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from itinera.cli import output
+from itinera.errors import BadArgument
+
+if TYPE_CHECKING:
+    from itinera.formats.catalogue import Format
+
+
+def convert(
+    source: Annotated[Path | None, typer.Argument(help="The file, folder or archive to read.")] = None,
+    target: Annotated[Path | None, typer.Argument(help="Where to write; a name in .gz is compressed.")] = None,
+    to: Annotated[str | None, typer.Option(help="The format to write.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="The source's format, instead of looking inside.")
+    ] = None,
+    tasks: Annotated[Path | None, typer.Option(help="The walks' episodes, where ids must be translated.")] = None,
+    tours: Annotated[Path | None, typer.Option(help="Tours to write into native tasks.")] = None,
+    traces: Annotated[Path | None, typer.Option(help="RxR's folder of guide pose traces, to align words.")] = None,
+    list_formats: Annotated[bool, typer.Option("--list", help="List the formats and stop.")] = False,
+) -> None:
+    """Convert tasks, walks, worlds or labels between formats: what is read is what is written, in other words.
+
+    Formats are recognised by their content. `itinera convert --list` names them all.
+
+    Example: itinera convert preds.json walks.jsonl --to native-walks
+    """
+    from itinera.formats import catalogue
+
+    if list_formats:
+        _list()
+        return
+    if source is None or target is None or to is None:
+        raise BadArgument("Give a source, a target and --to FORMAT, or --list to see the formats.")
+    wanted = catalogue.named(to)
+    found = catalogue.named(format) if format is not None else catalogue.detect(source)
+    if found.kind != wanted.kind:
+        raise BadArgument(f"{source} holds {found.kind} ({found.name}), which cannot become {wanted.kind} ({to}).")
+    content = _content(found, source, tasks, tours, traces)
+    if found.kind == "walks" and to == "rxr-ce-submission" and tasks is not None:
+        from itinera.formats.vlnce_walks import by_instruction_ids
+
+        content = by_instruction_ids(content, catalogue.read_tasks(tasks))
+    wanted.write(target, content)
+    output.remark(f"{target}: {wanted.about}, from {found.about}.")
+
+
+def _content(found: Format, source: Path, tasks: Path | None, tours: Path | None, traces: Path | None) -> Any:
+    from itinera.formats import catalogue
+
+    if found.kind == "walks" and tasks is not None:
+        return catalogue.read_walks(source, catalogue.read_tasks(tasks), format=found.name)
+    content = found.read(source)
+    if traces is not None:
+        if found.name != "rxr":
+            raise BadArgument("--traces aligns the words of RxR guide annotations only.")
+        from itinera.formats.rxr import with_alignment
+
+        content = with_alignment(content, traces)
+    if tours is not None:
+        if found.kind != "tasks":
+            raise BadArgument("--tours goes with tasks.")
+        content = content.with_tours(catalogue.read_tours(tours, content), str(tours))
+    return content
+
+
+def _list() -> None:
+    from itinera.formats.catalogue import ARCHIVES, FORMATS
+    from itinera.reports.tables import Grid
+
+    rows = tuple((known.name, known.kind, known.about) for known in (*FORMATS, *ARCHIVES))
+    output.print_grid(Grid(("format", "holds", "what it is"), rows), "terminal")

@@ -1,0 +1,120 @@
+"""What several verbs ask for: tasks, walks, worlds and tours, read by whatever format they turn out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from itinera.cli.output import remark
+from itinera.errors import BadArgument
+
+if TYPE_CHECKING:
+    from itinera.records import Logbook, Provenance
+    from itinera.tasks import Protocol, Split
+    from itinera.worlds import World
+
+Predictions = Annotated[Path, typer.Argument(help="The agent's trajectories, in any format `itinera convert` lists.")]
+Tasks = Annotated[Path, typer.Option("--tasks", help="The episodes: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")]
+Worlds = Annotated[
+    Path | None, typer.Option("--worlds", help="Connectivity folder or archive. Not needed for continuous tasks.")
+]
+Tours = Annotated[Path | None, typer.Option("--tours", help="IVLN's tours, to score episodes together.")]
+Dense = Annotated[
+    Path | None, typer.Option("--reference", help="Dense reference paths (VLN-CE's *_gt.json.gz) instead of waypoints.")
+]
+Format = Annotated[str | None, typer.Option("--format", help="The predictions' format, instead of looking inside.")]
+ProtocolName = Annotated[str | None, typer.Option("--protocol", help="Judge by this protocol, not the tasks' own.")]
+Missing = Annotated[str, typer.Option(help="fail: every episode must be answered; zero: count the rest as failures.")]
+Repeats = Annotated[str, typer.Option(help="keep or drop places that equal the one before, such as turns in place.")]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Everything a score is made from."""
+
+    logbook: Logbook
+    split: Split
+    worlds: Mapping[str, World]
+    protocol: Protocol
+
+
+def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
+    """The value, if it is allowed."""
+    if value not in allowed:
+        from difflib import get_close_matches
+
+        near = get_close_matches(value, allowed, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise BadArgument(f"{option} must be one of {', '.join(allowed)}, not {value!r}.{hint}")
+    return value
+
+
+def gather(
+    predictions: Path,
+    tasks: Path,
+    worlds: Path | None,
+    *,
+    format: str | None = None,
+    tours: Path | None = None,
+    reference: Path | None = None,
+    protocol: str | None = None,
+) -> Inputs:
+    """The inputs of a score, read and made to fit one another."""
+    from itinera.formats import catalogue
+    from itinera.tasks import PROTOCOLS
+
+    split = catalogue.read_tasks(tasks)
+    if reference is not None:
+        split = catalogue.with_reference(split, reference)
+    if tours is not None:
+        split = split.with_tours(catalogue.read_tours(tours, split), str(tours))
+    logbook = catalogue.read_walks(predictions, split, format=format)
+    if split.tours:
+        split = _asked(split, logbook)
+    if protocol is not None:
+        judged = PROTOCOLS[one_of("--protocol", protocol, tuple(PROTOCOLS))]
+    else:
+        judged = logbook.protocol or PROTOCOLS[split.protocol]
+    return Inputs(logbook, split, worlds_of(split, worlds), judged)
+
+
+def _asked(split: Split, logbook: Logbook) -> Split:
+    """The episodes of the tours, and of the others those that were answered: tours leave out what they cannot reach."""
+    toured = {name for tour in split.tours for name in tour.episode_ids}
+    kept = toured | {t.episode_id for t in logbook.trajectories}
+    return replace(split, episodes=tuple(e for e in split.episodes if e.id in kept))
+
+
+def worlds_of(split: Split, path: Path | None) -> Mapping[str, World]:
+    """The worlds of a split's episodes: graphs from the path given, open space for tasks on the ground."""
+    if not split.episodes:
+        raise BadArgument(f"{split.name} holds no episodes.")
+    if not isinstance(split.episodes[0].start.place, str):
+        from itinera.worlds import Euclidean, World
+
+        remark("Distances are straight lines: walls are not known for these continuous tasks.")
+        if path is not None:
+            remark(f"{path} is not used: a navigation graph does not measure positions on the ground.")
+        return {world_id: World(world_id, Euclidean()) for world_id in split.world_ids}
+    if path is None:
+        raise BadArgument("These tasks are walked on navigation graphs: give their folder with --worlds.")
+    from itinera.formats.matterport import read_worlds
+
+    return read_worlds(path)
+
+
+def provenance_of(inputs: Mapping[str, Path | None], command: list[str]) -> Provenance:
+    """The provenance of a result made from these files."""
+    from itinera.records.provenance import Provenance, digest, itinera_version
+
+    given = {role: path for role, path in inputs.items() if path is not None}
+    return Provenance(
+        version=itinera_version(),
+        command=("itinera", *command),
+        inputs={role: str(path) for role, path in given.items()},
+        digests={role: digest(path) for role, path in given.items()},
+    )

@@ -1,0 +1,63 @@
+"""The `itinera` command: its verbs, and one place where errors become plain words and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from itinera.cli import audit, check, compare, conformance, convert, power, score
+from itinera.errors import ItineraError
+
+app = typer.Typer(
+    name="itinera",
+    help="How well, how surely and why an agent follows language through a place.\n\n"
+    "A first score: itinera score predictions.json --tasks R2R_val_unseen.json --worlds connectivity/",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from itinera.records.provenance import itinera_version
+
+        typer.echo(f"itinera {itinera_version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def _itinera(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    pass
+
+
+app.command("score")(score.score)
+app.command("compare")(compare.compare)
+app.command("convert")(convert.convert)
+app.command("check")(check.check)
+app.command("audit")(audit.audit)
+app.command("conformance")(conformance.conformance)
+app.command("power")(power.power)
+
+
+def main() -> None:
+    """Run the command; exit 0 if all is well, 1 if the input is at fault, 2 if the call is."""
+    try:
+        app()
+    except ItineraError as error:
+        print(f"itinera: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

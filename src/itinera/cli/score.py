@@ -1,0 +1,142 @@
+"""`itinera score`: every metric of a predictions file, with intervals."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from itinera.cli import inputs as given
+from itinera.cli import output
+
+if TYPE_CHECKING:
+    from itinera.records import ScoreTable
+    from itinera.reports.summary import Summary
+    from itinera.reports.tables import Grid
+
+SHOWN_REPEATS = 0.01  # the share of trajectories with repeats from which on a person is told
+
+
+def score(
+    predictions: given.Predictions,
+    tasks: given.Tasks,
+    worlds: given.Worlds = None,
+    suite: Annotated[
+        str, typer.Option(help="Whose definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce.")
+    ] = "paper",
+    tours: given.Tours = None,
+    reference: given.Dense = None,
+    rows: Annotated[Path | None, typer.Option(help="Write one JSON record per episode (and tour) here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a result bundle here, for `compare` and `check`.")] = None,
+    missing: given.Missing = "fail",
+    repeats: given.Repeats = "keep",
+    protocol: given.ProtocolName = None,
+    format: given.Format = None,
+    json: output.Json = False,
+    csv: output.Csv = False,
+    markdown: output.Markdown = False,
+    latex: output.Latex = False,
+) -> None:
+    """Score trajectories against their tasks: every metric, with a 95 % interval that takes scenes as the sample.
+
+    Rates are printed in percent with the ends of their interval; --json gives fractions and full precision.
+    Definitions follow the papers; --suite chooses those of a released scorer instead, and `itinera audit` tells which
+    of them made a number.
+
+    Example: itinera score preds.json --tasks R2R_val_unseen.json --worlds connectivity/ --out my-agent.jsonl
+    """
+    shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
+    given.one_of("--missing", missing, ("fail", "zero"))
+    given.one_of("--repeats", repeats, ("keep", "drop"))
+    table = _scored(predictions, tasks, worlds, suite, tours, reference, missing, repeats, protocol, format)
+    from itinera.reports.summary import as_json, summarise
+
+    summary = summarise(table)
+    _save(table, rows, out, {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours,
+                             "reference": reference})  # fmt: skip
+    if shape == "json":
+        output.print_json(as_json(summary))
+    else:
+        output.print_grid(summary_grid(summary, shape), shape)
+    _remark_on(summary)
+
+
+def _scored(
+    predictions: Path,
+    tasks: Path,
+    worlds: Path | None,
+    suite: str,
+    tours: Path | None,
+    reference: Path | None,
+    missing: str,
+    repeats: str,
+    protocol: str | None,
+    format: str | None,
+) -> ScoreTable:
+    from dataclasses import replace
+
+    from itinera.metrics.score import score_pairs
+    from itinera.metrics.suites import SUITES
+    from itinera.records.pairing import pair, repeated_share
+
+    given.one_of("--suite", suite, tuple(SUITES))
+    read = given.gather(predictions, tasks, worlds, format=format, tours=tours, reference=reference, protocol=protocol)
+    chosen = SUITES[suite](read.protocol)
+    rules = replace(chosen.rules, repeats=repeats)  # type: ignore[arg-type]
+    pairs = pair(read.logbook, read.split, read.worlds, missing=missing, rules=rules)  # type: ignore[arg-type]
+    share = repeated_share(pairs)
+    if share > SHOWN_REPEATS:
+        output.remark(
+            f"{share:.0%} of the trajectories visit a place twice in a row, as turns in place do. steps, SED and nDTW "
+            "count them; --repeats drop leaves them out."
+        )
+    with output.progress("scoring", len(read.split.episodes)) as done:
+        table = score_pairs(pairs, read.split, chosen, read.protocol, progress=done)
+    return replace(table, source=str(predictions))
+
+
+def _save(table: ScoreTable, rows: Path | None, out: Path | None, used: dict[str, Path | None]) -> None:
+    from dataclasses import replace
+
+    from itinera.formats import native
+
+    if rows is not None:
+        native.write_rows(rows, table)
+    if out is not None:
+        told = given.provenance_of(used, sys.argv[1:])
+        native.write_scores(out, replace(table, provenance=told))
+
+
+def summary_grid(summary: Summary, shape: str) -> Grid:
+    """A row per metric for people; for spreadsheets and papers mean, low and high in columns of their own."""
+    from itinera.reports.tables import Grid, heading, number
+
+    rows = []
+    for column in summary.columns:
+        found = summary.intervals.get(column.name)
+        cells = (
+            ["undefined", "", ""] if found is None else [number(column, x) for x in (found.mean, found.low, found.high)]
+        )
+        if shape == "terminal":
+            cells = [cells[0], f"{cells[1]} – {cells[2]}" if found is not None else ""]
+        count = summary.undefined.get(column.name, 0)
+        rows.append((heading(column), *cells, str(count) if count else ""))
+    table = summary.table
+    named = ("metric", "mean", "95 % interval") if shape == "terminal" else ("metric", "mean", "low", "high")
+    what = f"{len(table)} episodes in {summary.scenes} scenes"
+    tours = "" if table.tours is None else f", {len(table.tours.tour_ids)} tours"
+    title = f"{table.source}: {what}{tours} · suite {table.suite} · protocol {table.protocol.name}"
+    return Grid((*named, "undefined"), tuple(rows), title)
+
+
+def _remark_on(summary: Summary) -> None:
+    table = summary.table
+    output.remark(f"fingerprint {table.fingerprint}")
+    if table.missing.any():
+        output.remark(f"{int(table.missing.sum())} episodes were not answered and count as zero.")
+    for name, count in summary.undefined.items():
+        output.remark(f"{name} is undefined on {count} of its rows, which are left out of its mean.")
+    if summary.scenes == 1:
+        output.remark("One scene: the intervals say nothing about other scenes.")

@@ -1,0 +1,220 @@
+"""Every format by name, how to tell one from another by looking inside, and one way to read each kind of thing.
+
+Names are used at the command line only; programs call the modules themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from itinera.errors import BadArgument, BadFile, Fault
+from itinera.formats import (
+    fgr2r,
+    ivln,
+    matterport,
+    native,
+    ndh,
+    positions,
+    r2r,
+    reverie,
+    rooms,
+    rxr,
+    vlnce,
+    vlnce_walks,
+)
+from itinera.formats.files import open_stream
+from itinera.records import Logbook
+from itinera.tasks import Split, Tour
+
+Kind = Literal["tasks", "walks", "tours", "references", "worlds", "rooms", "objects", "scores"]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The beginning of a file, enough to recognise it."""
+
+    path: Path
+    text: str
+
+    @cached_property
+    def keys(self) -> frozenset[str]:
+        """The JSON keys that occur in it."""
+        return frozenset(re.findall(r'"([^"\\\s]{1,40})"\s*:', self.text))
+
+    @cached_property
+    def first_keys(self) -> frozenset[str]:
+        """The keys of the first line only, for files of JSON lines."""
+        return frozenset(re.findall(r'"([^"\\\s]{1,40})"\s*:', self.text.split("\n", 1)[0]))
+
+    def begins(self, pattern: str) -> bool:
+        return re.match(r"\s*" + pattern, self.text) is not None
+
+    def holds(self, pattern: str) -> bool:
+        return re.search(pattern, self.text) is not None
+
+
+HEAD = 1 << 16
+
+
+def look_inside(path: Path) -> Head:
+    """The first 64 KiB of a file, decompressed."""
+    with open_stream(path) as stream:
+        return Head(path, stream.read(HEAD).decode("utf-8", "replace"))
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format by name: what it holds, how it is recognised, how it is read and written."""
+
+    name: str
+    kind: Kind
+    about: str
+    recognises: Callable[[Head], bool]
+    read: Callable[[Path], Any]
+    write: Callable[[Path, Any], None]
+
+
+def _has(*keys: str, start: str = "") -> Callable[[Head], bool]:
+    return lambda head: head.keys.issuperset(keys) and head.begins(start)
+
+
+def _line(*keys: str) -> Callable[[Head], bool]:
+    return lambda head: head.first_keys.issuperset(keys) and head.begins(r"\{")
+
+
+def _native(kind: str) -> Callable[[Head], bool]:
+    return lambda head: head.begins(r'\{\s*"itinera"\s*:\s*"' + kind + '"')
+
+
+NAMED = r'"[^"]*"\s*:\s*'
+
+# The first that recognises a file is its format, so what is more special stands first.
+FORMATS = (
+    Format("native-walks", "walks", "our walks", _native("walks"), native.read_walks, native.write_walks),
+    Format("native-tasks", "tasks", "our tasks", _native("tasks"), native.read_split, native.write_split),
+    Format("scores", "scores", "a result bundle", _native("scores"), native.read_scores, native.write_scores),
+    Format(
+        "r2r-submission", "walks", "R2R, R4R, REVERIE and NDH submissions",
+        lambda head: "trajectory" in head.keys and bool(head.keys & {"instr_id", "inst_idx"}) and head.begins(r"\["),
+        r2r.read_walks, r2r.write_walks,
+    ),
+    Format("ndh", "tasks", "CVDN's navigation from dialog history", _has("inst_idx", "end_panos", start=r"\["),
+           ndh.read_split, ndh.write_split),
+    Format("fgr2r", "tasks", "Fine-Grained R2R", _has("new_instructions", "path_id", start=r"\["),
+           fgr2r.read_split, fgr2r.write_split),
+    Format("reverie", "tasks", "REVERIE, both versions",
+           lambda head: head.begins(r"\[") and "instructions" in head.keys
+           and ("objId" in head.keys or ("id" in head.keys and "path_id" not in head.keys)),
+           reverie.read_split, reverie.write_split),
+    Format("r2r", "tasks", "R2R, R4R and longer joins", _has("path_id", "instructions", "path", start=r"\["),
+           r2r.read_split, r2r.write_split),
+    Format("rxr-followers", "walks", "RxR's follower paths", _line("demonstration_id", "path"),
+           rxr.read_followers, rxr.write_followers),
+    Format("rxr", "tasks", "RxR's guide annotations",
+           lambda head: _line("instruction_id")(head) and bool(head.first_keys & {"instruction", "timed_instruction"}),
+           rxr.read_split, rxr.write_split),
+    Format("rxr-ce-submission", "walks", "RxR-Habitat submissions",
+           lambda head: _line("instruction_id", "path")(head) and head.holds(r'"path"\s*:\s*\[\s*\['),
+           vlnce_walks.read_rxr_walks, vlnce_walks.write_rxr_walks),
+    Format("rxr-submission", "walks", "RxR submissions of node paths", _line("instruction_id", "path"),
+           rxr.read_walks, rxr.write_walks),
+    Format("vlnce", "tasks", "VLN-CE and RxR-CE episodes", _has("episodes", "start_position", start=r"\{"),
+           vlnce.read_split, vlnce.write_split),
+    Format("vlnce-dense", "references", "VLN-CE's dense ground truth", _has("locations", "actions", start=r"\{"),
+           vlnce.read_dense, vlnce.write_dense),
+    Format("ivln-ce-walks", "walks", "IVLN-CE's agent paths", _has("position", "phase", start=r"\{\s*" + NAMED + r"\["),
+           ivln.read_walks, ivln.write_walks),
+    Format("vlnce-submission", "walks", "VLN-CE submissions",
+           _has("position", "heading", start=r"\{\s*" + NAMED + r"\["),
+           vlnce_walks.read_walks, vlnce_walks.write_walks),
+    Format("ivln-ce-targets", "references", "IVLN-CE's target paths of whole tours",
+           _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"), ivln.read_references, ivln.write_references),
+    Format("ivln-tours", "tours", "IVLN's tours, discrete and continuous",
+           lambda head: head.begins(r"\{\s*" + NAMED + r"\{\s*" + NAMED + r"\[\s*\["),
+           ivln.read_tours, ivln.write_tours),
+    Format("positions", "walks", "logged positions, CSV", lambda head: head.begins(r"episode_id\s*,"),
+           positions.read_walks, positions.write_walks),
+    Format("rooms", "rooms", "room labels, CSV", lambda head: head.begins(r"scan\s*,\s*viewpoint"),
+           rooms.read_table, rooms.write_table),
+)  # fmt: skip
+
+ARCHIVES = (
+    Format("connectivity", "worlds", "Matterport connectivity, folder or archive", lambda head: False,
+           matterport.read_worlds, matterport.write_worlds),
+    Format("bbox", "objects", "REVERIE's object boxes, folder or archive", lambda head: False,
+           reverie.read_objects, reverie.write_objects),
+)  # fmt: skip
+
+BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES)}
+
+
+def named(name: str) -> Format:
+    """The format of this name."""
+    if name not in BY_NAME:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, BY_NAME, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise BadArgument(f"There is no format {name!r}; there are {', '.join(BY_NAME)}.{hint}")
+    return BY_NAME[name]
+
+
+def detect(path: str | Path) -> Format:
+    """The format of a file or folder, from its content."""
+    path = Path(path)
+    if path.is_dir() or re.search(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$", path.name):
+        from itinera.formats.files import members
+
+        return BY_NAME["connectivity" if members(path, matterport.SUFFIX) else "bbox"]
+    head = look_inside(path)
+    for known in FORMATS:
+        if known.recognises(head):
+            return known
+    problem = "is in no format known here."
+    remedy = f"Name its format with --format: {', '.join(BY_NAME)}."
+    raise BadFile(str(path), [Fault("", problem, remedy)])
+
+
+def _of_kind(path: Path, kind: Kind, format: str | None) -> Format:
+    found = named(format) if format is not None else detect(path)
+    if found.kind != kind:
+        problem = f"holds {found.about} ({found.kind}) where {kind} are expected."
+        raise BadFile(str(path), [Fault("", problem, "Check the order of the files given, or name it with --format.")])
+    return found
+
+
+def read_tasks(path: str | Path, *, format: str | None = None) -> Split:
+    """The split of any tasks file."""
+    path = Path(path)
+    split: Split = _of_kind(path, "tasks", format).read(path)
+    return split
+
+
+def read_walks(path: str | Path, split: Split | None = None, *, format: str | None = None) -> Logbook:
+    """The walks of any predictions file, named as the split names its episodes."""
+    path = Path(path)
+    found = _of_kind(path, "walks", format)
+    logbook: Logbook = found.read(path)
+    if found.name == "rxr-ce-submission" and split is not None:
+        return vlnce_walks.by_episode_ids(logbook, split)
+    return logbook
+
+
+def read_tours(path: str | Path, split: Split, *, format: str | None = None) -> tuple[Tour, ...]:
+    """The tours through a split."""
+    path = Path(path)
+    _of_kind(path, "tours", format)
+    return ivln.read_tours(path, split.name)
+
+
+def with_reference(split: Split, path: str | Path) -> Split:
+    """The split with the dense reference paths of a file."""
+    path = Path(path)
+    if _of_kind(path, "references", None).name == "ivln-ce-targets":
+        return ivln.with_tour_references(split, ivln.read_references(path, split.name), str(path))
+    return vlnce.with_dense_reference(split, vlnce.read_dense(path), str(path))

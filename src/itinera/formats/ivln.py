@@ -1,0 +1,189 @@
+"""Iterative VLN: tours through the episodes of a split, walks along whole tours, and the targets they are judged by.
+
+The discrete and the continuous release share the shape of their tour files; walks and targets are IVLN-CE's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.decoding import decode_dict
+from itinera.formats.files import atomic_write, read_bytes
+from itinera.formats.frames import points_from_habitat
+from itinera.formats.r2r import number_or_name
+from itinera.formats.vlnce import Point, habitat_points
+from itinera.records import Logbook, Phase, Trajectory, Walk
+from itinera.tasks import Split, Tour
+from itinera.worlds import Array
+
+References: TypeAlias = Mapping[str, Mapping[str, Array]]  # tour id -> episode id -> (n, 3) metres
+
+PHASES = {"agent": Phase.ACTING, "oracle_goal": Phase.LED_TO_GOAL, "oracle_start": Phase.LED_TO_START}
+_NAMES = {phase: name for name, phase in PHASES.items()}
+
+
+def read_tours(path: str | Path, split: str | None = None) -> tuple[Tour, ...]:
+    """The tours of one split, named by their running number over all scans of the split in file order, from "0".
+
+    `split` is a split's name in the file ("val_unseen") or a name that holds it ("R2R_val_unseen"). A file of one
+    split needs none.
+    """
+    path = Path(path)
+    splits = decode_dict(read_bytes(path), dict[str, list[list[int | str]]], str(path))
+    scans = splits[chosen(splits, split, str(path))]
+    tours = tuple(
+        Tour(str(number), scan, tuple(map(str, ids)))
+        for number, (scan, ids) in enumerate((scan, ids) for scan, tours in scans.items() for ids in tours)
+    )
+    faults = list(_tour_faults(tours))
+    if faults:
+        raise BadFile(str(path), faults)
+    return tours
+
+
+def chosen(names: Iterable[str], wanted: str | None, source: str) -> str:
+    """The one of a file's splits that is wanted: named so, named within what is wanted, or the only one."""
+    found = list(names)
+    if len(found) == 1:
+        return found[0]
+    held = [name for name in found if name and wanted is not None and name in wanted]
+    if held:
+        return max(held, key=len)  # a name equal to what is wanted is the longest it can hold
+    listed = f"holds the splits {', '.join(found)}" if found else "holds no split"
+    problem = f"{listed}." if wanted is None else f"{listed}, but not {wanted}."
+    raise BadFile(source, [Fault("", problem, "Say which split the tours are of.")])
+
+
+def _tour_faults(tours: Sequence[Tour]) -> Iterator[Fault]:
+    first: dict[str, str] = {}
+    for tour in tours:
+        where = f'tour "{tour.id}" of scan {tour.world_id}'
+        if not tour.episode_ids:
+            yield Fault(where, "is empty.", "A tour visits at least one episode.")
+        for name in tour.episode_ids:
+            if name in first:
+                problem = f'episode "{name}" is visited by tour "{first[name]}" already.'
+                yield Fault(where, problem, "An episode is visited once.")
+            first.setdefault(name, tour.id)
+
+
+def write_tours(path: str | Path, tours: Mapping[str, Sequence[Tour]]) -> None:
+    """Tours by the name of their split. Their ids are not part of the file: readers number them, scan by scan."""
+    content: dict[str, dict[str, list[list[int | str]]]] = {}
+    for split, toured in tours.items():
+        scans = content.setdefault(split, {})
+        for tour in toured:
+            scans.setdefault(tour.world_id, []).append([number_or_name(name) for name in tour.episode_ids])
+    with atomic_write(Path(path)) as stream:
+        stream.write(msgspec.json.encode(content))
+
+
+class _Step(msgspec.Struct, gc=False):
+    position: Point
+    phase: Literal["agent", "oracle_goal", "oracle_start"]
+    episode_id: int | str
+
+
+def read_walks(path: str | Path) -> Logbook:
+    """The walks of an IVLN-CE agent file, {tour_id: [{"position", "phase", "episode_id"}, …]}, one per tour.
+
+    Steps belong to the episode the file names. Being led to a start comes after the switch to the next episode, so a
+    trajectory may open with the way to its own start and end with the way to its own goal. How an episode ended is
+    not told; it is taken to have stopped.
+    """
+    path = Path(path)
+    tours = decode_dict(read_bytes(path), list[_Step], str(path))
+    faults: list[Fault] = []
+    walks = tuple(Walk(name, tuple(_trajectories(name, steps, faults))) for name, steps in tours.items())
+    if faults:
+        raise BadFile(str(path), faults)
+    return Logbook(str(path), walks)
+
+
+def _trajectories(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> Iterator[Trajectory]:
+    if not steps:
+        faults.append(Fault(f'tour "{tour_id}"', "is empty.", "A walk must include its start."))
+    points = points_from_habitat([step.position for step in steps])
+    seen: set[str] = set()
+    at = 0
+    for name, run in groupby(steps, key=lambda step: str(step.episode_id)):
+        phases = tuple(PHASES[step.phase] for step in run)
+        if name in seen:
+            problem = f'comes back to episode "{name}" at step {at}.'
+            faults.append(Fault(f'tour "{tour_id}"', problem, "The steps of an episode stand together."))
+        seen.add(name)
+        places = points[at : at + len(phases)]
+        at += len(phases)
+        yield Trajectory(name, places, phases=None if set(phases) == {Phase.ACTING} else phases)
+
+
+def write_walks(path: str | Path, logbook: Logbook) -> None:
+    """Continuous walks as an IVLN-CE agent file, every phase included."""
+    content = {walk.tour_id: list(chain.from_iterable(map(_steps, walk.trajectories))) for walk in logbook.walks}
+    with atomic_write(Path(path)) as stream:
+        stream.write(msgspec.json.encode(content))
+
+
+def _steps(trajectory: Trajectory) -> Iterator[_Step]:
+    points = habitat_points(trajectory.places, f'The walk of episode "{trajectory.episode_id}"')
+    phases = trajectory.phases or (Phase.ACTING,) * len(points)
+    for point, phase in zip(points, phases, strict=True):
+        yield _Step(point, _NAMES[phase], trajectory.episode_id)  # type: ignore[arg-type]
+
+
+def read_references(path: str | Path, split: str | None = None) -> dict[str, dict[str, Array]]:
+    """The target positions of one split in `gt_ndtw.json` by tour and episode, in tour order.
+
+    `split` is as in `read_tours`. Only the agent's phase counts, as in the released scorer.
+    """
+    path = Path(path)
+    splits = decode_dict(read_bytes(path), dict[str, list[_Step]], str(path))
+    tours = splits[chosen(splits, split, str(path))]
+    faults: list[Fault] = []
+    found = {name: _targets(name, steps, faults) for name, steps in tours.items()}
+    if faults:
+        raise BadFile(str(path), faults)
+    return found
+
+
+def _targets(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> dict[str, Array]:
+    acted = [step for step in steps if step.phase == "agent"]
+    return {t.episode_id: t.places for t in _trajectories(tour_id, acted, faults)}  # type: ignore[misc]
+
+
+def write_references(path: str | Path, references: Mapping[str, References]) -> None:
+    """Targets by split, tour and episode as `gt_ndtw.json` has them."""
+    content = {
+        split: {
+            tour_id: [
+                _Step(point, "agent", name)
+                for name, way in ways.items()
+                for point in habitat_points(way, f"Target {name}")
+            ]
+            for tour_id, ways in tours.items()
+        }
+        for split, tours in references.items()
+    }
+    with atomic_write(Path(path)) as stream:
+        stream.write(msgspec.json.encode(content))
+
+
+def with_tour_references(split: Split, references: References, source: str = "targets") -> Split:
+    """The split with the targets as references, as the released IVLN-CE scorer has them.
+
+    Episodes that no tour visits keep their own.
+    """
+    ways = {name: way for tour in references.values() for name, way in tour.items()}
+    unknown = [name for name in ways if name not in split.by_id]
+    if unknown:
+        remedy = "Targets and tasks must be of one split."
+        faults = [Fault(f'episode "{name}"', f"is not in {split.name}.", remedy) for name in unknown]
+        raise BadFile(source, faults)
+    return replace(split, episodes=tuple(replace(e, reference=ways.get(e.id, e.reference)) for e in split.episodes))

@@ -1,0 +1,280 @@
+"""Room-Across-Room: guide files (tasks), follower files and submissions (walks), words timed as they were spoken.
+
+Episodes are named by their instruction id. `with_alignment` adds where each word was said, from the pose traces.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.files import Member, atomic_write, members
+from itinera.formats.frames import heading_from_r2r, heading_to_r2r
+from itinera.formats.leaving import acting, as_nodes
+from itinera.formats.lines import numbered_records
+from itinera.formats.pose_traces import LARGEST_TRACE, places_of_words, trace_from
+from itinera.formats.r2r import number_or_name, split_name
+from itinera.formats.viewpoints import viewpoint_path
+from itinera.records import Logbook, Trajectory, Walk
+from itinera.tasks import Alignment, Brief, Episode, Split
+from itinera.worlds import Pose
+
+GUIDE_TRACE = "_guide_pose_trace.npz"
+_NOTES = ("split", "annotator_id", "edit_distance")
+
+
+class TimedWord(msgspec.Struct, omit_defaults=True, gc=False):
+    """A word and the seconds of the recording it was spoken in, where known."""
+
+    word: str
+    start_time: float | None = None
+    end_time: float | None = None
+
+
+class GuideRecord(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """One instruction, as a guide file holds it."""
+
+    path_id: int | str | None = None
+    split: str | None = None
+    scan: str
+    heading: float
+    path: list[str]
+    instruction_id: int | str
+    annotator_id: int | str | None = None
+    language: str
+    instruction: str
+    timed_instruction: list[TimedWord] | None = None
+    edit_distance: float | None = None
+
+
+class _Demonstration(msgspec.Struct, omit_defaults=True, kw_only=True):
+    demonstration_id: int | str
+    instruction_id: int | str
+    annotator_id: int | str | None = None
+    path: list[str]
+    metrics: dict[str, float] | None = None
+
+
+class _Prediction(msgspec.Struct):
+    instruction_id: int | str
+    path: list[str]
+
+
+def read_split(path: str | Path) -> Split:
+    """The episodes of a guide file, one per instruction; the goals of a test file are withheld.
+
+    Each has an `Alignment` of its timed words, whose places are unknown until `with_alignment`.
+    """
+    path = Path(path)
+    faults: list[Fault] = []
+    episodes = []
+    known: dict[str, str] = {}
+    paths: dict[tuple[str, ...], tuple[str, ...]] = {}
+    for where, record in numbered_records(path, GuideRecord, faults):
+        faults.extend(_faults(where, record, known))
+        if record.path:
+            nodes = tuple(record.path)
+            # Some nine instructions share a path; so do they here.
+            episodes.append(_episode(record, paths.setdefault(nodes, nodes)))
+    if faults:
+        raise BadFile(str(path), faults)
+    return Split(split_name(path), tuple(episodes), protocol="rxr")
+
+
+def _faults(where: str, record: Any, known: dict[str, str], key: str = "instruction_id") -> Iterator[Fault]:
+    if not record.path:
+        yield Fault(where, "is empty.", "A path holds at least its start.", "path")
+    yield from repeated(where, str(getattr(record, key)), known, key)
+
+
+def repeated(where: str, name: str, known: dict[str, str], key: str) -> Iterator[Fault]:
+    """A fault if the id is known from another record; then it is."""
+    if name in known:
+        yield Fault(where, f"{name} is also the id of {known[name]}.", "Ids must be distinct within a file.", key)
+    known.setdefault(name, where)
+
+
+def _episode(record: GuideRecord, path: tuple[str, ...]) -> Episode:
+    hidden = record.path_id is None or (record.split or "").startswith("test")
+    withheld = len(path) == 1 and hidden
+    notes = {name: value for name in _NOTES if (value := getattr(record, name)) is not None}
+    return Episode(
+        id=str(record.instruction_id),
+        world_id=record.scan,
+        start=Pose(path[0], heading_from_r2r(record.heading)),
+        goals=() if withheld else path[-1:],
+        reference=() if withheld else path,
+        brief=Brief(record.instruction, record.language),
+        path_id="" if record.path_id is None else str(record.path_id),
+        alignment=spoken(record.timed_instruction),
+        notes=notes,
+    )
+
+
+def spoken(words: Sequence[TimedWord] | None) -> Alignment | None:
+    """Timed words as an alignment whose places are not known."""
+    if not words:
+        return None
+    # One word comes thousands of times in a file: interned, it is held once. So is "not known", seen through a view.
+    unknown = np.broadcast_to(np.int64(-1), len(words))
+    return Alignment(
+        words=tuple([sys.intern(w.word) for w in words]),
+        first=unknown,
+        last=unknown,
+        begins=np.array([w.start_time for w in words], dtype=np.float64),  # None becomes NaN
+        ends=np.array([w.end_time for w in words], dtype=np.float64),
+    )
+
+
+def timed(alignment: Alignment | None) -> list[TimedWord] | None:
+    """The timed words of an alignment, where it has times."""
+    if alignment is None or alignment.begins is None or alignment.ends is None:
+        return None
+    begins, ends = (
+        [None if math.isnan(t) else t for t in times.tolist()] for times in (alignment.begins, alignment.ends)
+    )
+    return [TimedWord(*word) for word in zip(alignment.words, begins, ends, strict=True)]
+
+
+def with_alignment(split: Split, traces: str | Path) -> Split:
+    """The split with each word tied to the nodes where its guide said it.
+
+    `traces` is a folder (or archive) with `{instruction_id:06}_guide_pose_trace.npz` files, at any depth. Episodes
+    without a trace, without timed words or with their path withheld stay as they are.
+    """
+    found = members(Path(traces), GUIDE_TRACE, limit=LARGEST_TRACE)
+    if not any(_trace_name(episode) in found for episode in split.episodes):
+        problem = f"holds no pose trace of any episode of {split.name}."
+        remedy = f"Give the folder with files like {_trace_name(split.episodes[0])}." if split.episodes else ""
+        raise BadFile(str(traces), [Fault("", problem, remedy)])
+    faults: list[Fault] = []
+    episodes = tuple(_aligned(episode, found.get(_trace_name(episode)), faults) for episode in split.episodes)
+    if faults:
+        raise BadFile(str(traces), faults)
+    return replace(split, episodes=episodes)
+
+
+def _trace_name(episode: Episode) -> str:
+    return f"{episode.id:0>6}{GUIDE_TRACE}"
+
+
+def _aligned(episode: Episode, member: Member | None, faults: list[Fault]) -> Episode:
+    words = episode.alignment
+    if member is None or words is None or words.begins is None or words.ends is None or episode.goals_withheld:
+        return episode
+    try:
+        trace = trace_from(member.read(), member.name)
+    except BadFile as error:
+        faults.extend(replace(fault, where=member.name) for fault in error.faults)
+        return episode
+    path = as_nodes(episode.reference, f'The reference of episode "{episode.id}"')
+    if not set(trace.nodes.tolist()) & set(path):
+        problem = f'never stands on the path of episode "{episode.id}".'
+        faults.append(Fault(member.name, problem, "Check that traces and tasks belong together."))
+        return episode
+    first, last = places_of_words(trace, path, words.begins, words.ends)
+    return replace(episode, alignment=replace(words, first=first, last=last))
+
+
+def write_split(path: str | Path, split: Split) -> None:
+    """A split of graph episodes as a guide file. Where words were said is not part of it: see `pose_traces`."""
+    _write_lines(path, map(_guide_record, split.episodes))
+
+
+def _guide_record(episode: Episode) -> GuideRecord:
+    return GuideRecord(
+        path_id=number_or_name(episode.path_id) if episode.path_id else None,
+        scan=episode.world_id,
+        heading=heading_to_r2r(episode.start.heading),
+        path=viewpoint_path(episode),
+        instruction_id=number_or_name(episode.id),
+        language=episode.brief.language,
+        instruction=episode.brief.text,
+        timed_instruction=timed(episode.alignment),
+        **{name: episode.notes[name] for name in _NOTES if name in episode.notes},
+    )
+
+
+def read_followers(path: str | Path) -> Logbook:
+    """The walks of a follower file: each demonstration a walk named by its id, answering its instruction.
+
+    An instruction may have been followed by several people. All are kept, in file order; scoring, which takes one
+    answer to each episode, says so then, and `first_followers` keeps one.
+    """
+    path = Path(path)
+    faults: list[Fault] = []
+    walks = []
+    known: dict[str, str] = {}
+    for where, record in numbered_records(path, _Demonstration, faults):
+        faults.extend(_faults(where, record, known, "demonstration_id"))
+        fields = {"annotator_id": record.annotator_id, "metrics": record.metrics}
+        notes = {name: value for name, value in fields.items() if value is not None}
+        trajectory = Trajectory(str(record.instruction_id), tuple(record.path), notes=notes)
+        walks.append(Walk(str(record.demonstration_id), (trajectory,)))
+    if faults:
+        raise BadFile(str(path), faults)
+    return Logbook(str(path), tuple(walks))
+
+
+def first_followers(logbook: Logbook) -> Logbook:
+    """The logbook with the first walk of each episode only."""
+    first: dict[str, Walk] = {}
+    for walk in logbook.walks:
+        for trajectory in walk.trajectories:
+            first.setdefault(trajectory.episode_id, walk)
+    return replace(logbook, walks=tuple(dict.fromkeys(first.values())))
+
+
+def write_followers(path: str | Path, logbook: Logbook) -> None:
+    """Graph walks, one trajectory each, as a follower file; a walk's name becomes its demonstration id."""
+    _write_lines(
+        path,
+        (
+            _Demonstration(
+                demonstration_id=number_or_name(walk.tour_id),
+                instruction_id=number_or_name(trajectory.episode_id),
+                annotator_id=trajectory.notes.get("annotator_id"),
+                path=_path(trajectory),
+                metrics=trajectory.notes.get("metrics"),
+            )
+            for walk in logbook.walks
+            for trajectory in walk.trajectories
+        ),
+    )
+
+
+def read_walks(path: str | Path) -> Logbook:
+    """The walks of a submission to the discrete challenge: lines of {"instruction_id", "path": [viewpoint, …]}."""
+    path = Path(path)
+    faults: list[Fault] = []
+    trajectories = []
+    known: dict[str, str] = {}
+    for where, record in numbered_records(path, _Prediction, faults):
+        faults.extend(_faults(where, record, known))
+        trajectories.append(Trajectory(str(record.instruction_id), tuple(record.path)))
+    if faults:
+        raise BadFile(str(path), faults)
+    return Logbook.alone(str(path), tuple(trajectories))
+
+
+def write_walks(path: str | Path, logbook: Logbook) -> None:
+    """Graph walks as a submission to the discrete challenge."""
+    _write_lines(path, (_Prediction(number_or_name(t.episode_id), _path(t)) for t in logbook.trajectories))
+
+
+def _path(trajectory: Trajectory) -> list[str]:
+    return list(as_nodes(acting(trajectory).places, f'The walk of episode "{trajectory.episode_id}"'))
+
+
+def _write_lines(path: str | Path, records: Iterable[msgspec.Struct]) -> None:
+    with atomic_write(Path(path)) as stream:
+        for record in records:
+            stream.write(msgspec.json.encode(record) + b"\n")

@@ -1,0 +1,1 @@
+"""How to tell it: means with intervals, comparisons, tables for people and machines. Start with `summary.py`."""

@@ -1,0 +1,114 @@
+"""Two or more results of the same episodes side by side: who is better, by how much, how sure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.errors import BadArgument
+from itinera.records import Column, ScoreTable
+from itinera.seeds import generator
+from itinera.stats import Difference, Interval, paired_difference, probability_of_improvement, tie_groups
+from itinera.worlds import Array
+
+
+@dataclass(frozen=True)
+class MetricComparison:
+    """One metric over all systems: differences are each later system minus the first."""
+
+    column: Column
+    episodes: int  # where every system has a value
+    means: tuple[float, ...]
+    differences: tuple[Difference, ...]
+    improvements: tuple[Interval, ...]  # probability that the later system does better on an episode
+    letters: tuple[str, ...]  # systems that share a letter cannot be told apart
+
+
+@dataclass(frozen=True)
+class Comparison:
+    names: tuple[str, ...]
+    metrics: tuple[MetricComparison, ...]
+    episodes: int
+    scenes: int
+    suite: str
+    protocol: str
+
+
+def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0, level: float = 0.95) -> Comparison:
+    """Results of the same episodes compared pair by pair, scenes as the sample.
+
+    Raises BadArgument where results were made by other rules: protocols, suites and episodes must be the same.
+    """
+    _refuse_mixtures(names, tables)
+    first = tables[0]
+    metrics = []
+    for column in first.columns:
+        values, scenes = aligned(names, tables, column.name)
+        if values.size:
+            metrics.append(_compared(column, values, scenes, seed, level))
+    return Comparison(
+        names=tuple(names),
+        metrics=tuple(metrics),
+        episodes=len(first),
+        scenes=len(set(first.world_ids)),
+        suite=first.suite,
+        protocol=first.protocol.name,
+    )
+
+
+def aligned(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> tuple[Array, NDArray[np.str_]]:
+    """(systems, episodes) the metric where every system has a finite value, and (episodes,) the scene of each."""
+    first = tables[0]
+    order = [_order(first, table, name) for table, name in zip(tables, names, strict=True)]
+    values = np.stack([table[metric][rows] for table, rows in zip(tables, order, strict=True)])
+    defined = np.isfinite(values).all(axis=0)
+    return values[:, defined], np.asarray(first.world_ids)[defined]
+
+
+def _refuse_mixtures(names: Sequence[str], tables: Sequence[ScoreTable]) -> None:
+    if len(tables) < 2:
+        raise BadArgument("A comparison needs at least two results.")
+    first = tables[0]
+    for name, table in zip(names[1:], tables[1:], strict=True):
+        if table.protocol.digest != first.protocol.digest:
+            raise BadArgument(
+                f"{names[0]} was judged by protocol {first.protocol.name} ({first.protocol.digest}), {name} by "
+                f"{table.protocol.name} ({table.protocol.digest}). Results of different protocols cannot share a table."
+            )
+        if table.fingerprint != first.fingerprint:
+            raise BadArgument(
+                f"{names[0]} was scored by suite {first.suite} ({first.fingerprint}), {name} by {table.suite} "
+                f"({table.fingerprint}). Score both with one suite and one version."
+            )
+
+
+def _order(first: ScoreTable, table: ScoreTable, name: str) -> NDArray[np.int64]:
+    where = {episode_id: i for i, episode_id in enumerate(table.episode_ids)}
+    absent = [episode_id for episode_id in first.episode_ids if episode_id not in where]
+    if absent or len(where) != len(first.episode_ids):
+        example = f', "{absent[0]}" for one' if absent else ""
+        raise BadArgument(f"{name} does not hold the same episodes as the first result{example}. Compare one split.")
+    return np.array([where[episode_id] for episode_id in first.episode_ids], dtype=np.int64)
+
+
+def _compared(column: Column, values: Array, scenes: NDArray[np.str_], seed: int, level: float) -> MetricComparison:
+    differences, improvements = [], []
+    sign = -1.0 if column.better == "lower" else 1.0
+    for k in range(1, len(values)):
+        rng = generator(seed, "compare", column.name, str(k))
+        differences.append(paired_difference(values[k], values[0], clusters=scenes, level=level, rng=rng))
+        improvements.append(
+            probability_of_improvement(sign * values[k], sign * values[0], clusters=scenes, level=level)
+        )
+    ties = tie_groups(sign * values, clusters=scenes, level=level)
+    return MetricComparison(
+        column=column,
+        episodes=values.shape[1],
+        means=tuple(map(float, values.mean(axis=1))),
+        differences=tuple(differences),
+        improvements=tuple(improvements),
+        letters=tuple("".join(sorted(group)) for group in ties.groups),
+    )

@@ -1,0 +1,91 @@
+"""Tables of means with intervals, for the terminal, for papers and for spreadsheets.
+
+Rates are percentages here and only here.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from rich.table import Table
+
+from itinera.records import Column
+from itinera.stats import Interval
+
+ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table before it is drawn: a heading for each column, and rows of text."""
+
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    title: str = ""
+
+
+def number(column: Column, value: float) -> str:
+    """A value as papers print it: fractions as percentages, metres with two decimals."""
+    return f"{100 * value:.1f}" if column.unit == "" else f"{value:.2f}"
+
+
+def with_interval(column: Column, interval: Interval) -> str:
+    """A mean with the ends of its interval."""
+    return f"{number(column, interval.mean)} [{number(column, interval.low)}, {number(column, interval.high)}]"
+
+
+def heading(column: Column) -> str:
+    unit = {"": " %", "m": " m", "s": " s"}.get(column.unit, "")
+    return f"{column.name}{unit}{ARROWS[column.better]}"
+
+
+def drawn(grid: Grid) -> Table:
+    """The table for a terminal."""
+    table = Table(title=grid.title or None, title_justify="left", header_style="bold")
+    for i, text in enumerate(grid.headings):
+        table.add_column(text, justify="left" if i == 0 else "right", no_wrap=i == 0)
+    for row in grid.rows:
+        table.add_row(*row)
+    return table
+
+
+def as_csv(grid: Grid) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(grid.headings)
+    writer.writerows(grid.rows)
+    return out.getvalue()
+
+
+def as_markdown(grid: Grid) -> str:
+    lines = [_piped(grid.headings), _piped(["---", *["---:"] * (len(grid.headings) - 1)])]
+    return "\n".join([*lines, *map(_piped, grid.rows)]) + "\n"
+
+
+def _piped(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+_LATEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+          "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
+          "↑": r"$\uparrow$", "↓": r"$\downarrow$", "−": "$-$", "±": r"$\pm$"}  # fmt: skip
+
+
+def as_latex(grid: Grid) -> str:
+    """A booktabs tabular."""
+
+    def line(cells: Sequence[str]) -> str:
+        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in cells) + r" \\"
+
+    columns = "l" + "r" * (len(grid.headings) - 1)
+    head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(grid.headings), r"\midrule"]
+    return "\n".join([*head, *map(line, grid.rows), r"\bottomrule", r"\end{tabular}", ""])
+
+
+WRITERS: MappingProxyType[str, Callable[[Grid], str]] = MappingProxyType(
+    {"csv": as_csv, "markdown": as_markdown, "latex": as_latex}
+)

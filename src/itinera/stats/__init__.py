@@ -1,0 +1,36 @@
+"""How sure: intervals, differences and what a sample can show. Arrays in, numbers out. Start with `intervals.py`."""
+
+from itinera.stats.aggregates import interquartile_mean, joint_success, mean_over_joint, performance_profile
+from itinera.stats.bootstrap import clustered, hierarchical
+from itinera.stats.intervals import Interval, interval, wilson
+from itinera.stats.means import MeanEstimate, estimate_mean, intra_cluster_correlation
+from itinera.stats.paired import Difference, paired_difference, probability_of_improvement
+from itinera.stats.power import Comparison, Plan, achieved_power, detectable, episodes_needed
+from itinera.stats.samples import cluster_codes
+from itinera.stats.ties import Ties, tie_groups
+
+__all__ = [
+    "Comparison",
+    "Difference",
+    "Interval",
+    "MeanEstimate",
+    "Plan",
+    "Ties",
+    "achieved_power",
+    "cluster_codes",
+    "clustered",
+    "detectable",
+    "episodes_needed",
+    "estimate_mean",
+    "hierarchical",
+    "interquartile_mean",
+    "interval",
+    "intra_cluster_correlation",
+    "joint_success",
+    "mean_over_joint",
+    "paired_difference",
+    "performance_profile",
+    "probability_of_improvement",
+    "tie_groups",
+    "wilson",
+]

@@ -1,0 +1,158 @@
+"""The interval printed beside every mean, honest with few scenes. Start with `interval`.
+
+Measured by `recipes/interval_coverage.py`, which simulates benchmarks whose truth is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtri, stdtrit
+
+from itinera.errors import BadArgument
+from itinera.stats.means import estimate_mean
+from itinera.stats.samples import Floats, Labels, as_values, as_weights, check_level
+
+Bounds = tuple[float, float]
+UNBOUNDED: Bounds = (-np.inf, np.inf)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the interval around it that holds the truth with probability `level`."""
+
+    mean: float  # or whichever statistic was estimated
+    low: float
+    high: float
+    level: float = 0.95
+    method: str = ""  # in words, for the reader of a table
+
+
+def wilson(successes: float, trials: float, *, level: float = 0.95) -> Interval:
+    """The rate successes / trials with Wilson's (1927) interval, for independent trials.
+
+    >>> outcome = wilson(8, 10)
+    >>> round(outcome.low, 4), round(outcome.high, 4)
+    (0.4902, 0.9433)
+    """
+    check_level(level)
+    if not (0 <= successes <= trials and 0 < trials < np.inf):
+        raise BadArgument(
+            f"{successes} successes in {trials} trials is not a rate. Give 0 ≤ successes ≤ trials, trials > 0."
+        )
+    rate = successes / trials
+    low, high = _wilson_ends(rate, trials, level)
+    return Interval(rate, low, high, level, "Wilson (independent values)")
+
+
+def interval(
+    values: ArrayLike,
+    *,
+    clusters: Labels | None = None,
+    weights: ArrayLike | None = None,
+    bounds: Bounds | None = None,
+    level: float = 0.95,
+) -> Interval:
+    """The mean of the values and an interval for it: the default of everything Itinera prints.
+
+    values: one finite number per episode; drop undefined ones first.
+    clusters: the scene of each episode, as any labels. Give them whenever there are several scenes.
+    weights: how much each value counts in the mean; equally by default.
+    bounds: the range a value can have by definition, such as (0, 1) for SPL or (0, inf) for an error.
+
+    What is estimated. The scenes are seen as drawn at random from all scenes of their kind, each bringing its episodes
+    (and its number of them) along. The truth is the mean over the episodes of all those scenes, that is E[total of a
+    scene] / E[weight of a scene]: scenes count by their episodes, as they do in the printed mean. Without clusters,
+    the episodes themselves are the random draw, and the interval says nothing about other scenes.
+
+    How. The cluster-robust error of `estimate_mean` times a t quantile. With bounds, the error is taken to shrink as
+    the true mean nears a bound, in proportion to (mean - low)(high - mean), or to (mean - low) if only low is
+    finite: the idea of Wilson's interval, with a clustered variance. Such an interval never leaves its bounds and
+    covers skewed values better. Without bounds it is mean ± t·error.
+
+    0/1 values. Unless bounds say otherwise, values that are all 0 or 1 are a rate: bounds are (0, 1), and without
+    clusters (or with one) the interval is Wilson's. If the clusters' rates are all equal, as when every episode
+    succeeded, their spread says nothing, and the interval is Wilson's on the number of values (with weights, on
+    (Σw)² / Σw²), never of width zero. Pass bounds=(-inf, inf) for 0/1 numbers that are not a rate.
+
+    Few values. One cluster: its values are taken as independent, and `method` says so. One value that is no rate: the
+    interval is the bounds, or infinite. Equal values that are no rate: width zero.
+
+    >>> outcome = interval([1, 1, 0, 1, 0, 0], clusters=["a", "a", "a", "b", "b", "b"])
+    >>> outcome.mean, outcome.method
+    (0.5, 'cluster-robust t (2 clusters)')
+    """
+    check_level(level)
+    numbers = as_values(values)
+    is_rate = bounds in (None, (0, 1)) and bool(((numbers == 0) | (numbers == 1)).all())
+    limits = (0.0, 1.0) if is_rate else UNBOUNDED if bounds is None else bounds
+    _check_bounds(numbers, limits)
+    estimate = estimate_mean(numbers, clusters=clusters, weights=weights)
+    mean = float(np.clip(estimate.mean, *limits))
+    independent = estimate.clusters == 0
+    remark = "independent values" if clusters is None else "independent values: one cluster"
+    if is_rate and (not 0 < estimate.standard_error < np.inf or (independent and weights is None)):
+        low, high = _wilson_ends(mean, _effective_number(numbers, weights), level)
+        return Interval(mean, low, high, level, f"Wilson ({remark if independent else 'all clusters agree'})")
+    if estimate.standard_error == np.inf:
+        return Interval(mean, *limits, level, "one value")
+    reach = float(stdtrit(estimate.df, (1 + level) / 2)) * estimate.standard_error
+    method = f"t ({remark})" if independent else f"cluster-robust t ({estimate.clusters} clusters)"
+    return Interval(mean, *_spread(mean, reach, limits), level, method)
+
+
+def _wilson_ends(rate: float, trials: float, level: float) -> tuple[float, float]:
+    return _solve_score(rate, float(ndtri((1 + level) / 2)) ** 2 / trials, (0.0, 1.0))
+
+
+def _effective_number(values: Floats, weights: ArrayLike | None) -> float:
+    """The number of equally weighted values that would know the mean as well."""
+    weight = as_weights(weights, len(values))
+    return float(weight.sum() ** 2 / (weight @ weight))
+
+
+def _check_bounds(values: Floats, bounds: Bounds) -> None:
+    low, high = bounds
+    if not low < high:
+        raise BadArgument(f"Bounds ({low}, {high}) hold no values. Give the lower bound first.")
+    # A metric may round past its bound; more than that is a mistake.
+    slack = 1e-9 * max([1.0, *(abs(bound) for bound in bounds if np.isfinite(bound))])
+    smallest, largest = float(values.min()), float(values.max())
+    if smallest < low - slack or largest > high + slack:
+        raise BadArgument(
+            f"Values run from {smallest:g} to {largest:g}, outside the bounds ({low:g}, {high:g}). "
+            "Give the range the values can have, or no bounds."
+        )
+
+
+def _spread(mean: float, reach: float, bounds: Bounds) -> tuple[float, float]:
+    """The ends of the interval `reach` away from the mean, bent so that it stays within the bounds."""
+    scale = _variance_shape(mean, bounds)
+    if scale <= 0:  # the mean sits on a bound, so all values do
+        return mean, mean
+    return _solve_score(mean, reach**2 / scale, bounds)
+
+
+def _variance_shape(mean: float, bounds: Bounds) -> float:
+    low, high = bounds
+    return (mean - low if np.isfinite(low) else 1.0) * (high - mean if np.isfinite(high) else 1.0)
+
+
+def _solve_score(mean: float, ratio: float, bounds: Bounds) -> tuple[float, float]:
+    """The two truths μ at which (mean - μ)² = ratio · shape(μ), shape being how variance falls towards the bounds."""
+    low, high = bounds
+    bounded_below, bounded_above = bool(np.isfinite(low)), bool(np.isfinite(high))
+    # Distances from the mean, x = μ - mean, in: (1 + a) x² - b x - c = 0.
+    if bounded_below and bounded_above:
+        a, b, c = ratio, ratio * (low + high - 2 * mean), ratio * (mean - low) * (high - mean)
+    elif bounded_below:
+        a, b, c = 0.0, ratio, ratio * (mean - low)
+    elif bounded_above:
+        a, b, c = 0.0, -ratio, ratio * (high - mean)
+    else:
+        a, b, c = 0.0, 0.0, ratio
+    root = np.sqrt(b * b + 4 * (1 + a) * c)
+    ends = mean + (b - root) / (2 * (1 + a)), mean + (b + root) / (2 * (1 + a))
+    return float(max(low, ends[0])), float(min(high, ends[1]))

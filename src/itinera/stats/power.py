@@ -1,0 +1,129 @@
+"""Before running anything: how small a difference can these episodes show, and how many would show a smaller one?
+
+Describe the comparison once (`Comparison`), then ask `detectable` or `episodes_needed`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import nctdtr, nctdtrinc, stdtrit
+
+from itinera.errors import BadArgument
+
+_MOST_SCENES = 10**9
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems to be compared by their means, and how their scores vary.
+
+    With a `correlation` both run on the same episodes, and `icc` is that of the differences. Without one, each runs on
+    its own scenes, as many for each, and `icc` is that of the scores. `intra_cluster_correlation` estimates an icc
+    from earlier scores.
+    """
+
+    sd: float  # standard deviation of a system's score over episodes
+    icc: float  # share of the variance that lies between scenes, in [0, 1]
+    correlation: float | None = None  # of the two systems' scores on one episode, in [-1, 1)
+    alpha: float = 0.05  # chance of a false alarm, two-sided
+
+    def __post_init__(self) -> None:
+        if not 0 < self.sd < np.inf:
+            raise BadArgument(f"The standard deviation of scores is {self.sd}. Give a number above 0.")
+        if not 0 <= self.icc <= 1:
+            raise BadArgument(f"The intra-scene correlation is {self.icc}. Give a fraction between 0 and 1.")
+        if self.correlation is not None and not -1 <= self.correlation < 1:
+            raise BadArgument(f"The correlation between the systems is {self.correlation}. Give -1 ≤ correlation < 1.")
+        if not 0 < self.alpha < 1:
+            raise BadArgument(f"alpha is {self.alpha}. Give a fraction between 0 and 1; 0.05 is usual.")
+
+    @classmethod
+    def of_rates(cls, rate: float, *, icc: float, correlation: float | None = None, alpha: float = 0.05) -> Comparison:
+        """The comparison of two success rates near `rate`, whose standard deviation is sqrt(rate (1 - rate))."""
+        if not 0 < rate < 1:
+            raise BadArgument(f"The success rate is {rate}. Give a fraction strictly between 0 and 1.")
+        return cls(float(np.sqrt(rate * (1 - rate))), icc, correlation, alpha)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A set of episodes large enough; for systems on separate scenes, each needs as many."""
+
+    scenes: int
+    episodes: int
+    power: float  # the chance it gives, at least the one asked for
+
+
+def achieved_power(comparison: Comparison, difference: float, *, scenes: int, episodes_per_scene: float) -> float:
+    """The chance that a true difference is found significant, and in the right direction.
+
+    The test is the t-test of the default interval on scenes of equal size: scenes - 1 degrees of freedom for systems
+    on the same episodes, 2 (scenes - 1) for systems on separate scenes.
+    """
+    error, df, critical = _test(comparison, scenes, episodes_per_scene)
+    return float(1 - nctdtr(df, abs(difference) / error, critical))
+
+
+def detectable(comparison: Comparison, *, scenes: int, episodes_per_scene: float, power: float = 0.8) -> float:
+    """The smallest true difference that is found significant with this power.
+
+    >>> round(detectable(Comparison.of_rates(0.5, icc=0.05, correlation=0.5), scenes=11, episodes_per_scene=213), 3)
+    0.109
+    """
+    _check_power(comparison, power)
+    error, df, critical = _test(comparison, scenes, episodes_per_scene)
+    return error * float(nctdtrinc(df, 1 - power, critical))
+
+
+def episodes_needed(
+    comparison: Comparison, difference: float, *, episodes_per_scene: float, power: float = 0.8
+) -> Plan:
+    """The fewest scenes, and the episodes in them, that show this difference with this power.
+
+    Episodes are added by adding scenes: more episodes in the same scenes soon stop helping, because what scenes have in
+    common does not average out.
+    """
+    _check_power(comparison, power)
+    if not 0 < abs(difference) < np.inf:
+        raise BadArgument(f"A difference of {difference} cannot be planned for. Give one above 0, such as 0.02.")
+
+    def enough(scenes: int) -> bool:
+        return achieved_power(comparison, difference, scenes=scenes, episodes_per_scene=episodes_per_scene) >= power
+
+    most = 2
+    while not enough(most):
+        most *= 2
+        if most > _MOST_SCENES:
+            raise BadArgument(
+                f"A difference of {difference} needs more than {_MOST_SCENES} scenes. Plan for a larger one."
+            )
+    least = max(2, most // 2)
+    while least < most:
+        middle = (least + most) // 2
+        least, most = (least, middle) if enough(middle) else (middle + 1, most)
+    reached = achieved_power(comparison, difference, scenes=most, episodes_per_scene=episodes_per_scene)
+    return Plan(most, int(np.ceil(most * episodes_per_scene)), reached)
+
+
+def _test(comparison: Comparison, scenes: int, episodes_per_scene: float) -> tuple[float, float, float]:
+    """The standard error of the difference, its degrees of freedom, and the critical value of t."""
+    if scenes < 2:
+        raise BadArgument(f"{scenes} scenes cannot show how scenes differ. Give at least 2.")
+    if not 1 <= episodes_per_scene < np.inf:
+        raise BadArgument(f"There are {episodes_per_scene} episodes per scene. Give at least 1.")
+    paired = comparison.correlation is not None
+    agreement = 0.0 if comparison.correlation is None else comparison.correlation
+    variance = 2 * comparison.sd**2 * (1 - agreement)
+    crowding = 1 + (episodes_per_scene - 1) * comparison.icc  # the "design effect" of clustered samples
+    error = float(np.sqrt(variance * crowding / (scenes * episodes_per_scene)))
+    df = float(scenes - 1) if paired else 2.0 * (scenes - 1)
+    return error, df, float(stdtrit(df, 1 - comparison.alpha / 2))
+
+
+def _check_power(comparison: Comparison, power: float) -> None:
+    if not comparison.alpha < power < 1:
+        raise BadArgument(
+            f"The power is {power}. Give a chance of success between alpha ({comparison.alpha}) and 1; 0.8 is usual."
+        )

@@ -1,0 +1,198 @@
+"""Slow, readable twins of the metrics: plain Python, one attempt at a time, over any `distance(a, b)` in metres.
+
+They are what the fast code is held against, and the benchmark's yardstick. Start with `metrics_of`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from math import dist, exp, inf
+from typing import Any
+
+Distance = Callable[[Any, Any], float]
+Point = tuple[float, ...]
+
+
+def looked_up(distances: Mapping[Hashable, Mapping[Hashable, float]]) -> Distance:
+    """The distance held in a dict of dicts; a pair that is not there cannot be reached."""
+
+    def distance(a: Hashable, b: Hashable) -> float:
+        return distances[a].get(b, inf)
+
+    return distance
+
+
+def metrics_of(
+    walk: Sequence[Any], reference: Sequence[Any], goals: Sequence[Any], distance: Distance, radius: float = 3.0
+) -> dict[str, float]:
+    """The ten metrics of one attempt by the papers' definitions, edge cases as the `paper` suite decides them."""
+    gaps = [[distance(p, r) for r in reference] for p in walk]
+    to_goal = [min(distance(p, goal) for goal in goals) for p in walk]
+    length = length_of(walk, distance)
+    error, oracle_error, shortest = to_goal[-1], min(to_goal), to_goal[0]
+    success = 1.0 if error <= radius else 0.0
+    ndtw = exp(-dtw(gaps) / (radius * len(reference)))
+    return {
+        "PL": length,
+        "NE": error,
+        "ONE": oracle_error,
+        "SR": success,
+        "OSR": 1.0 if oracle_error <= radius else 0.0,
+        "SPL": success * spl_share(shortest, length) if success else 0.0,
+        "SED": success * edit_share(walk, reference, length),
+        "nDTW": ndtw,
+        "SDTW": success * ndtw,
+        "CLS": coverage(gaps, radius) * length_score(gaps, length, length_of(reference, distance), radius),
+    }
+
+
+def length_of(places: Sequence[Any], distance: Distance) -> float:
+    """Metres from place to place."""
+    return sum(distance(a, b) for a, b in itertools.pairwise(places))
+
+
+def spl_share(shortest: float, length: float) -> float:
+    """Shortest way over the way gone; who stands still on the goal took the shortest."""
+    if shortest == 0 and length == 0:
+        return 1.0
+    return shortest / max(length, shortest)
+
+
+def coverage(gaps: list[list[float]], radius: float) -> float:
+    """Mean over reference places of exp(-distance to the nearest walked place / radius)."""
+    nearest = [min(column) for column in zip(*gaps, strict=True)]
+    return sum(exp(-gap / radius) for gap in nearest) / len(nearest)
+
+
+def length_score(gaps: list[list[float]], length: float, reference_length: float, radius: float) -> float:
+    """How near the length walked is to the one its coverage leads one to expect."""
+    if reference_length == 0:
+        return 1.0 if length == 0 else 0.0
+    if reference_length == inf:
+        return 0.0
+    expected = coverage(gaps, radius) * reference_length
+    return expected / (expected + abs(expected - length)) if expected else 0.0
+
+
+def edit_share(walk: Sequence[Any], reference: Sequence[Any], length: float) -> float:
+    """1 minus the share of directed edges that must be edited to turn one path into the other."""
+    if len(reference) == 1:
+        return 1.0 if length == 0 else 0.0
+    return 1.0 - levenshtein(edges_of(walk), edges_of(reference)) / (max(len(walk), len(reference)) - 1)
+
+
+def edges_of(places: Sequence[Any]) -> list[tuple[Any, Any]]:
+    return list(itertools.pairwise(places))
+
+
+def dtw(gaps: list[list[float]]) -> float:
+    """The least sum of gaps over alignments that start at both starts, end at both ends and never go back."""
+    rows, cols = len(gaps), len(gaps[0])
+    table = [[inf] * (cols + 1) for _ in range(rows + 1)]
+    table[0][0] = 0.0
+    for i in range(1, rows + 1):
+        for j in range(1, cols + 1):
+            table[i][j] = gaps[i - 1][j - 1] + min(table[i - 1][j], table[i][j - 1], table[i - 1][j - 1])
+    return table[rows][cols]
+
+
+def pinned(gaps: list[list[float]], first: bool, last: bool) -> list[list[float]]:
+    """The gaps where the first (last) reference place may meet only the first (last) walked one."""
+    rows, cols = len(gaps), len(gaps[0])
+
+    def allowed(i: int, j: int) -> bool:
+        return not ((first and j == 0 and i > 0) or (last and j == cols - 1 and i < rows - 1))
+
+    return [[gaps[i][j] if allowed(i, j) else inf for j in range(cols)] for i in range(rows)]
+
+
+def tour_gaps(walks: Sequence[Sequence[Any]], references: Sequence[Sequence[Any]], distance: Distance) -> Any:
+    """The full matrix over all walks and all references of a tour, inf where episodes differ."""
+    walked = [(k, place) for k, walk in enumerate(walks) for place in walk]
+    asked = [(k, place) for k, reference in enumerate(references) for place in reference]
+    return [[distance(p, r) if k == l else inf for l, r in asked] for k, p in walked]  # noqa: E741
+
+
+def tour_window(walks: Sequence[Sequence[Any]], references: Sequence[Sequence[Any]], distance: Distance) -> Any:
+    """The full matrix of the released window: only places at which an episode ends or starts are restricted."""
+    gaps = [[distance(p, r) for reference in references for r in reference] for walk in walks for p in walk]
+    row, col = 0, 0
+    for k, (walk, reference) in enumerate(zip(walks, references, strict=True)):
+        starts, ends = k > 0, k < len(walks) - 1
+        for i in range(len(gaps)):
+            if starts and i != row:
+                gaps[i][col] = inf
+            if ends and i != row + len(walk) - 1:
+                gaps[i][col + len(reference) - 1] = inf
+        row, col = row + len(walk), col + len(reference)
+    return gaps
+
+
+def tour_ndtw(
+    walks: Sequence[Sequence[Any]], references: Sequence[Sequence[Any]], distance: Distance, radius: float = 3.0
+) -> float:
+    """t-nDTW of one tour as the paper writes it: DTW over the full matrix."""
+    cost = dtw(tour_gaps(walks, references, distance))
+    return exp(-cost / (radius * sum(len(reference) for reference in references)))
+
+
+def levenshtein(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """The fewest insertions, deletions and substitutions that turn a into b."""
+    line = list(range(len(b) + 1))
+    for i, x in enumerate(a, start=1):
+        above, line = line, [i]
+        for j, y in enumerate(b, start=1):
+            line.append(min(above[j] + 1, line[j - 1] + 1, above[j - 1] + (x != y)))
+    return line[-1]
+
+
+def fastdtw(x: Sequence[Point], y: Sequence[Point], radius: int = 1) -> float:
+    """The warping cost of two lines of points, straight-line gaps, refined from coarse to fine."""
+    return _refined(list(x), list(y), radius)[0]
+
+
+def _refined(x: list[Point], y: list[Point], radius: int) -> tuple[float, list[tuple[int, int]]]:
+    if len(x) < radius + 2 or len(y) < radius + 2:
+        return _within(x, y, [(i, j) for i in range(len(x)) for j in range(len(y))])
+    _, coarse = _refined(_halved(x), _halved(y), radius)
+    return _within(x, y, _window(coarse, len(x), len(y), radius))
+
+
+def _halved(points: list[Point]) -> list[Point]:
+    """Neighbours averaged in pairs; an odd one at the end is left out."""
+    pairs = zip(points[::2], points[1::2], strict=False)
+    return [tuple((a + b) / 2 for a, b in zip(p, q, strict=True)) for p, q in pairs]
+
+
+def _window(coarse: list[tuple[int, int]], rows: int, cols: int, radius: int) -> list[tuple[int, int]]:
+    """The finer cells under the coarse alignment widened by the radius, each row one run that never begins before
+    the run above it."""
+    reach = range(-radius, radius + 1)
+    wide = {(i + di, j + dj) for i, j in coarse for di in reach for dj in reach}
+    fine = {(2 * i + di, 2 * j + dj) for i, j in wide for di in (0, 1) for dj in (0, 1)}
+    cells, begin = [], 0
+    for i in range(rows):
+        run: list[int] = []
+        for j in range(begin, cols):
+            if (i, j) in fine:
+                run.append(j)
+            elif run:
+                break
+        begin = run[0]
+        cells += [(i, j) for j in run]
+    return cells
+
+
+def _within(x: list[Point], y: list[Point], cells: list[tuple[int, int]]) -> tuple[float, list[tuple[int, int]]]:
+    """The best alignment inside the cells (given row by row), with its cost; ties prefer moving in x, then in y."""
+    cost = {(-1, -1): 0.0}
+    before = {}
+    for i, j in cells:
+        choices = [(i - 1, j), (i, j - 1), (i - 1, j - 1)]
+        before[i, j] = min(choices, key=lambda cell: cost.get(cell, inf))
+        cost[i, j] = cost.get(before[i, j], inf) + dist(x[i], y[j])
+    path = [(len(x) - 1, len(y) - 1)]
+    while path[-1] != (0, 0):
+        path.append(before[path[-1]])
+    return cost[path[0]], path[::-1]
