@@ -18,8 +18,6 @@ from itinera.tasks import Split
 from itinera.worlds import NavGraph, World
 
 SCENES = 11
-PATHS = 5018
-INSTRUCTIONS = 9
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Journeys:
     submission: Path
 
 
-def make(folder: Path, *, seed: int = 0) -> Journeys:
+def make(folder: Path, *, paths: int = 5018, instructions: int = 9, seed: int = 0) -> Journeys:
     """The files, made anew unless they are there."""
     made = Journeys(folder / "connectivity", folder / "tasks.json", folder / "submission.json")
     if made.submission.exists():
@@ -41,19 +39,19 @@ def make(folder: Path, *, seed: int = 0) -> Journeys:
     rng = generator(seed, "paths")
     records, predictions = [], []
     scenes = list(worlds)
-    for path_id in range(PATHS):
+    for path_id in range(paths):
         scan = scenes[int(rng.integers(SCENES))]
         graph = worlds[scan].space
         assert isinstance(graph, NavGraph)
         path = _journey(graph, rng)
-        words = [" ".join(["walk"] * int(n)) for n in rng.integers(45, 75, INSTRUCTIONS)]
+        words = [" ".join(["walk"] * int(n)) for n in rng.integers(45, 75, instructions)]
         length = float(graph.along(path).sum())
         records.append(
             r2r.PathRecord(
                 scan=scan, path_id=path_id, path=path, heading=0.0, instructions=words, distance=round(length, 2)
             )
         )
-        for i in range(INSTRUCTIONS):
+        for i in range(instructions):
             walk = _attempt(graph, path, rng)
             angles = rng.integers(0, 12, len(walk)) * (np.pi / 6)
             steps = [[node, float(angle), 0.0] for node, angle in zip(walk, angles, strict=True)]

@@ -53,16 +53,19 @@ def test_a_pinned_pair_of_places_cannot_take_a_third():
     assert out.tolist() == [np.inf]
 
 
-rows_of_numbers = st.lists(st.integers(0, 3), max_size=7)
+rows_of_numbers = st.lists(st.integers(0, 3), min_size=1, max_size=7)
 
 
 @thorough
 @given(st.lists(st.tuples(rows_of_numbers, rows_of_numbers), min_size=1, max_size=4))
-def test_edit_distances_equal_the_twin(rows):
+def test_edit_distances_equal_the_twin_over_places_and_over_edges(rows):
     a, b = (Ragged.of(side, dtype=np.int64) for side in zip(*rows, strict=True))
     out = np.empty(len(rows))
-    edit_distances(a.values, a.starts, b.values, b.starts, out)
+    all_of_them = np.ones(len(rows), dtype=bool)
+    edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, False, out)
     assert out.tolist() == [twins.levenshtein(x, y) for x, y in rows]
+    edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, True, out)
+    assert out.tolist() == [twins.levenshtein(twins.edges_of(x), twins.edges_of(y)) for x, y in rows]
 
 
 def test_the_twin_edits_kitten_into_sitting_in_three():

@@ -44,9 +44,9 @@ def audit(
     predictions: given.Predictions,
     tasks: given.Tasks,
     published: Annotated[
-        list[str],
-        typer.Option(help="Numbers as printed, such as SR=0.55, SR=55 or nDTW=66.1; repeat or separate by spaces."),
+        list[str], typer.Option(metavar="METRIC=NUMBER …", help="Numbers as printed: SR=0.55, SR=55 or nDTW=66.1.")
     ],
+    more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
     worlds: given.Worlds = None,
     tours: given.Tours = None,
     reference: given.Dense = None,
@@ -58,9 +58,9 @@ def audit(
 
     A number agrees if rounding to its printed digits gives it. Rates may be fractions or percentages.
 
-    Example: itinera audit preds.json --tasks R4R_val_unseen.json --worlds connectivity/ --published SPL=0.27
+    Example: itinera audit preds.json --tasks R4R_val_unseen.json --worlds connectivity/ --published SPL=0.27 SR=31.5
     """
-    wanted = [_parsed(text) for entry in published for text in entry.replace(",", " ").split()]
+    wanted = [_parsed(text) for entry in (*published, *(more or ())) for text in entry.replace(",", " ").split()]
     read = given.gather(predictions, tasks, worlds, format=format, tours=tours, reference=reference, protocol=protocol)
     findings = _findings(read)
     known = {name for finding in findings for name in finding.means}

@@ -27,7 +27,7 @@ def check(
     format: given.Format = None,
     json: output.Json = False,
 ) -> None:
-    """Check a file: its shape and ids, and with --tasks and --worlds that every walk starts right and keeps to its world.
+    """Check a file: its shape and ids, and with --tasks and --worlds that walks start right and keep to their world.
 
     Goals are not needed, so a submission to a hidden test can be checked before it is sent. A result bundle is checked
     against its own digest, and against its inputs where they still lie where they were.
@@ -36,8 +36,10 @@ def check(
     """
     given.one_of("--missing", missing, ("fail", "zero"))
     from itinera.formats import catalogue
+    from itinera.formats.sidecar import check_sidecar
 
     found = catalogue.named(format) if format is not None else catalogue.detect(file)
+    check_sidecar(file)
     if found.kind == "walks" and tasks is not None:
         said = _walks(file, found, catalogue.read_tasks(tasks), worlds, missing)
     else:
@@ -79,6 +81,9 @@ def _alone(file: Path, found: Format, content: Any, worlds: Path | None) -> dict
         return _bundle(file, content)
     if found.kind == "worlds":
         return _graphs(content)
+    if found.kind == "objects":
+        seen = [objects for viewpoints in content.values() for objects in viewpoints.values()]
+        return {"viewpoints": len(seen), "objects": sum(map(len, seen))}
     return {"entries": len(content)}
 
 

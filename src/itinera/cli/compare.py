@@ -55,11 +55,14 @@ def _grid(found: Comparison) -> Grid:
     rows = []
     for metric in found.metrics:
         cells = [heading(metric.column)]
-        cells += [f"{number(metric.column, m)} {s}" for m, s in zip(metric.means, metric.letters, strict=True)]
+        ranked = metric.column.better != "neither"
+        letters = metric.letters if ranked else [""] * len(metric.letters)
+        cells += [f"{number(metric.column, m)} {s}".strip() for m, s in zip(metric.means, letters, strict=True)]
         for difference, better in zip(metric.differences, metric.improvements, strict=True):
             gap = difference.interval
             low, high = (signed(metric, x) for x in (gap.low, gap.high))
-            cells += [f"{signed(metric, gap.mean)} [{low}, {high}]", f"{difference.p_value:.3g}", f"{better.mean:.2f}"]
+            cells += [f"{signed(metric, gap.mean)} [{low}, {high}]", f"{difference.p_value:.3g}"]
+            cells.append(f"{better.mean:.2f}" if ranked else "")
         rows.append(tuple(cells))
     title = f"{found.episodes} episodes in {found.scenes} scenes · suite {found.suite} · protocol {found.protocol}"
     return Grid(tuple(headings), tuple(rows), title)

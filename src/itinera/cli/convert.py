@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from itinera.cli import inputs as given
 from itinera.cli import output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.formats.catalogue import Format
+    from itinera.records import Provenance
 
 
 def convert(
     source: Annotated[Path | None, typer.Argument(help="The file, folder or archive to read.")] = None,
     target: Annotated[Path | None, typer.Argument(help="Where to write; a name in .gz is compressed.")] = None,
-    to: Annotated[str | None, typer.Option(help="The format to write.")] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help="The source's format, instead of looking inside.")
-    ] = None,
+    to: Annotated[str | None, typer.Option(help="The format to write.", autocompletion=given.formats)] = None,
+    format: given.Format = None,
     tasks: Annotated[Path | None, typer.Option(help="The walks' episodes, where ids must be translated.")] = None,
     tours: Annotated[Path | None, typer.Option(help="Tours to write into native tasks.")] = None,
     traces: Annotated[Path | None, typer.Option(help="RxR's folder of guide pose traces, to align words.")] = None,
@@ -48,8 +49,25 @@ def convert(
         from itinera.formats.vlnce_walks import by_instruction_ids
 
         content = by_instruction_ids(content, catalogue.read_tasks(tasks))
-    wanted.write(target, content)
+    told = given.provenance_of({"source": source, "tasks": tasks, "tours": tours, "traces": traces}, sys.argv[1:])
+    _write(wanted, target, content, told)
     output.remark(f"{target}: {wanted.about}, from {found.about}.")
+
+
+def _write(wanted: Format, target: Path, content: Any, told: Provenance) -> None:
+    """Our own files carry their provenance; anybody else's gets it in a file beside it."""
+    from dataclasses import replace
+
+    from itinera.formats import native
+    from itinera.formats.sidecar import write_sidecar
+
+    if wanted.name == "native-walks":
+        native.write_walks(target, replace(content, provenance=told))
+    elif wanted.name == "native-tasks":
+        native.write_split(target, content, told)
+    else:
+        wanted.write(target, content)
+        write_sidecar(target, told)
 
 
 def _content(found: Format, source: Path, tasks: Path | None, tours: Path | None, traces: Path | None) -> Any:

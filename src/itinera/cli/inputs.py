@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,10 +28,27 @@ Tours = Annotated[Path | None, typer.Option("--tours", help="IVLN's tours, to sc
 Dense = Annotated[
     Path | None, typer.Option("--reference", help="Dense reference paths (VLN-CE's *_gt.json.gz) instead of waypoints.")
 ]
-Format = Annotated[str | None, typer.Option("--format", help="The predictions' format, instead of looking inside.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", help="The file's format, instead of looking inside.", autocompletion=lambda: formats()),
+]
 ProtocolName = Annotated[str | None, typer.Option("--protocol", help="Judge by this protocol, not the tasks' own.")]
 Missing = Annotated[str, typer.Option(help="fail: every episode must be answered; zero: count the rest as failures.")]
 Repeats = Annotated[str, typer.Option(help="keep or drop places that equal the one before, such as turns in place.")]
+
+
+def suites() -> list[str]:
+    """The names of the suites, for a shell to complete."""
+    from itinera.metrics.suites import SUITES
+
+    return list(SUITES)
+
+
+def formats() -> list[str]:
+    """The names of the formats, for a shell to complete."""
+    from itinera.formats.catalogue import BY_NAME
+
+    return list(BY_NAME)
 
 
 @dataclass(frozen=True)
@@ -64,6 +83,7 @@ def gather(
     protocol: str | None = None,
 ) -> Inputs:
     """The inputs of a score, read and made to fit one another."""
+    _spare_blas()
     from itinera.formats import catalogue
     from itinera.tasks import PROTOCOLS
 
@@ -80,6 +100,20 @@ def gather(
     else:
         judged = logbook.protocol or PROTOCOLS[split.protocol]
     return Inputs(logbook, split, worlds_of(split, worlds), judged)
+
+
+def _spare_blas() -> None:
+    """Load numba without its look for matrix routines, which imports all of scipy.linalg: a quarter of a cold score.
+
+    None of our kernels multiplies matrices, and nobody else's run in the process of a command.
+    """
+    if "scipy.linalg" in sys.modules:
+        return
+    sys.modules["scipy.linalg"] = None  # type: ignore[assignment]
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        del sys.modules["scipy.linalg"]
 
 
 def _asked(split: Split, logbook: Logbook) -> Split:

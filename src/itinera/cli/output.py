@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from itinera.errors import BadArgument
-from itinera.reports.tables import WRITERS, Grid, drawn
+
+if TYPE_CHECKING:
+    from itinera.reports.tables import Grid
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON: fractions, metres and seconds, full precision.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
@@ -34,10 +36,13 @@ def print_json(value: Any) -> None:
 
 def print_grid(grid: Grid, shape: str) -> None:
     """The table in one of the shapes but JSON."""
+    from itinera.reports.tables import WRITERS, drawn
+
     if shape == "terminal":
         from rich.console import Console
 
-        Console(soft_wrap=not sys.stdout.isatty()).print(drawn(grid))
+        # Where nobody looks, such as in a pipe, nothing is cut to the width of a screen.
+        Console(width=None if sys.stdout.isatty() else 240).print(drawn(grid))
     else:
         typer.echo(WRITERS[shape](grid), nl=False)
 

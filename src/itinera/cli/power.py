@@ -80,6 +80,8 @@ def _learned(bundles: list[Path], metric: str) -> Comparison:
     scores, clusters = aligned([str(path) for path in bundles], tables, metric)
     if len(tables) == 1:
         return Comparison(float(scores[0].std()), max(0.0, intra_cluster_correlation(scores[0], clusters)))
+    if not scores.std(axis=1).all():
+        raise BadArgument(f"{metric} is the same on every episode of a bundle, so nothing can be learned from it.")
     gaps = scores[1] - scores[0]
-    correlation = float(np.corrcoef(scores[0], scores[1])[0, 1])  # type: ignore[index]
+    correlation = float(np.corrcoef(scores[0], scores[1])[0, 1])
     return Comparison(float(scores.std()), max(0.0, intra_cluster_correlation(gaps, clusters)), min(correlation, 0.999))

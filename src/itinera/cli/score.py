@@ -24,7 +24,11 @@ def score(
     tasks: given.Tasks,
     worlds: given.Worlds = None,
     suite: Annotated[
-        str, typer.Option(help="Whose definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce.")
+        str,
+        typer.Option(
+            help="Whose definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce.",
+            autocompletion=given.suites,
+        ),
     ] = "paper",
     tours: given.Tours = None,
     reference: given.Dense = None,
@@ -84,8 +88,8 @@ def _scored(
     given.one_of("--suite", suite, tuple(SUITES))
     read = given.gather(predictions, tasks, worlds, format=format, tours=tours, reference=reference, protocol=protocol)
     chosen = SUITES[suite](read.protocol)
-    rules = replace(chosen.rules, repeats=repeats)  # type: ignore[arg-type]
-    pairs = pair(read.logbook, read.split, read.worlds, missing=missing, rules=rules)  # type: ignore[arg-type]
+    chosen = replace(chosen, rules=replace(chosen.rules, repeats=repeats))  # type: ignore[arg-type]
+    pairs = pair(read.logbook, read.split, read.worlds, missing=missing, rules=chosen.rules)  # type: ignore[arg-type]
     share = repeated_share(pairs)
     if share > SHOWN_REPEATS:
         output.remark(

@@ -31,7 +31,7 @@ from itinera.formats.files import open_stream
 from itinera.records import Logbook
 from itinera.tasks import Split, Tour
 
-Kind = Literal["tasks", "walks", "tours", "references", "worlds", "rooms", "objects", "scores"]
+Kind = Literal["tasks", "walks", "tours", "references", "targets", "worlds", "rooms", "objects", "scores"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Head:
     @cached_property
     def first_keys(self) -> frozenset[str]:
         """The keys of the first line only, for files of JSON lines."""
-        return frozenset(re.findall(r'"([^"\\\s]{1,40})"\s*:', self.text.split("\n", 1)[0]))
+        return frozenset(re.findall(r'"([^"\\\s]{1,40})"\s*:', self.text.lstrip().split("\n", 1)[0]))
 
     def begins(self, pattern: str) -> bool:
         return re.match(r"\s*" + pattern, self.text) is not None
@@ -64,7 +64,7 @@ HEAD = 1 << 16
 def look_inside(path: Path) -> Head:
     """The first 64 KiB of a file, decompressed."""
     with open_stream(path) as stream:
-        return Head(path, stream.read(HEAD).decode("utf-8", "replace"))
+        return Head(path, stream.read(HEAD).decode("utf-8-sig", "replace"))
 
 
 @dataclass(frozen=True)
@@ -108,11 +108,11 @@ FORMATS = (
     Format("fgr2r", "tasks", "Fine-Grained R2R", _has("new_instructions", "path_id", start=r"\["),
            fgr2r.read_split, fgr2r.write_split),
     Format("reverie", "tasks", "REVERIE, both versions",
-           lambda head: head.begins(r"\[") and "instructions" in head.keys
-           and ("objId" in head.keys or ("id" in head.keys and "path_id" not in head.keys)),
-           reverie.read_split, reverie.write_split),
+           _has("id", "instructions", "path", start=r"\["), reverie.read_split, reverie.write_split),
     Format("r2r", "tasks", "R2R, R4R and longer joins", _has("path_id", "instructions", "path", start=r"\["),
            r2r.read_split, r2r.write_split),
+    Format("vlnce", "tasks", "VLN-CE and RxR-CE episodes", _has("episodes", "start_position", start=r"\{"),
+           vlnce.read_split, vlnce.write_split),
     Format("rxr-followers", "walks", "RxR's follower paths", _line("demonstration_id", "path"),
            rxr.read_followers, rxr.write_followers),
     Format("rxr", "tasks", "RxR's guide annotations",
@@ -123,8 +123,6 @@ FORMATS = (
            vlnce_walks.read_rxr_walks, vlnce_walks.write_rxr_walks),
     Format("rxr-submission", "walks", "RxR submissions of node paths", _line("instruction_id", "path"),
            rxr.read_walks, rxr.write_walks),
-    Format("vlnce", "tasks", "VLN-CE and RxR-CE episodes", _has("episodes", "start_position", start=r"\{"),
-           vlnce.read_split, vlnce.write_split),
     Format("vlnce-dense", "references", "VLN-CE's dense ground truth", _has("locations", "actions", start=r"\{"),
            vlnce.read_dense, vlnce.write_dense),
     Format("ivln-ce-walks", "walks", "IVLN-CE's agent paths", _has("position", "phase", start=r"\{\s*" + NAMED + r"\["),
@@ -132,11 +130,11 @@ FORMATS = (
     Format("vlnce-submission", "walks", "VLN-CE submissions",
            _has("position", "heading", start=r"\{\s*" + NAMED + r"\["),
            vlnce_walks.read_walks, vlnce_walks.write_walks),
-    Format("ivln-ce-targets", "references", "IVLN-CE's target paths of whole tours",
-           _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"), ivln.read_references, ivln.write_references),
+    Format("ivln-ce-targets", "targets", "IVLN-CE's target paths of whole tours",
+           _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"), ivln.read_all_references, ivln.write_references),
     Format("ivln-tours", "tours", "IVLN's tours, discrete and continuous",
            lambda head: head.begins(r"\{\s*" + NAMED + r"\{\s*" + NAMED + r"\[\s*\["),
-           ivln.read_tours, ivln.write_tours),
+           ivln.read_all_tours, ivln.write_tours),
     Format("positions", "walks", "logged positions, CSV", lambda head: head.begins(r"episode_id\s*,"),
            positions.read_walks, positions.write_walks),
     Format("rooms", "rooms", "room labels, CSV", lambda head: head.begins(r"scan\s*,\s*viewpoint"),
@@ -170,14 +168,26 @@ def detect(path: str | Path) -> Format:
     if path.is_dir() or re.search(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$", path.name):
         from itinera.formats.files import members
 
-        return BY_NAME["connectivity" if members(path, matterport.SUFFIX) else "bbox"]
+        if members(path, matterport.SUFFIX):
+            return BY_NAME["connectivity"]
+        if path.is_dir() and not members(path, ".json"):
+            problem = "is a folder that holds neither connectivity nor objects."
+            raise BadFile(str(path), [Fault("", problem, "Give a file, or the folder meant.")])
+        return BY_NAME["bbox"]
     head = look_inside(path)
     for known in FORMATS:
         if known.recognises(head):
             return known
-    problem = "is in no format known here."
-    remedy = f"Name its format with --format: {', '.join(BY_NAME)}."
-    raise BadFile(str(path), [Fault("", problem, remedy)])
+    raise BadFile(str(path), [_unrecognised(head)])
+
+
+def _unrecognised(head: Head) -> Fault:
+    if not head.text.strip():
+        return Fault("", "is empty.", "Write or copy it again.")
+    # A head may end within a character, so its last few do not tell.
+    if "\0" in head.text or "\N{REPLACEMENT CHARACTER}" in head.text[:-4]:
+        return Fault("", "is not UTF-8 text.", "Save the file as UTF-8; of binary files only gzip and xz are read.")
+    return Fault("", "is in no format known here.", f"Name its format with --format: {', '.join(BY_NAME)}.")
 
 
 def _of_kind(path: Path, kind: Kind, format: str | None) -> Format:
@@ -215,6 +225,7 @@ def read_tours(path: str | Path, split: Split, *, format: str | None = None) -> 
 def with_reference(split: Split, path: str | Path) -> Split:
     """The split with the dense reference paths of a file."""
     path = Path(path)
-    if _of_kind(path, "references", None).name == "ivln-ce-targets":
+    if detect(path).kind == "targets":
         return ivln.with_tour_references(split, ivln.read_references(path, split.name), str(path))
+    _of_kind(path, "references", None)
     return vlnce.with_dense_reference(split, vlnce.read_dense(path), str(path))

@@ -38,7 +38,7 @@ def open_stream(path: Path, *, limit: int = LARGEST) -> Iterator[IO[bytes]]:
     try:
         with path.open("rb") as raw:
             opened = _decompressed(raw)
-            yield _Limited(opened, os.fstat(raw.fileno()).st_size, limit, source, compressed=opened is not raw)  # type: ignore[misc]
+            yield _Limited(opened, limit, source, packed=None if opened is raw else raw.tell)  # type: ignore[misc]
     except FileNotFoundError:
         raise BadFile(source, [Fault("", "there is no such file.", "Check the path.")]) from None
     except IsADirectoryError:
@@ -63,9 +63,9 @@ def _decompressed(raw: IO[bytes]) -> IO[bytes]:
 class _Limited(io.RawIOBase):
     """A stream that refuses to grow past its limits, so that no file can fill the memory."""
 
-    def __init__(self, inner: IO[bytes], packed: int, limit: int, source: str, *, compressed: bool) -> None:
-        self._inner, self._source, self._seen = inner, source, 0
-        self._limit = min(limit, max(BELIEVED, packed * HIGHEST_RATIO)) if compressed else limit
+    def __init__(self, inner: IO[bytes], limit: int, source: str, *, packed: Callable[[], int] | None) -> None:
+        self._inner, self._source, self._seen, self._limit = inner, source, 0, limit
+        self._packed = packed  # compressed bytes used so far; None for plain content
 
     def readable(self) -> bool:
         return True
@@ -73,6 +73,8 @@ class _Limited(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         if size is not None and size >= 0:
             return self._counted(self._inner.read(size))
+        if self._packed is None:  # plain: one byte past the limit is enough to know
+            return self._counted(self._inner.read(self._limit - self._seen + 1))
         blocks = []
         while block := self._counted(self._inner.read(_BLOCK)):
             blocks.append(block)
@@ -83,8 +85,11 @@ class _Limited(io.RawIOBase):
 
     def _counted(self, block: bytes) -> bytes:
         self._seen += len(block)
-        if self._seen > self._limit:
-            problem = f"holds more than {self._limit >> 20} MiB once unpacked, which no file of this kind does."
+        limit = self._limit
+        if self._packed is not None and self._seen > BELIEVED:
+            limit = min(limit, max(BELIEVED, self._packed() * HIGHEST_RATIO))
+        if self._seen > limit:
+            problem = f"holds more than {limit >> 20} MiB once unpacked, which no file of this kind does."
             raise BadFile(self._source, [Fault("", problem, "Check where the file comes from.")])
         return block
 
@@ -122,8 +127,9 @@ def _zip_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
         try:
             with zipfile.ZipFile(path) as archive, archive.open(entry) as stream:
                 name = f"{path}!{entry.filename}"
-                return _Limited(stream, entry.compress_size, limit, name, compressed=True).read()
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+                return _Limited(stream, limit, name, packed=lambda: entry.compress_size).read()
+        # Encrypted members are a RuntimeError, unknown ways of packing a NotImplementedError.
+        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
             raise BadFile(str(path), [Fault(entry.filename, f"is damaged ({error}).")]) from None
 
     try:
@@ -142,8 +148,10 @@ def _tar_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
         for entry in archive:
             if not (entry.isfile() and entry.name.endswith(suffix)):
                 continue
-            if entry.size > limit:
-                raise BadFile(str(path), [Fault(entry.name, f"holds more than {limit >> 20} MiB.")])
+            # A sparse file is mostly holes that take no room in the archive, but would in memory.
+            if entry.size > limit or entry.issparse():
+                problem = "is sparse." if entry.issparse() else f"holds more than {limit >> 20} MiB."
+                raise BadFile(str(path), [Fault(entry.name, problem, "Check where the archive comes from.")])
             content = archive.extractfile(entry)
             if content is not None:
                 kept[Path(entry.name).name] = content.read()
@@ -156,8 +164,11 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
     A name that ends in .gz is compressed (without a time stamp, so equal content gives equal bytes).
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise _unwritable(path, error) from None
     draft = Path(name)
     try:
         with os.fdopen(handle, "wb") as raw:
@@ -170,9 +181,17 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(raw.fileno())
         draft.chmod(0o666 & ~_umask())
         draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise _unwritable(path, error) from None
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+def _unwritable(path: Path, error: OSError) -> BadFile:
+    problem = f"cannot be written ({error.strerror or error})."
+    return BadFile(str(path), [Fault("", problem, "Check the name, the folder's permissions and the space left.")])
 
 
 def _umask() -> int:

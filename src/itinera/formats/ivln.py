@@ -35,17 +35,24 @@ def read_tours(path: str | Path, split: str | None = None) -> tuple[Tour, ...]:
     `split` is a split's name in the file ("val_unseen") or a name that holds it ("R2R_val_unseen"). A file of one
     split needs none.
     """
+    tours = read_all_tours(path)
+    return tours[chosen(tours, split, str(path))]
+
+
+def read_all_tours(path: str | Path) -> dict[str, tuple[Tour, ...]]:
+    """The tours of every split of a file, by the name of the split."""
     path = Path(path)
     splits = decode_dict(read_bytes(path), dict[str, list[list[int | str]]], str(path))
-    scans = splits[chosen(splits, split, str(path))]
-    tours = tuple(
-        Tour(str(number), scan, tuple(map(str, ids)))
-        for number, (scan, ids) in enumerate((scan, ids) for scan, tours in scans.items() for ids in tours)
-    )
-    faults = list(_tour_faults(tours))
+    found = {name: _numbered(scans) for name, scans in splits.items()}
+    faults = [fault for tours in found.values() for fault in _tour_faults(tours)]
     if faults:
         raise BadFile(str(path), faults)
-    return tours
+    return found
+
+
+def _numbered(scans: Mapping[str, list[list[int | str]]]) -> tuple[Tour, ...]:
+    tours = ((scan, ids) for scan, toured in scans.items() for ids in toured)
+    return tuple(Tour(str(number), scan, tuple(map(str, ids))) for number, (scan, ids) in enumerate(tours))
 
 
 def chosen(names: Iterable[str], wanted: str | None, source: str) -> str:
@@ -143,11 +150,18 @@ def read_references(path: str | Path, split: str | None = None) -> dict[str, dic
 
     `split` is as in `read_tours`. Only the agent's phase counts, as in the released scorer.
     """
+    references = read_all_references(path)
+    return references[chosen(references, split, str(path))]
+
+
+def read_all_references(path: str | Path) -> dict[str, dict[str, dict[str, Array]]]:
+    """The target positions of every split of `gt_ndtw.json`, by split, tour and episode."""
     path = Path(path)
     splits = decode_dict(read_bytes(path), dict[str, list[_Step]], str(path))
-    tours = splits[chosen(splits, split, str(path))]
     faults: list[Fault] = []
-    found = {name: _targets(name, steps, faults) for name, steps in tours.items()}
+    found = {
+        split: {name: _targets(name, steps, faults) for name, steps in tours.items()} for split, tours in splits.items()
+    }
     if faults:
         raise BadFile(str(path), faults)
     return found

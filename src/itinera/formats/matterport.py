@@ -83,7 +83,7 @@ def _graph(member: Member, positions: Positions) -> NavGraph:
     if faults:
         raise BadFile(member.name, faults)
     kept = [i for i, p in enumerate(panoramas) if p.included]
-    seen = np.array([p.unobstructed for p in panoramas], dtype=bool).reshape(len(panoramas), -1)
+    seen = np.array([p.unobstructed for p in panoramas], dtype=bool).reshape(len(panoramas), len(panoramas))
     joined = seen[np.ix_(kept, kept)] if kept else np.zeros((0, 0), dtype=bool)
     # The graph is undirected: an edge that only one of its ends lists still is one.
     edges = np.argwhere(np.triu(joined | joined.T, k=1))

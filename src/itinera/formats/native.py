@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
@@ -29,12 +29,13 @@ from itinera.records import (
     Trajectory,
     Walk,
 )
-from itinera.tasks import Alignment, Brief, Episode, Protocol, Split, Tour
+from itinera.tasks import PROTOCOLS, Alignment, Brief, Episode, Protocol, Split, Tour
 from itinera.worlds import Array, Place, Places, Pose
 
 FORMAT = 1
 Kind = Literal["walks", "tasks", "scores"]
 Point = tuple[float, float, float]
+Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # what an array can hold
 T = TypeVar("T")
 
 
@@ -52,7 +53,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     source: str = ""
     columns: list[Column] = []
     tour_columns: list[Column] = []
-    digest: str = ""  # of every byte after the header
+    digest: str = ""  # scores: of every byte of the file but these
 
 
 def read_header(path: str | Path) -> Header:
@@ -79,7 +80,10 @@ def _records(path: Path, kind: Kind, record: type[T], digest: Any = None) -> tup
     records: list[T] = []
     faults = []
     with open_stream(path) as stream:
-        header = _header(stream.readline(), str(path), kind)
+        first = stream.readline()
+        header = _header(first, str(path), kind)
+        if digest is not None:
+            digest.update(_undigested(first, header))
         for number, line in enumerate(iter(stream.readline, b""), start=2):
             if digest is not None:
                 digest.update(line)
@@ -92,9 +96,18 @@ def _records(path: Path, kind: Kind, record: type[T], digest: Any = None) -> tup
     return header, records
 
 
+def _undigested(line: bytes, header: Header) -> bytes:
+    """The header's line as it was before its digest was known."""
+    return line.replace(header.digest.encode(), b"")
+
+
+def _line(header: Header) -> bytes:
+    return msgspec.json.encode(header) + b"\n"
+
+
 def _write(path: Path, header: Header, body: bytes) -> None:
     with atomic_write(path) as stream:
-        stream.write(msgspec.json.encode(header) + b"\n")
+        stream.write(_line(header))
         stream.write(body)
 
 
@@ -111,7 +124,7 @@ class _Trajectory(msgspec.Struct, omit_defaults=True, kw_only=True):
     places: list[str | Point]
     headings: list[float] | None = None
     elevations: list[float] | None = None
-    actions: list[int] | None = None
+    actions: list[Whole] | None = None
     times: list[float] | None = None
     phases: list[Phase] | None = None
     ending: Ending = Ending.STOPPED
@@ -218,8 +231,8 @@ def _plain(places: Places) -> list[Any]:
 
 class _Alignment(msgspec.Struct, omit_defaults=True):
     words: list[str]
-    first: list[int]
-    last: list[int]
+    first: list[Whole]
+    last: list[Whole]
     begins: list[float | None] | None = None  # null where not known
     ends: list[float | None] | None = None
 
@@ -249,12 +262,43 @@ def read_split(path: str | Path) -> Split:
     path = Path(path)
     header, records = _records(path, "tasks", _Task)
     tours = tuple(Tour(t.tour_id, t.world_id, tuple(t.episode_ids)) for t in records if t.episode_ids)
-    tasks = [t for t in records if not t.episode_ids]
-    faults = [Fault(f"line {n}", "has no id or no start.") for n, t in enumerate(tasks, 2) if not (t.id and t.start)]
+    faults = list(_protocol_faults(header))
+    first: dict[str, int] = {}
+    for n, t in enumerate(records, start=2):
+        if not t.episode_ids:
+            faults += (Fault(f"line {n}", problem, remedy, field) for field, problem, remedy in _wrong_task(t))
+            if t.id in first:
+                problem = f"{t.id} is also the id of line {first[t.id]}."
+                faults.append(Fault(f"line {n}", problem, "Ids must be distinct within a file.", "id"))
+            first.setdefault(t.id, n)
     if faults:
         raise BadFile(str(path), faults)
-    split = Split(header.name, tuple(map(_episode, tasks)), protocol=header.judged_by or "r2r")
+    episodes = tuple(_episode(t) for t in records if not t.episode_ids)
+    split = Split(header.name, episodes, protocol=header.judged_by or "r2r")
     return split.with_tours(tours, str(path)) if tours else split
+
+
+def _protocol_faults(header: Header) -> Iterator[Fault]:
+    if header.judged_by and header.judged_by not in PROTOCOLS:
+        remedy = f"There are {', '.join(PROTOCOLS)}."
+        yield Fault("line 1", f"{header.judged_by} is no protocol known here.", remedy, "judged_by")
+
+
+def _wrong_task(t: _Task) -> Iterator[tuple[str, str, str]]:
+    if not (t.id and t.start):
+        yield "", "has no id or no start.", "An episode has both; a tour has episode_ids."
+    if len({isinstance(place, str) for place in (t.start, *t.goals, *t.reference)}) != 1:
+        yield "", "mixes node ids and positions.", "An episode is on a graph or on the ground."
+    if bool(t.goals) != bool(t.reference):
+        yield "", "has only one of goals and reference.", "A task tells both, a hidden test neither."
+    a = t.alignment
+    if a is None:
+        return
+    lengths = {len(a.words), len(a.first), len(a.last), *(len(times) for times in (a.begins, a.ends) if times)}
+    if len(lengths) != 1:
+        yield "alignment", "has lists of different lengths.", "Every list is as long as words."
+    if not all(-1 <= i < len(t.reference) for i in (*a.first, *a.last)):
+        yield "alignment", "points outside the reference.", "Places are indices into it, or -1 where not known."
 
 
 def _episode(t: _Task) -> Episode:
@@ -365,8 +409,9 @@ def write_scores(path: str | Path, table: ScoreTable) -> None:
         source=table.source,
         columns=list(table.columns),
         tour_columns=[] if table.tours is None else list(table.tours.columns),
-        digest=hashlib.blake2b(body, digest_size=16).hexdigest(),
+        digest="pending",
     )
+    header.digest = hashlib.blake2b(_undigested(_line(header), header) + body, digest_size=16).hexdigest()
     _write(Path(path), header, body)
 
 

@@ -5,10 +5,10 @@ Read `read_split` for tasks and `read_walks` for predictions; each has its write
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from operator import attrgetter
 from pathlib import Path
 from typing import Any, overload
 
@@ -17,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.decoding import decode_list
+from itinera.formats.decoding import collecting_later, decode_list
 from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
+from itinera.formats.leaving import acting, as_nodes
+from itinera.formats.viewpoints import viewpoint_path
 from itinera.records import Logbook, Trajectory, Walk
 from itinera.records.walk import Answers
 from itinera.tasks import Brief, Episode, Split
-from itinera.worlds import Array, Pose
+from itinera.worlds import Pose
 
 PARTS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
 
@@ -48,9 +50,10 @@ class PathRecord(msgspec.Struct, omit_defaults=True, kw_only=True):
 def read_split(path: str | Path) -> Split:
     """The episodes of an R2R-like file, one per instruction, named "<path_id>_<i>"."""
     path = Path(path)
-    records = decode_list(read_bytes(path), PathRecord, str(path))
-    refuse(str(path), chain.from_iterable(path_faults(f"record {i}", r) for i, r in enumerate(records)), records)
-    episodes = tuple(chain.from_iterable(map(_episodes, records)))
+    with collecting_later():
+        records = decode_list(read_bytes(path), PathRecord, str(path))
+        refuse(str(path), chain.from_iterable(path_faults(f"record {i}", r) for i, r in enumerate(records)), records)
+        episodes = tuple(chain.from_iterable(map(_episodes, records)))
     joined = bool(records) and records[0].first_path_id is not None
     return Split(split_name(path), episodes, protocol="r4r" if joined else "r2r")
 
@@ -66,7 +69,7 @@ def path_faults(where: str, record: Any) -> Iterable[Fault]:
         yield Fault(where, "is empty.", "A path holds at least its start.", "path")
     if not record.instructions:
         yield Fault(where, "is empty.", "A path needs at least one instruction.", "instructions")
-    if not np.isfinite(record.heading):
+    if not math.isfinite(record.heading):
         yield Fault(where, "is not finite.", "Headings are radians.", "heading")
 
 
@@ -118,7 +121,7 @@ def write_split(path: str | Path, split: Split) -> None:
         records[path_id] = PathRecord(
             scan=episode.world_id,
             path_id=number_or_name(path_id),
-            path=[str(place) for place in (episode.reference if len(episode.reference) else (episode.start.place,))],
+            path=viewpoint_path(episode),
             heading=heading_to_r2r(episode.start.heading),
             instructions=[episode.brief.text],
             distance=episode.stated_distance,
@@ -161,49 +164,34 @@ def read_walks(path: str | Path) -> Logbook:
     Steps may also be [viewpoint] alone, or [viewpoint, viewpoint, …] for all nodes passed in one move.
     """
     path = Path(path)
-    data = read_bytes(path)
-    predictions = _decoded(data, str(path))
-    ids = [p.instr_id if p.instr_id is not None else p.inst_idx for p in predictions]
-    faults = [
-        Fault(f"record {i}", "has neither instr_id nor inst_idx.", "Name the instruction each trajectory answers.")
-        for i, name in enumerate(ids)
-        if name is None
-    ]
-    faults += [
-        Fault(f'record {i} ("{ids[i]}")', "is empty.", "A walk must include its start.", "trajectory")
-        for i, p in enumerate(predictions)
-        if not p.trajectory
-    ]
-    flat = list(chain.from_iterable(p.trajectory for p in predictions))
-    headings = np.fromiter(map(attrgetter("heading"), flat), np.float64, len(flat))
-    elevations = np.fromiter(map(attrgetter("elevation"), flat), np.float64, len(flat))
-    if not (np.isfinite(headings).all() and np.isfinite(elevations).all()):
-        faults.append(Fault("", "a heading or elevation is infinite.", "Angles are radians."))
-    if faults:
-        raise BadFile(str(path), faults)
-    counts = np.fromiter((len(p.trajectory) for p in predictions), np.int64, len(predictions))
-    walks = _Walks(
-        ids=[str(name) for name in ids],
-        places=list(map(attrgetter("viewpoint"), flat)),
-        starts=np.concatenate(([0], np.cumsum(counts))),
-        headings=heading_from_r2r(headings),
-        elevations=elevations,
-        answers=[p.predObjId for p in predictions],
-    )
+    with collecting_later():
+        predictions = _decoded(read_bytes(path), str(path))
+        ids = [p.inst_idx if p.instr_id is None else p.instr_id for p in predictions]
+        counts = np.fromiter((len(p.trajectory) for p in predictions), np.int64, len(predictions))
+        if None in ids or not counts.all():
+            raise BadFile(str(path), _unnamed_or_empty(ids, counts))
+        names = list(map(str, ids))
+        places = [step.viewpoint for p in predictions for step in p.trajectory]
     stopped, untimed = np.ones(len(counts), dtype=bool), np.full(len(counts), np.nan)
-    return Logbook(str(path), walks, prepared=Answers(walks.ids, walks.places, counts, stopped, untimed))
+    answers = Answers(names, places, counts, stopped, untimed)
+    return Logbook(str(path), _Walks(names, predictions), prepared=answers)
+
+
+def _unnamed_or_empty(ids: Sequence[str | int | None], counts: NDArray[np.int64]) -> Iterable[Fault]:
+    for i, (name, count) in enumerate(zip(ids, counts, strict=True)):
+        if name is None:
+            remedy = "Name the instruction each trajectory answers."
+            yield Fault(f"record {i}", "has neither instr_id nor inst_idx.", remedy)
+        if not count:
+            yield Fault(f'record {i} ("{name}")', "is empty.", "A walk must include its start.", "trajectory")
 
 
 @dataclass(frozen=True, eq=False)
 class _Walks(Sequence[Walk]):
-    """Walks kept as flat arrays, each made an object only when looked at: scoring never does."""
+    """Walks made only when looked at: scoring never does."""
 
     ids: list[str]
-    places: list[str]
-    starts: NDArray[np.int64]
-    headings: Array
-    elevations: Array
-    answers: list[int | str | None]
+    predictions: list[_Prediction]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -215,14 +203,16 @@ class _Walks(Sequence[Walk]):
     def __getitem__(self, i: int | slice) -> Walk | Sequence[Walk]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
-        if not -len(self) <= i < len(self):
-            raise IndexError(i)
-        i %= len(self)
-        here = slice(int(self.starts[i]), int(self.starts[i + 1]))
-        answer = self.answers[i]
-        notes = {} if answer is None else {"predObjId": answer}
-        places, headings, elevations = tuple(self.places[here]), self.headings[here], self.elevations[here]
-        return Walk(self.ids[i], (Trajectory(self.ids[i], places, headings, elevations, notes=notes),))
+        prediction = self.predictions[i]
+        steps = prediction.trajectory
+        walked = Trajectory(
+            self.ids[i],
+            places=tuple(step.viewpoint for step in steps),
+            headings=heading_from_r2r(np.array([step.heading for step in steps])),
+            elevations=np.array([step.elevation for step in steps]),
+            notes={} if prediction.predObjId is None else {"predObjId": prediction.predObjId},
+        )
+        return Walk(self.ids[i], (walked,))
 
 
 def _decoded(data: bytes, source: str) -> list[_Prediction]:
@@ -247,11 +237,12 @@ def _decoded(data: bytes, source: str) -> list[_Prediction]:
 def write_walks(path: str | Path, logbook: Logbook) -> None:
     """Graph walks in the list form of submissions. Headings not known are written as 0."""
     records = []
-    for trajectory in logbook.trajectories:
-        count = len(trajectory.places)
+    for trajectory in map(acting, logbook.trajectories):
+        places = as_nodes(trajectory.places, f'The walk of episode "{trajectory.episode_id}"')
+        count = len(places)
         headings = np.zeros(count) if trajectory.headings is None else heading_to_r2r(trajectory.headings)
         elevations = np.zeros(count) if trajectory.elevations is None else trajectory.elevations
-        steps = list(zip(trajectory.places, headings.tolist(), elevations.tolist(), strict=True))
+        steps = list(zip(places, headings.tolist(), elevations.tolist(), strict=True))
         records.append({"instr_id": trajectory.episode_id, "trajectory": steps, **trajectory.notes})
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode(records))

@@ -149,8 +149,10 @@ def _seen(source: str, files: Mapping[str, Member]) -> dict[str, tuple[SeenObjec
             faults.append(Fault(member.name, problem, "A file is named after its scan and its one viewpoint."))
             continue
         objects = listed[viewpoint]
-        faults += (fault for id, thing in objects.items() for fault in _faults(member.name, id, thing))
-        found[viewpoint] = tuple(_object(id, thing) for id, thing in objects.items())
+        wrong = [fault for id, thing in objects.items() for fault in _faults(member.name, id, thing)]
+        faults += wrong
+        if not wrong:
+            found[viewpoint] = tuple(_object(id, thing) for id, thing in objects.items())
     if faults:
         raise BadFile(source, faults)
     return found

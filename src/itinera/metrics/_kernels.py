@@ -46,23 +46,33 @@ def warping_costs(gaps: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_la
 
 
 @njit(cache=True, nogil=True)
-def edit_distances(a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, out: Floats) -> None:
-    """out <- the Levenshtein distance of rows a[k] and b[k]."""
+def edit_distances(a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, wanted: Bools, edges: bool, out: Floats) -> None:
+    """out <- the Levenshtein distance of rows a[k] and b[k], of their places or of their directed edges, where wanted.
+
+    The others are left as they are.
+    """
     longest = 0
     for k in range(len(b_starts) - 1):
         longest = max(longest, b_starts[k + 1] - b_starts[k])
     line = np.empty(longest + 1, dtype=np.int64)
     for k in range(len(a_starts) - 1):
-        m = b_starts[k + 1] - b_starts[k]
+        if not wanted[k]:
+            continue
+        n, m = a_starts[k + 1] - a_starts[k] - edges, b_starts[k + 1] - b_starts[k] - edges
         for j in range(m + 1):
             line[j] = j
-        for i in range(a_starts[k], a_starts[k + 1]):
+        for i in range(n):
+            x = a_starts[k] + i
             diagonal = line[0]
             line[0] += 1
+            left = line[0]
             for j in range(m):
-                changed = diagonal + (a[i] != b[b_starts[k] + j])
-                diagonal = line[j + 1]
-                line[j + 1] = min(changed, diagonal + 1, line[j] + 1)
+                y = b_starts[k] + j
+                same = a[x] == b[y] and (not edges or a[x + 1] == b[y + 1])
+                above = line[j + 1]
+                left = min(diagonal if same else diagonal + 1, above + 1, left + 1)
+                line[j + 1] = left
+                diagonal = above
         out[k] = line[m]
 
 
@@ -75,10 +85,10 @@ def coverages(gaps: Floats, rows: Ints, cols: Ints, decay: float, out: Floats) -
         m = cols[k]
         nearest[:m] = np.inf
         for _ in range(rows[k]):
+            line = gaps[at : at + m]
             for j in range(m):
-                if gaps[at] < nearest[j]:
-                    nearest[j] = gaps[at]
-                at += 1
+                nearest[j] = line[j] if line[j] < nearest[j] else nearest[j]
+            at += m
         total = 0.0
         for j in range(m):
             total += np.exp(-nearest[j] / decay)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.metrics._kernels import approximate_warping_costs, warping_costs
+from itinera.metrics._kernels import approximate_warping_costs, coverages, warping_costs
 from itinera.records.pairing import Pairs, without_repeats
 from itinera.worlds import Array, Euclidean, NavGraph, Ragged, Space
 from itinera.worlds.space import blocks, steps
@@ -85,7 +84,7 @@ class Attempts:
         """(n,) whether some step follows no edge; staying in place follows none. Never so off the graph."""
         if not isinstance(self.space, NavGraph):
             return np.zeros(len(self), dtype=bool)
-        joints = self.walked.joints()
+        joints = self.walked.joints
         broken = ~self.space.adjacency[self.walked.values[joints], self.walked.values[joints + 1]]
         return np.bincount(self.walked.owners[joints[broken]], minlength=len(self)) > 0
 
@@ -135,6 +134,18 @@ class Attempts:
         warping_costs(self.gaps, self.walked.counts, self.reference.counts, first, last, out)
         return out
 
+    def coverage(self, decay: float) -> Array:
+        """(n,) the mean over reference places of exp(-distance to the nearest walked place / decay)."""
+        if decay not in self._coverages:
+            out = np.empty(len(self))
+            coverages(self.gaps, self.walked.counts, self.reference.counts, decay, out)
+            self._coverages[decay] = out
+        return self._coverages[decay]
+
+    @cached_property
+    def _coverages(self) -> dict[float, Array]:
+        return {}
+
     @cached_property
     def rough_warping(self) -> Array:
         """(n,) the warping cost in straight lines, approximated from coarse to fine with radius 1 (FastDTW)."""
@@ -149,31 +160,44 @@ class Attempts:
 LARGEST_CHUNK = 4_000_000  # gaps held at once: 32 MB
 
 
-def chunks(pairs: Pairs, order: NDArray[np.int64], breaks: NDArray[np.bool_]) -> Iterator[tuple[Any, Attempts]]:
+def chunks(
+    pairs: Pairs, order: NDArray[np.int64], breaks: NDArray[np.bool_]
+) -> Iterator[tuple[NDArray[np.int64], Attempts]]:
     """The attempts of one world in this order, cut only where `breaks` allows, so that memory stays bounded.
 
     Yields positions within the group with their attempts.
     """
     whole = of_pairs(pairs)
-    sizes = (pairs.walked.counts * pairs.reference.counts)[order]
-    begin, held = 0, 0
-    for at, size in enumerate(sizes.tolist()):
-        if held and held + size > LARGEST_CHUNK and breaks[at]:
-            yield order[begin:at], whole.take(order[begin:at])
-            begin, held = at, 0
-        held += size
-    yield order[begin:], whole.take(order[begin:])
+    ends = np.cumsum((pairs.walked.counts * pairs.reference.counts)[order])
+    if len(order) and ends[-1] <= LARGEST_CHUNK and (order == np.arange(len(order))).all():
+        yield order, whole
+        return
+    begin = 0
+    while begin < len(order):
+        before = ends[begin - 1] if begin else 0
+        most = int(np.searchsorted(ends, before + LARGEST_CHUNK, side="right"))
+        end = _last_cut(breaks, begin, most)
+        yield order[begin:end], whole.take(order[begin:end])
+        begin = end
+
+
+def _last_cut(breaks: NDArray[np.bool_], begin: int, most: int) -> int:
+    """The last cut allowed after `begin` and up to `most`, or else the first one later, or the end."""
+    if most >= len(breaks):
+        return len(breaks)
+    cuts = begin + 1 + np.flatnonzero(breaks[begin + 1 :])
+    soon = cuts[cuts <= most]
+    return int(soon[-1]) if len(soon) else int(cuts[0]) if len(cuts) else len(breaks)
 
 
 def of_pairs(pairs: Pairs) -> Attempts:
     """The attempts of one world."""
-    distances = (episode.stated_distance for episode in pairs.episodes)
     return Attempts(
         space=pairs.world.space,
         walked=pairs.walked,
         reference=pairs.reference,
         goals=pairs.goals,
         stopped=pairs.stopped,
-        stated=np.array([np.nan if d is None else d for d in distances], dtype=np.float64),
+        stated=pairs.stated,
         durations=pairs.durations,
     )

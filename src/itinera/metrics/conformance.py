@@ -102,7 +102,7 @@ def check(scorer: Scorer, *, suite: str = "paper", tolerance: float = 1e-6) -> t
 
     The scorer gets a plain dict {"world", "episode", "walk", "radius", "needs_stop"}, shaped as in the file, and
     returns the values of the metrics it knows by name; None, NaN and raising mean undefined. Metrics it never returned
-    are not asked for. `tolerance` is absolute below 1 and relative above.
+    and kinds of world it never answered for are not asked for. `tolerance` is absolute below 1 and relative above.
     """
     return _findings(_answers(scorer), suite, tolerance)
 
@@ -157,8 +157,11 @@ def _findings(answers: _Answers, suite: str, tolerance: float) -> tuple[Finding,
         known = ", ".join(dict.fromkeys(name for case in load() for name in case.expected))
         raise BadArgument(f"No case knows the suite {suite!r}; they know {known}.")
     returned = {metric for answer in answers.values() for metric in answer}
+    kinds = {case.world.kind for case in load() if any(answers[case.name, episode.id] for episode in case.episodes)}
     findings = []
     for case in load():
+        if case.world.kind not in kinds:
+            continue
         for episode in case.episodes:
             for metric, value in case.expected.get(suite, {}).get(episode.id, {}).items():
                 if metric in returned:

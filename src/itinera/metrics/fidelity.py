@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from itinera.metrics._kernels import coverages, edit_distances
+from itinera.metrics._kernels import edit_distances
 from itinera.metrics.attempts import Attempts
 from itinera.metrics.efficiency import path_length, ratio
 from itinera.metrics.reaching import success
@@ -65,9 +65,7 @@ def sdtw(
 
 def path_coverage(attempts: Attempts, *, threshold: float) -> Array:
     """Mean over reference places of exp(-distance to the nearest walked place / threshold) (PC)."""
-    out = np.empty(len(attempts))
-    coverages(attempts.gaps, attempts.walked.counts, attempts.reference.counts, threshold, out)
-    return out
+    return attempts.coverage(threshold)
 
 
 def length_score(
@@ -107,32 +105,22 @@ def sed(attempts: Attempts, *, radius: float, inclusive: bool = True, needs_stop
     Reference: Jain et al. 2019, after Chen et al. 2019 (Touchdown), whose form over nodes is `sed_nodes`.
     """
     arrived = success(attempts, radius=radius, inclusive=inclusive, needs_stop=needs_stop)
-    walked, reference = (_edges(places) for places in attempts.names)
-    longer = np.maximum(walked.counts, reference.counts).astype(float)
-    score = arrived * (1.0 - ratio(_edits(walked, reference), longer, 0.0))
-    return np.where(reference.counts == 0, arrived * (attempts.lengths == 0), score)
+    walked, reference = attempts.names
+    longer = np.maximum(walked.counts, reference.counts) - 1.0
+    score = arrived * (1.0 - ratio(_edits(walked, reference, arrived, edges=True), longer, 0.0))
+    return np.where(reference.counts == 1, arrived * (attempts.lengths == 0), score)
 
 
 def sed_nodes(attempts: Attempts, *, radius: float, inclusive: bool = True, needs_stop: bool = False) -> Array:
     """Success weighted by the edit distance of places: SR (1 - ED / max(|P|, |R|)) (Touchdown's SED)."""
     arrived = success(attempts, radius=radius, inclusive=inclusive, needs_stop=needs_stop)
     walked, reference = attempts.names
-    return arrived * (1.0 - _edits(walked, reference) / np.maximum(walked.counts, reference.counts))
+    longer = np.maximum(walked.counts, reference.counts)
+    return arrived * (1.0 - _edits(walked, reference, arrived, edges=False) / longer)
 
 
-def _edits(a: Ragged, b: Ragged) -> Array:
-    out = np.empty(len(a))
-    edit_distances(a.values, a.starts, b.values, b.starts, out)
+def _edits(a: Ragged, b: Ragged, arrived: Array, *, edges: bool) -> Array:
+    """Edit distances where the agent arrived; a failure scores 0 whatever its path, so there they are not computed."""
+    out = np.zeros(len(a))
+    edit_distances(a.values, a.starts, b.values, b.starts, arrived > 0, edges, out)
     return out
-
-
-def _edges(places: Ragged) -> Ragged:
-    """Each step from place to place as one whole number."""
-    joints = places.joints()
-    many = np.int64(places.values.max(initial=0)) + 1
-    # Both sides of a comparison must be numbered alike, so the base is a constant no world reaches.
-    assert many < _BASE
-    return Ragged.from_counts(places.values[joints] * _BASE + places.values[joints + 1], places.counts - 1)
-
-
-_BASE = np.int64(1) << 31

@@ -37,7 +37,8 @@ def score(
     """
     protocol = protocol or logbook.protocol or PROTOCOLS[split.protocol]
     suite = suite or paper(protocol)
-    groups = pair(logbook, split, worlds, missing=missing, rules=replace(suite.rules, repeats=repeats))
+    suite = replace(suite, rules=replace(suite.rules, repeats=repeats))  # so that the fingerprint tells
+    groups = pair(logbook, split, worlds, missing=missing, rules=suite.rules)
     return score_pairs(groups, split, suite, protocol)
 
 
@@ -66,11 +67,10 @@ def score_pairs(
             _score_tours(suite, attempts, tour[members], absent, tours)
             if progress is not None:
                 progress(len(members))
-    episodes = split.episodes
     return ScoreTable(
-        episode_ids=tuple(episode.id for episode in episodes),
-        world_ids=tuple(episode.world_id for episode in episodes),
-        path_ids=tuple(episode.path_id for episode in episodes),
+        episode_ids=tuple(split.by_id),
+        world_ids=tuple([episode.world_id for episode in split.episodes]),
+        path_ids=tuple([episode.path_id for episode in split.episodes]),
         columns=tuple(metric.column for metric in suite.metrics),
         values=values,
         suite=suite.name,

@@ -44,6 +44,7 @@ class Pairs:
     stopped: NDArray[np.bool_]  # (n,)
     missing: NDArray[np.bool_]  # (n,) no walk was given; counted as zero
     durations: NDArray[np.float64]  # (n,) seconds from first to last place, NaN where not timed
+    stated: NDArray[np.float64]  # (n,) distance from start to goal as the tasks say, NaN where they do not
 
 
 def pair(
@@ -83,7 +84,7 @@ def repeated_share(groups: Iterable[Pairs]) -> float:
     """The share of trajectories that visit some place twice in a row."""
     repeating, total = 0, 0
     for group in groups:
-        joints = group.walked.joints()
+        joints = group.walked.joints
         same = _same(group.walked.values, joints)
         repeating += len(np.unique(group.walked.owners[joints[same]]))
         total += len(group.rows)
@@ -96,7 +97,7 @@ def _same(values: NDArray[Any], joints: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _ask_for_goals(split: Split) -> None:
-    withheld = sum(episode.goals_withheld for episode in split.episodes)
+    withheld = len([episode for episode in split.episodes if not len(episode.goals)])
     if withheld:
         problem = f"goals withheld: {withheld} of {len(split.episodes)} episodes do not tell their goal."
         remedy = "A hidden test can be checked (itinera check) but only its host can score it."
@@ -108,6 +109,8 @@ def _chosen(answers: Answers, split: Split, faults: list[Fault], missing: Litera
     known = split.by_id
     if len(known) != len(split.episodes):
         raise BadFile(split.name, [Fault("", "has episodes of the same id.", "Ids must be distinct.")])
+    if list(known) == list(answers.episode_ids):  # as most agents log them: nothing to look for
+        return np.arange(len(known))
     numbers = {name: i for i, name in enumerate(answers.episode_ids)}
     if len(numbers) != len(answers.episode_ids) or not numbers.keys() <= known.keys():
         faults.extend(_wrong_names(answers, split))
@@ -162,9 +165,10 @@ class _Group:
             goals=self._answer_key([e.goals for e in self.episodes]) if goals else none,
             stopped=answered & self.answers.stopped[self.chosen] if len(self.answers.stopped) else answered,
             missing=~answered,
+            stated=np.array([np.nan if e.stated_distance is None else e.stated_distance for e in self.episodes]),
             durations=np.where(answered, self.answers.durations[self.chosen], np.nan)
             if answered.any()
-            else none.values,
+            else np.full(len(self.rows), np.nan),
         )
 
     def _located(self, faults: list[Fault]) -> Ragged | None:
@@ -188,20 +192,25 @@ class _Group:
         ends = np.cumsum(self.answers.counts)
         begins = ends - self.answers.counts
         every = self.answers.places
-        first, last = begins.tolist(), ends.tolist()
-        return [
-            every[first[i] : last[i]] if i >= 0 else cast(Places, [episode.start.place])
-            for i, episode in zip(self.chosen.tolist(), self.episodes, strict=True)
-        ]
+        if not len(ends):
+            return [cast(Places, [episode.start.place]) for episode in self.episodes]
+        found: list[Places] = list(
+            map(every.__getitem__, map(slice, begins[self.chosen].tolist(), ends[self.chosen].tolist()))
+        )
+        for i in np.flatnonzero(self.chosen < 0):
+            found[i] = cast(Places, [self.episodes[i].start.place])
+        return found
 
     def _unknown_places(self, places: list[Places]) -> Iterator[Fault]:
         for i, row in enumerate(places):
-            if isinstance(self.space, NavGraph):
+            if isinstance(self.space, NavGraph) and isinstance(row, np.ndarray):
+                problem = f"holds positions, but world {self.world.id} is a graph of nodes."
+            elif isinstance(self.space, NavGraph):
                 unknown = next((place for place in row if place not in self.space.index), None)
                 problem = f"node {unknown} is not in world {self.world.id}." if unknown is not None else ""
             else:
                 points = np.asarray(row)
-                right = points.dtype.kind == "f" and points.ndim == 2 and points.shape[1] == 3
+                right = points.dtype.kind in "fiu" and points.ndim == 2 and points.shape[1] == 3
                 problem = "" if right and np.isfinite(points).all() else "positions must be finite triples of metres."
             if problem:
                 yield Fault(self._name(i), problem, "Check that walks, tasks and worlds belong together.")
@@ -210,7 +219,10 @@ class _Group:
         if self.rules.starts == "measure":
             return
         first = walked.firsts()
-        starts = self.space.locate(cast(Places, [episode.start.place for episode in self.episodes]))
+        try:
+            starts = self.space.locate(cast(Places, [episode.start.place for episode in self.episodes]))
+        except BadArgument as error:
+            raise self._outside(error) from None
         if isinstance(self.space, NavGraph):
             wrong = np.flatnonzero(first != starts)
         else:
@@ -223,10 +235,10 @@ class _Group:
     def _jumps(self, walked: Ragged) -> Iterator[Fault]:
         if self.rules.jumps == "measure" or not isinstance(self.space, NavGraph):
             return
-        joints = walked.joints()
+        joints = walked.joints
         a, b = walked.values[joints], walked.values[joints + 1]
         broken = joints[(a != b) & ~self.space.adjacency[a, b]]
-        for i, at in {int(walked.owners[j]): int(j) for j in reversed(broken)}.items():
+        for i, at in sorted({int(walked.owners[j]): int(j) for j in reversed(broken)}.items()):
             ends = self._told(walked.values[at]), self._told(walked.values[at + 1])
             problem = f"goes from {ends[0]} to {ends[1]}, which no edge joins."
             yield Fault(
@@ -239,8 +251,11 @@ class _Group:
         try:
             return Ragged.of([self.space.locate(rows[i]) for i in first]).take(which)
         except BadArgument as error:
-            problem = f"a reference or goal leaves world {self.world.id}: {error}"
-            raise BadFile("tasks", [Fault("", problem, "Check that tasks and worlds belong together.")]) from None
+            raise self._outside(error) from None
+
+    def _outside(self, error: BadArgument) -> BadFile:
+        problem = f"a start, reference or goal leaves world {self.world.id}: {error}"
+        return BadFile("tasks", [Fault("", problem, "Check that tasks and worlds belong together.")])
 
     def _name(self, i: int) -> str:
         return f'episode "{self.episodes[i].id}"'
@@ -254,7 +269,7 @@ class _Group:
 def without_repeats(rows: Ragged) -> Ragged:
     """The rows with every place that equals the one before it left out."""
     keep = np.ones(len(rows.values), dtype=bool)
-    joints = rows.joints()
+    joints = rows.joints
     keep[joints + 1] = ~_same(rows.values, joints)
     counts = np.bincount(rows.owners[keep], minlength=len(rows)).astype(np.int64)
     return Ragged.from_counts(rows.values[keep], counts)

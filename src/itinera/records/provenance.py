@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 
@@ -22,6 +21,9 @@ class Provenance:
 
 
 def itinera_version() -> str:
+    """The version installed."""
+    from importlib.metadata import PackageNotFoundError, version  # slow to import, and only results need it
+
     try:
         return version("itinera")
     except PackageNotFoundError:  # run from a source tree that was never installed

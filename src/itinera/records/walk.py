@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
 from itinera.records.provenance import Provenance
-from itinera.records.trajectory import Ending, Trajectory
+from itinera.records.trajectory import Ending, Phase, Trajectory
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Array, Places
 
@@ -33,7 +33,7 @@ class Answers:
     places: Places  # of the acting phase, end to end
     counts: NDArray[np.int64]  # (n,) places of each
     stopped: NDArray[np.bool_]  # (n,)
-    durations: Array  # (n,) seconds from first to last place, NaN where not timed
+    durations: Array  # (n,) seconds from first to last of these places, NaN where not timed
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +69,13 @@ def _answers(source: str, trajectories: Sequence[Trajectory]) -> Answers:
     filled = [places for places in acted if len(places)]
     places: Places
     if any(on_ground):
+        faults = [
+            Fault(f'episode "{t.episode_id}"', "positions must be triples of metres.", "Log x, y and z of each place.")
+            for t, points in zip(trajectories, acted, strict=True)
+            if len(points) and np.shape(points)[1:] != (3,)
+        ]
+        if faults:
+            raise BadFile(source, faults)
         places = np.concatenate([np.asarray(points, dtype=np.float64) for points in filled])
     else:
         places = list(chain.from_iterable(filled))
@@ -82,6 +89,7 @@ def _answers(source: str, trajectories: Sequence[Trajectory]) -> Answers:
 
 
 def _duration(trajectory: Trajectory) -> float:
-    if trajectory.times is None or len(trajectory.times) == 0:
-        return float("nan")
-    return float(trajectory.times[-1] - trajectory.times[0])
+    times = trajectory.times
+    if times is not None and trajectory.phases is not None:
+        times = times[[phase is Phase.ACTING for phase in trajectory.phases]]
+    return float("nan") if times is None or len(times) == 0 else float(times[-1] - times[0])

@@ -10,11 +10,13 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-
-from rich.table import Table
+from typing import TYPE_CHECKING
 
 from itinera.records import Column
 from itinera.stats import Interval
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
 
@@ -45,9 +47,11 @@ def heading(column: Column) -> str:
 
 def drawn(grid: Grid) -> Table:
     """The table for a terminal."""
+    from rich.table import Table
+
     table = Table(title=grid.title or None, title_justify="left", header_style="bold")
     for i, text in enumerate(grid.headings):
-        table.add_column(text, justify="left" if i == 0 else "right", no_wrap=i == 0)
+        table.add_column(text, justify="left" if i == 0 else "right", no_wrap=True)
     for row in grid.rows:
         table.add_row(*row)
     return table

@@ -5,15 +5,16 @@ Measured by `recipes/interval_coverage.py`, which simulates benchmarks whose tru
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
 
 from itinera.errors import BadArgument
 from itinera.stats.means import estimate_mean
 from itinera.stats.samples import Floats, Labels, as_values, as_weights, check_level
+from itinera.stats.student import quantile
 
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-np.inf, np.inf)
@@ -98,13 +99,13 @@ def interval(
         return Interval(mean, low, high, level, f"Wilson ({remark if independent else 'all clusters agree'})")
     if estimate.standard_error == np.inf:
         return Interval(mean, *limits, level, "one value")
-    reach = float(stdtrit(estimate.df, (1 + level) / 2)) * estimate.standard_error
+    reach = quantile((1 + level) / 2, estimate.df) * estimate.standard_error
     method = f"t ({remark})" if independent else f"cluster-robust t ({estimate.clusters} clusters)"
     return Interval(mean, *_spread(mean, reach, limits), level, method)
 
 
 def _wilson_ends(rate: float, trials: float, level: float) -> tuple[float, float]:
-    return _solve_score(rate, float(ndtri((1 + level) / 2)) ** 2 / trials, (0.0, 1.0))
+    return _solve_score(rate, quantile((1 + level) / 2, math.inf) ** 2 / trials, (0.0, 1.0))
 
 
 def _effective_number(values: Floats, weights: ArrayLike | None) -> float:

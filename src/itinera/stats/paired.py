@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr
 
 from itinera.errors import BadArgument
 from itinera.stats.intervals import UNBOUNDED, Interval, interval
 from itinera.stats.means import estimate_mean
 from itinera.stats.samples import Floats, Labels, as_values, cluster_codes, cluster_sums
+from itinera.stats.student import upper_tail
 
 _EXACT_UP_TO = 14  # clusters: 2**14 sign patterns are tried in a millisecond or so
 _SIGNS_AT_ONCE = 1 << 22
@@ -82,7 +82,7 @@ def paired_t_p_value(a: ArrayLike, b: ArrayLike, *, clusters: Labels | None = No
         return 1.0
     if estimate.standard_error == 0:
         return float(2.0 ** (1 - (estimate.clusters or len(differences))))
-    return float(2 * stdtr(estimate.df, -abs(estimate.mean) / estimate.standard_error))
+    return 2 * upper_tail(abs(estimate.mean) / estimate.standard_error, estimate.df)
 
 
 def _differences(a: ArrayLike, b: ArrayLike) -> Floats:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import nctdtr, nctdtrinc, stdtrit
 
 from itinera.errors import BadArgument
+from itinera.stats.student import quantile
 
 _MOST_SCENES = 10**9
 
@@ -62,6 +62,8 @@ def achieved_power(comparison: Comparison, difference: float, *, scenes: int, ep
     The test is the t-test of the default interval on scenes of equal size: scenes - 1 degrees of freedom for systems
     on the same episodes, 2 (scenes - 1) for systems on separate scenes.
     """
+    from scipy.special import nctdtr  # slow to import, and only planning needs it
+
     error, df, critical = _test(comparison, scenes, episodes_per_scene)
     return float(1 - nctdtr(df, abs(difference) / error, critical))
 
@@ -72,6 +74,8 @@ def detectable(comparison: Comparison, *, scenes: int, episodes_per_scene: float
     >>> round(detectable(Comparison.of_rates(0.5, icc=0.05, correlation=0.5), scenes=11, episodes_per_scene=213), 3)
     0.109
     """
+    from scipy.special import nctdtrinc
+
     _check_power(comparison, power)
     error, df, critical = _test(comparison, scenes, episodes_per_scene)
     return error * float(nctdtrinc(df, 1 - power, critical))
@@ -119,7 +123,7 @@ def _test(comparison: Comparison, scenes: int, episodes_per_scene: float) -> tup
     crowding = 1 + (episodes_per_scene - 1) * comparison.icc  # the "design effect" of clustered samples
     error = float(np.sqrt(variance * crowding / (scenes * episodes_per_scene)))
     df = float(scenes - 1) if paired else 2.0 * (scenes - 1)
-    return error, df, float(stdtrit(df, 1 - comparison.alpha / 2))
+    return error, df, quantile(1 - comparison.alpha / 2, df)
 
 
 def _check_power(comparison: Comparison, power: float) -> None:

@@ -46,6 +46,6 @@ class Euclidean:
         return out
 
     def steps(self, rows: Ragged) -> Array:
-        joints = rows.joints()
+        joints = rows.joints
         gone: Array = np.linalg.norm(rows.values[joints + 1] - rows.values[joints], axis=-1)
         return gone

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, NoRoute
-from itinera.worlds._kernels import gather_blocks
+from itinera.worlds._kernels import gather_blocks, shortest_ways
 from itinera.worlds.ragged import Ragged
 from itinera.worlds.space import Array, Place, Places
 
@@ -70,17 +70,15 @@ class NavGraph:
 
     @cached_property
     def _shortest(self) -> tuple[Array, NDArray[np.int32]]:
-        # Imported here: scipy's graph routines take a third of a second to load, and reading files does not need them.
-        from scipy.sparse import csr_array
-        from scipy.sparse.csgraph import dijkstra
-
+        """(n, n) distances, and the node before each on the way from each."""
         n = len(self.nodes)
-        if n == 0:
-            return np.empty((0, 0)), np.empty((0, 0), dtype=np.int32)
-        a, b = self.edges.T
-        lengths = np.linalg.norm(self.positions[a] - self.positions[b], axis=1)
-        weights = csr_array((lengths, (a, b)), shape=(n, n))
-        distances, before = dijkstra(weights, directed=False, return_predecessors=True)
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        both = both[np.argsort(both[:, 0], kind="stable")]
+        starts = np.searchsorted(both[:, 0], np.arange(n + 1))
+        ends = np.ascontiguousarray(both[:, 1])
+        lengths = np.linalg.norm(self.positions[both[:, 0]] - self.positions[ends], axis=1)
+        distances, before = np.empty((n, n)), np.empty((n, n), dtype=np.int32)
+        shortest_ways(starts, ends, lengths, distances, before)
         distances.flags.writeable = False
         return distances, before
 
@@ -131,7 +129,7 @@ class NavGraph:
         return out
 
     def steps(self, rows: Ragged) -> Array:
-        joints = rows.joints()
+        joints = rows.joints
         gone: Array = self.distances[rows.values[joints], rows.values[joints + 1]]
         return gone
 

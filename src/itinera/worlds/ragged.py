@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itinera.worlds._kernels import row_sums
+
 
 @dataclass(frozen=True, eq=False)
 class Ragged:
@@ -63,7 +65,9 @@ class Ragged:
 
     def sums(self) -> NDArray[np.float64]:
         """(rows,) the sum of each row, 0 for an empty one."""
-        return np.bincount(self.owners, weights=self.values, minlength=len(self)).astype(np.float64)
+        out = np.empty(len(self))
+        row_sums(self.values, self.starts, out)
+        return out
 
     def minima(self) -> NDArray[np.float64]:
         """(rows,) the least value of each row; every row must have one."""
@@ -79,6 +83,7 @@ class Ragged:
         """(rows, ...) the last value of each row; every row must have one."""
         return self.values[self.starts[1:] - 1]
 
+    @cached_property
     def joints(self) -> NDArray[np.int64]:
         """(total - rows,) indices i into `values` such that i and i + 1 belong to the same row."""
         if not len(self.values):

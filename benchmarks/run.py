@@ -1,0 +1,207 @@
+"""How fast is scoring? Ratios to a plain-Python twin measured in the same run, because machines differ and are shared.
+
+`make bench` runs this. CPU seconds are printed for the curious; only the ratios mean something elsewhere.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
+
+import journeys  # noqa: E402
+import twins  # noqa: E402
+
+from itinera.formats import native, r2r  # noqa: E402
+from itinera.metrics.attempts import Attempts  # noqa: E402
+from itinera.metrics.score import score, score_pairs  # noqa: E402
+from itinera.metrics.suites import paper  # noqa: E402
+from itinera.metrics.touring import Legs, tour_ndtw  # noqa: E402
+from itinera.records.pairing import pair  # noqa: E402
+from itinera.seeds import generator  # noqa: E402
+from itinera.tasks.protocol import R2R  # noqa: E402
+from itinera.worlds import Euclidean, NavGraph, Ragged  # noqa: E402
+
+FOLDER = ROOT / ".bench"
+TEN = ("PL", "NE", "ONE", "SR", "OSR", "SPL", "SED", "nDTW", "SDTW", "CLS")
+
+
+@dataclass(frozen=True)
+class Row:
+    what: str
+    ours: float  # CPU seconds
+    twin: float
+    wanted: str
+
+    @property
+    def ratio(self) -> float:
+        return self.twin / self.ours
+
+
+def cpu(work: Callable[[], Any], repeats: int = 1) -> float:
+    """The least CPU seconds of several runs."""
+    best = float("inf")
+    for _ in range(repeats):
+        begun = time.process_time()
+        work()
+        best = min(best, time.process_time() - begun)
+    return best
+
+
+def scoring() -> tuple[list[Row], float]:
+    """Arithmetic alone, then the whole way from a submission to rows; and the twin's milliseconds per trajectory."""
+    made = journeys.make(FOLDER)
+    split, worlds = journeys.read(made)
+    suite = paper(R2R)
+    ten = replace(suite, metrics=tuple(metric for metric in suite.metrics if metric.name in TEN), tour_metrics=())
+    pairs = pair(r2r.read_walks(made.submission), split, worlds)
+
+    def whole() -> None:
+        table = score(r2r.read_walks(made.submission), split, worlds, ten)
+        native.write_rows(FOLDER / "rows.jsonl", table)
+
+    whole()  # kernels compiled and distances known, as for the twin below
+    arithmetic = cpu(lambda: score_pairs(pairs, split, ten, R2R), 5)
+    end_to_end = cpu(whole, 5)
+
+    tables = {world_id: distances_of(worlds[world_id].space) for world_id in worlds}
+    episodes = {episode.id: episode for episode in split.episodes}
+    spent = 0.0
+
+    def whole_twin() -> None:
+        nonlocal spent
+        rows = []
+        for prediction in json.loads(made.submission.read_bytes()):
+            episode = episodes[prediction["instr_id"]]
+            walk = [step[0] for step in prediction["trajectory"]]
+            begun = time.process_time()
+            values = twins.metrics_of(walk, episode.reference, episode.goals, tables[episode.world_id])
+            spent += time.process_time() - begun
+            rows.append({"episode_id": episode.id, **values})
+        with (FOLDER / "rows_of_twin.jsonl").open("w") as stream:
+            stream.writelines(json.dumps(row) + "\n" for row in rows)
+
+    twin = cpu(whole_twin)
+    agree(FOLDER / "rows.jsonl", FOLDER / "rows_of_twin.jsonl")
+    count = len(split.episodes)
+    rows = [
+        Row(f"ten metrics of {count:,} trajectories", arithmetic, spent, "≥ 200"),
+        Row(f"read {made.submission.stat().st_size / 1e6:.0f} MB, score, write rows", end_to_end, twin, "≥ 40, aim 60"),
+    ]
+    return rows, 1e3 * spent / count
+
+
+def distances_of(graph: Any) -> Any:
+    assert isinstance(graph, NavGraph)
+    lines = graph.distances.tolist()
+    return twins.looked_up({a: dict(zip(graph.nodes, line, strict=True)) for a, line in zip(graph.nodes, lines, strict=True)})
+
+
+def agree(ours: Path, theirs: Path) -> None:
+    """Fast and wrong would be no use: both must have written the same numbers."""
+    a = [json.loads(line) for line in ours.open()]
+    b = {row["episode_id"]: row for row in map(json.loads, theirs.open())}
+    worst = max(abs(row[name] - b[row["episode_id"]][name]) for row in a for name in TEN)
+    assert worst < 1e-9, f"scores differ from the twin's by {worst}"
+
+
+def touring(places: int = 45, episodes: int = 100) -> Row:
+    """t-nDTW of one tour on the ground, by blocks, against the loop over the whole matrix."""
+    rng = generator(0, "tour")
+    walks = [np.cumsum(rng.normal(0, 0.25, (places, 3)), axis=0) for _ in range(episodes)]
+    references = [walk + rng.normal(0, 0.3, walk.shape) for walk in walks]
+    attempts = Attempts(
+        Euclidean(),
+        Ragged.of(walks),
+        Ragged.of(references),
+        Ragged.of([reference[-1:] for reference in references]),
+        np.ones(episodes, dtype=bool),
+        np.full(episodes, np.nan),
+        np.full(episodes, np.nan),
+    )
+    legs = Legs(np.zeros(episodes, dtype=np.int64), np.zeros(episodes, dtype=bool))
+
+    def ours() -> float:
+        fresh = replace(attempts)  # nothing remembered from the run before
+        return float(tour_ndtw(fresh, legs, threshold=3.0)[0])
+
+    found = ours()
+    rounds = 50
+    fast = cpu(lambda: [ours() for _ in range(rounds)], 3) / rounds
+    plain = [[tuple(map(float, point)) for point in walk] for walk in walks]
+    wanted = [[tuple(map(float, point)) for point in reference] for reference in references]
+    expected = 0.0
+
+    def twin() -> None:
+        nonlocal expected
+        expected = twins.tour_ndtw(plain, wanted, twins.dist)
+
+    slow = cpu(twin)
+    assert abs(found - expected) < 1e-9
+    return Row(f"t-nDTW, {episodes} episodes of {places} places", fast, slow, "≥ 10,000")
+
+
+def child(*command: str) -> tuple[float, float]:
+    """CPU seconds and peak memory (MB) of a fresh process; the best of three."""
+    best, peak = float("inf"), 0.0
+    for _ in range(3):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        _, status, used = os.wait4(process.pid, 0)
+        assert status == 0, f"{command} failed"
+        best, peak = min(best, used.ru_utime + used.ru_stime), max(peak, used.ru_maxrss / 1024)
+    return best, peak
+
+
+def processes() -> list[tuple[str, str, str]]:
+    """What a person feels: memory of a large score, and the start of the command."""
+    made = journeys.make(FOLDER)
+    small = journeys.make(FOLDER / "small", paths=783, instructions=3)
+    command = (sys.executable, "-m", "itinera.cli.main")
+
+    def scored(files: journeys.Journeys) -> tuple[str, ...]:
+        asked = ("--tasks", str(files.tasks), "--worlds", str(files.worlds), "--rows", str(FOLDER / "rows.jsonl"))
+        return (*command, "score", str(files.submission), *asked, "--json")
+
+    child(*scored(small))  # kernels cached
+    large, peak = child(*scored(made))
+    base, _ = child(sys.executable, "-c", "import numpy, numba")
+    cold, _ = child(*scored(small))
+    told, _ = child(*command, "--help")
+    return [
+        ("peak memory of scoring it from the command line", f"{peak:.0f} MB ({large:.2f} s CPU)", "≤ 600 MB"),
+        ("cold score of one R2R-sized split / import numpy, numba", f"{cold / base:.2f}× ({cold:.2f} s / {base:.2f} s)", "≤ 3×"),
+        ("itinera --help", f"{told:.2f} s CPU", "≤ 0.4 s"),
+    ]
+
+
+def main() -> None:
+    FOLDER.mkdir(exist_ok=True)
+    rows, each = scoring()
+    rows.append(touring())
+    table = Table("what", "ours, CPU s", "twin, CPU s", "ratio", "wanted", title="Ratios to the plain-Python twin")
+    for row in rows:
+        table.add_row(row.what, f"{row.ours:.4g}", f"{row.twin:.4g}", f"{row.ratio:,.0f}×", row.wanted)
+    console = Console(width=130)
+    console.print(table)
+    console.print(f"The twin needs {each:.2f} ms for the ten metrics of one trajectory (an honest one: ≤ 1 ms).")
+    felt = Table("what", "measured", "wanted", title="Processes")
+    for what, measured, wanted in processes():
+        felt.add_row(what, measured, wanted)
+    console.print(felt)
+
+
+if __name__ == "__main__":
+    main()

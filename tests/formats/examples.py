@@ -1,0 +1,91 @@
+"""A tiny file in every format the catalogue knows, as its users write it: one entry per name."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import tiny
+
+START = {"position": [0.0, 0.5, -1.0], "heading": 0.0, "stop": False}
+STEP = {"position": [0.0, 0.5, -1.0], "phase": "agent", "episode_id": "4"}
+NDH: dict[str, Any] = {
+    "inst_idx": 3,
+    "scan": "house",
+    "target": "lamp",
+    "start_pano": {"pano": "a", "heading": 0.0, "elevation": 17.5},
+    "end_panos": ["c"],
+    "planner_path": ["a", "b"],
+    "player_path": ["a", "b", "c"],
+    "dialog_history": [{"nav_idx": 0, "role": "navigator", "message": "where to?"}],
+}
+GUIDE: dict[str, Any] = {
+    "path_id": 11,
+    "scan": "house",
+    "heading": 0.0,
+    "path": ["a", "b"],
+    "instruction_id": 26,
+    "language": "en-IN",
+    "instruction": "Walk on.",
+    "timed_instruction": [{"word": "Walk", "start_time": 0.4, "end_time": 1.0}],
+}
+FOLLOWER = {"demonstration_id": 31, "instruction_id": 26, "path": ["a", "b"], "metrics": {"ne": 0.0}}
+REVERIE = {"scan": "house", "id": "7_66", "path_id": 7, "objId": 66, "path": ["a", "b"], "heading": 0.5,
+           "instructions": ["Wipe the table"]}  # fmt: skip
+PROTOCOL = {"name": "r2r", "success_radius": 3.0}
+
+
+def _lines(*records: Any) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+_TEXTS: dict[str, str] = {
+    "native-walks": _lines(
+        {"itinera": "walks", "protocol": PROTOCOL},
+        {"tour_id": "1_0", "trajectories": [{"episode_id": "1_0", "places": ["a", "b"], "headings": [0.0, 1.0]}]},
+    ),
+    "native-tasks": _lines(
+        {"itinera": "tasks", "name": "tiny", "judged_by": "r2r"},
+        {"id": "1_0", "world_id": "house", "start": "a", "goals": ["b"], "reference": ["a", "b"], "text": "go",
+         "alignment": {"words": ["go"], "first": [0], "last": [1], "begins": [0.5], "ends": [None]}},
+        {"tour_id": "0", "world_id": "house", "episode_ids": ["1_0"]},
+    ),
+    "r2r-submission": json.dumps(tiny.predictions()),
+    "ndh": json.dumps([NDH]),
+    "fgr2r": json.dumps([tiny.path(1, "house", "ab", new_instructions="[[['go', 'on']]]", chunk_view=[[[1, 2]]])]),
+    "reverie": json.dumps([REVERIE]),
+    "r2r": json.dumps(tiny.PATHS),
+    "rxr-followers": _lines(FOLLOWER),
+    "rxr": _lines(GUIDE),
+    "rxr-ce-submission": _lines({"instruction_id": 3, "path": [[0.0, 0.5, -1.0], [1.0, 0.5, -1.0]]}),
+    "rxr-submission": _lines({"instruction_id": 26, "path": ["a", "b"]}),
+    "vlnce": json.dumps(tiny.GROUND),
+    "vlnce-dense": json.dumps(tiny.DENSE),
+    "ivln-ce-walks": json.dumps({"0": [STEP, STEP | {"phase": "oracle_goal"}]}),
+    "vlnce-submission": json.dumps({"7": [START, START | {"stop": True}]}),
+    "ivln-ce-targets": json.dumps({"val_unseen": {"0": [STEP]}}),
+    "ivln-tours": json.dumps({"val_unseen": {"house": [["1_0", "2_0"]], "hut": [["3_0"]]}}),
+    "positions": "episode_id,x,y,z,time\n1,0,0,0,0\n1,2.5,0,0,1.5\n",
+    "rooms": "scan,viewpoint,included,room_code,room_label,region_id\nhouse,a,1,k,kitchen,0\n",
+}  # fmt: skip
+
+
+def _bundle() -> str:
+    """A result bundle; its digest is of the whole file as it is without one."""
+    header = {"itinera": "scores", "protocol": PROTOCOL, "suite": "paper", "columns": [{"name": "SR"}], "digest": ""}
+    text = _lines(header, {"episode_id": "1_0", "world_id": "house", "path_id": "1", "SR": 1.0})
+    digest = hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+    return text.replace('"digest": ""', f'"digest": "{digest}"')
+
+
+EXAMPLES = {name: text.encode() for name, text in (_TEXTS | {"scores": _bundle()}).items()}
+
+PANORAMA = {"image_id": "a", "pose": [1.0, 0.0, 0.0, 0.0] * 4, "included": True, "unobstructed": [False]}
+SEEN = {"a": {"3": {"name": "coffee#table", "visible_pos": [7], "bbox2d": [[1, 2, 3, 4]]}}}
+
+# Formats that are folders or archives: the name of one file in them and its content.
+ARCHIVED = {
+    "connectivity": ("house_connectivity.json", json.dumps([PANORAMA]).encode()),
+    "bbox": ("house_a.json", json.dumps(SEEN).encode()),
+}

@@ -1,0 +1,129 @@
+"""Other people's JSON: typed, with every fault of a file told together."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.decoding import decode, decode_dict, decode_lines, decode_list, read_list, refuse_repeated_keys
+from tiny import written
+
+
+class Step(msgspec.Struct):
+    node: str
+    length: float = 0.0
+
+
+GOOD = {"node": "a", "length": 2}
+
+
+def faults_of(call: Any) -> list[str]:
+    with pytest.raises(BadFile) as caught:
+        call()
+    return [str(fault).splitlines()[0] for fault in caught.value.faults]
+
+
+def test_whole_numbers_pass_as_numbers_and_unknown_fields_are_passed_over() -> None:
+    assert decode_list(b'[{"node": "a", "length": 2, "colour": "red"}]', Step, "f") == [Step("a", 2.0)]
+
+
+def test_all_faults_of_a_list_are_told_together() -> None:
+    data = json.dumps([GOOD, {"length": 1}, GOOD, {"node": 7}, {"node": "b", "length": "far"}]).encode()
+    assert faults_of(lambda: decode_list(data, Step, "f")) == [
+        "record 1: Object missing required field `node`.",
+        "record 3, field node: Expected `str`, got `int`.",
+        "record 4, field length: Expected `float`, got `str`.",
+    ]
+
+
+def test_all_faults_of_an_object_are_told_together_by_key() -> None:
+    data = json.dumps({"x": GOOD, "y": [], "z": {"node": None}}).encode()
+    assert faults_of(lambda: decode_dict(data, Step, "f")) == [
+        'record "y": Expected `object`, got `array`.',
+        'record "z", field node: Expected `str`, got `null`.',
+    ]
+
+
+def test_all_faults_of_lines_are_told_together_and_blank_lines_count(tmp_path: Path) -> None:
+    path = written(tmp_path / "f.jsonl", '{"node": "a"}\n\n{"node": 1}\n{"node"\n')
+    assert faults_of(lambda: decode_lines(path, Step)) == [
+        "line 3, field node: Expected `str`, got `int`.",
+        "line 4: the JSON ends too soon.",
+    ]
+    assert decode_lines(written(path, '{"node": "a"}\n\n{"node": "b"}'), Step) == [Step("a"), Step("b")]
+
+
+DEEP = b"[" * 100_000 + b"]" * 100_000
+MILLION = b"1" * 1_000_000
+
+# what: the content of a file that should hold a list of steps, and what is said of it
+HOSTILE: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", "the JSON ends too soon."),
+    "spaces": (b"  \n ", "the JSON ends too soon."),
+    "truncated": (b'[{"node": "a"}, {"no', "the JSON ends too soon."),
+    "wrong shape": (b'{"steps": []}', "Expected `array`, got `object`."),
+    "a number": (b"17", "Expected `array`, got `int`."),
+    "NaN": (b'[\n{"node": "a", "length": NaN}]', "line 2: NaN is not a number."),
+    "minus infinity": (b'[{"node": "a", "length": -Infinity}]', "line 1: Infinity is not a number."),
+    "too large": (b'[{"node": "a", "length": 1e999}]', "record 0, field length: Number out of range."),
+    "million digits": (b'[{"node": "a", "length": ' + MILLION + b"}]", "record 0, field length: Number out of range."),
+    "million decimals": (b'[{"node": "a", "length": x' + MILLION + b"}]", 'line 1: not JSON at byte 25 ("x111'),
+    "deep": (DEEP, "is nested too deeply."),
+    "deep within a record": (b'[{"node": "a", "more": ' + DEEP + b"}]", "is nested too deeply."),
+    "trailing comma": (b'[{"node": "a"},]', 'line 1: not JSON at byte 15 ("]").'),
+    "two documents": (b"[] []", 'line 1: not JSON at byte 4 ("]").'),
+    "single quotes": (b"[{'node': 'a'}]", "line 1: not JSON at byte 2 (\"'node': 'a'}]\")."),
+    "not UTF-8": (b'[{"node": "\xff"}]', "record 0: is not UTF-8 text."),
+    "byte order mark": (b"\xef\xbb\xbf[]", "line 1: begins with a byte order mark."),
+    "zero bytes": (bytes(20), "line 1: not JSON at byte 0"),
+}
+
+
+@pytest.mark.parametrize(("content", "said"), HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_lists_are_refused_in_plain_words(tmp_path: Path, content: bytes, said: str) -> None:
+    (fault,) = faults_of(lambda: read_list(written(tmp_path / "f.json", content), Step))
+    assert fault.startswith(said)
+
+
+@pytest.mark.parametrize("content", [content for content, _ in HOSTILE.values()], ids=HOSTILE.keys())
+def test_hostile_bytes_are_refused_by_every_decoder(tmp_path: Path, content: bytes) -> None:
+    with pytest.raises(BadFile):
+        decode(content, list[Step], "f")
+    with pytest.raises(BadFile):
+        decode_dict(content, Step, "f")
+    if content.strip():  # no lines at all are no fault
+        with pytest.raises(BadFile):
+            decode_lines(written(tmp_path / "f", content), Step)
+
+
+@pytest.mark.parametrize(
+    ("content", "repeated"),
+    [('{"a": {"node": "x"}, "a": {"node": "y"}}', "a"), ('{"a": {"node": "x", "node": "y"}}', "node")],
+)
+def test_a_repeated_key_is_a_fault_at_any_depth(content: str, repeated: str) -> None:
+    assert faults_of(lambda: decode_dict(content.encode(), Step, "f")) == [f'record "{repeated}": is given twice.']
+
+
+def test_looking_for_repeated_keys_survives_absurd_numbers_and_depth() -> None:
+    refuse_repeated_keys(b'{"a": ' + MILLION + b"}", "f")
+    assert faults_of(lambda: refuse_repeated_keys(DEEP, "f")) == ["is nested too deeply."]
+
+
+def test_a_message_names_the_file_and_shows_a_shared_remedy_once() -> None:
+    error = BadFile("f.json", [Fault("record 1", "is bad.", "Mend it."), Fault("record 2", "is bad.", "Mend it.")])
+    assert str(error) == "f.json: record 1: is bad.\nf.json: record 2: is bad.\n  Mend it."
+
+
+def test_of_very_many_faults_twenty_are_shown_and_the_rest_counted() -> None:
+    data = json.dumps([{}] * 1000).encode()
+    with pytest.raises(BadFile) as caught:
+        decode_list(data, Step, "f.json")
+    told = str(caught.value).splitlines()
+    assert len(caught.value.faults) == 1000
+    assert told[-1] == "f.json: and 980 more faults of this file."
+    assert len(told) == 22  # with the remedy they share

@@ -1,0 +1,37 @@
+"""Trajectories, logbooks and where they came from."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from itinera.records import Logbook, Phase, Trajectory, Walk
+from itinera.records.provenance import digest
+
+LED = (Phase.LED_TO_START, Phase.ACTING, Phase.ACTING, Phase.LED_TO_GOAL)
+
+
+def test_without_phases_all_of_a_walk_was_acted():
+    assert Trajectory("1", ("a", "b")).acted == ("a", "b")
+
+
+def test_where_the_agent_was_led_was_not_acted():
+    assert Trajectory("1", ("a", "b", "c", "d"), phases=LED).acted == ("b", "c")
+    points = np.arange(12.0).reshape(4, 3)
+    assert Trajectory("1", points, phases=LED).acted.tolist() == points[1:3].tolist()
+
+
+def test_a_logbook_lists_the_trajectories_of_its_walks_in_order():
+    first, second, third = (Trajectory(name, ("a",)) for name in "123")
+    book = Logbook("walks", (Walk("tour", (first, second)), Walk("3", (third,))))
+    assert list(book.trajectories) == [first, second, third]
+    assert [walk.tour_id for walk in Logbook.alone("walks", (second, first)).walks] == ["2", "1"]
+
+
+def test_digests_depend_on_bytes_and_inside_folders_on_names(tmp_path):
+    for folder, name, content in (("x", "a", b"1"), ("y", "a", b"1"), ("z", "b", b"1"), ("w", "a", b"2")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / name).write_bytes(content)
+    of_x, of_y, of_z, of_w = (digest(tmp_path / folder) for folder in "xyzw")
+    assert of_x == of_y
+    assert len({of_x, of_z, of_w}) == 3
+    assert digest(tmp_path / "x" / "a") == digest(tmp_path / "z" / "b")

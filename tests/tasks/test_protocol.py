@@ -1,0 +1,46 @@
+"""The rules results carry."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from math import pi
+
+import pytest
+
+from itinera.tasks import PROTOCOLS, Protocol
+from itinera.tasks.protocol import R2R, R2R_CE, RXR_CE
+
+ANOTHER = {
+    "name": "other",
+    "version": 2,
+    "success_radius": 1.0,
+    "needs_stop": True,
+    "step_limit": 7,
+    "step_size": 0.5,
+    "turn_angle": 0.1,
+    "sliding": True,
+    "robot_radius": 0.2,
+    "robot_height": 1.0,
+}
+
+
+def test_protocols_are_found_by_their_own_names():
+    assert {name: protocol.name for name, protocol in PROTOCOLS.items()} == {name: name for name in PROTOCOLS}
+
+
+def test_equal_protocols_have_equal_digests_and_others_do_not():
+    assert R2R.digest == Protocol("r2r", step_limit=15).digest
+    assert len({protocol.digest for protocol in PROTOCOLS.values()}) == len(PROTOCOLS)
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Protocol)])
+def test_every_field_counts_in_the_digest(name):
+    assert replace(R2R, **{name: ANOTHER[name]}).digest != R2R.digest
+
+
+def test_graph_tasks_do_not_ask_for_stop_and_continuous_ones_do():
+    assert {name for name, protocol in PROTOCOLS.items() if protocol.needs_stop} == {"r2r-ce", "rxr-ce"}
+
+
+def test_turns_are_in_radians():
+    assert pytest.approx((pi / 12, pi / 6)) == (R2R_CE.turn_angle, RXR_CE.turn_angle)

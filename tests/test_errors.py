@@ -1,0 +1,54 @@
+"""What errors say."""
+
+from __future__ import annotations
+
+import pytest
+
+from itinera.errors import BadArgument, BadFile, Fault, GoalsWithheld, ItineraError, MissingExtra, NoRoute
+
+
+def test_a_fault_says_where_what_and_what_to_do():
+    assert str(Fault("record 4", "is empty.", "Fill it.", "path")) == "record 4, field path: is empty.\n  Fill it."
+    assert str(Fault("record 4", "is empty.")) == "record 4: is empty."
+    assert str(Fault("", "is empty.", field="path")) == "path: is empty."
+    assert str(Fault("", "is empty.")) == "is empty."
+
+
+def test_a_file_tells_all_its_faults_each_with_its_name():
+    error = BadFile("walks.json", [Fault("record 1", "is odd.", "Even it."), Fault("record 2", "is bad.", "Mend it.")])
+    assert str(error) == ("walks.json: record 1: is odd.\n  Even it.\nwalks.json: record 2: is bad.\n  Mend it.")
+    assert [fault.where for fault in error.faults] == ["record 1", "record 2"]
+
+
+def test_a_remedy_shared_by_neighbours_is_said_once_after_the_last():
+    faults = [Fault("record 1", "is odd.", "Even it."), Fault("record 2", "is odd.", "Even it."), Fault("", "No.")]
+    assert str(BadFile("f", faults)) == "f: record 1: is odd.\nf: record 2: is odd.\n  Even it.\nf: No."
+
+
+def test_of_very_many_faults_the_first_are_shown_and_the_rest_counted():
+    error = BadFile("f", (Fault(f"record {i}", "is odd.", "Even it.") for i in range(23)))
+    lines = str(error).splitlines()
+    assert lines[19] == "f: record 19: is odd."
+    assert lines[-1] == "f: and 3 more faults of this file."
+    assert len(error.faults) == 23
+
+
+def test_a_missing_extra_says_how_to_install_it():
+    message = str(MissingExtra("Figures", "matplotlib", "figures"))
+    assert message == 'Figures need matplotlib. Install it with: pip install "itinera[figures]"'
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (BadArgument("no"), 2),
+        (BadFile("f", []), 1),
+        (GoalsWithheld("f", []), 1),
+        (MissingExtra("a", "b", "c"), 1),
+        (NoRoute("no"), 1),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_exit_codes_tell_bad_input_from_bad_usage(error, code):
+    assert isinstance(error, ItineraError)
+    assert error.exit_code == code
