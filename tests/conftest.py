@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No deadlines: the first example of a fresh checkout waits for kernels to compile.
+settings.register_profile("itinera", deadline=None)
+settings.load_profile("itinera")
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from math import dist, exp, inf
+from math import dist, exp, inf, sqrt
 from typing import Any
 
 Distance = Callable[[Any, Any], float]
 Point = tuple[float, ...]
+
+straight: Distance = dist  # in open space
 
 
 def looked_up(distances: Mapping[Hashable, Mapping[Hashable, float]]) -> Distance:
@@ -26,37 +28,64 @@ def looked_up(distances: Mapping[Hashable, Mapping[Hashable, float]]) -> Distanc
 def metrics_of(
     walk: Sequence[Any], reference: Sequence[Any], goals: Sequence[Any], distance: Distance, radius: float = 3.0
 ) -> dict[str, float]:
-    """The ten metrics of one attempt by the papers' definitions, edge cases as the `paper` suite decides them."""
-    gaps = [[distance(p, r) for r in reference] for p in walk]
-    to_goal = [min(distance(p, goal) for goal in goals) for p in walk]
-    length = length_of(walk, distance)
-    error, oracle_error, shortest = to_goal[-1], min(to_goal), to_goal[0]
-    success = 1.0 if error <= radius else 0.0
-    ndtw = exp(-dtw(gaps) / (radius * len(reference)))
+    """The ten metrics of one attempt, each by its own formula as the papers print it, edge cases as `paper` has them."""
     return {
-        "PL": length,
-        "NE": error,
-        "ONE": oracle_error,
-        "SR": success,
-        "OSR": 1.0 if oracle_error <= radius else 0.0,
-        "SPL": success * spl_share(shortest, length) if success else 0.0,
-        "SED": success * edit_share(walk, reference, length),
-        "nDTW": ndtw,
-        "SDTW": success * ndtw,
-        "CLS": coverage(gaps, radius) * length_score(gaps, length, length_of(reference, distance), radius),
+        "PL": length_of(walk, distance),
+        "NE": to_nearest(walk[-1], goals, distance),
+        "ONE": oracle_error(walk, goals, distance),
+        "SR": success(walk, goals, distance, radius),
+        "OSR": 1.0 if oracle_error(walk, goals, distance) <= radius else 0.0,
+        "SPL": success(walk, goals, distance, radius) and spl_share(walk, goals, distance),
+        "SED": success(walk, goals, distance, radius) * edit_share(walk, reference, length_of(walk, distance)),
+        "nDTW": ndtw(walk, reference, distance, radius),
+        "SDTW": success(walk, goals, distance, radius) * ndtw(walk, reference, distance, radius),
+        "CLS": cls(walk, reference, distance, radius),
     }
+
+
+def to_nearest(place: Any, goals: Sequence[Any], distance: Distance) -> float:
+    """Metres to the nearest goal."""
+    return min(distance(place, goal) for goal in goals)
+
+
+def oracle_error(walk: Sequence[Any], goals: Sequence[Any], distance: Distance) -> float:
+    """Metres from the goal where the walk came nearest."""
+    return min(to_nearest(place, goals, distance) for place in walk)
+
+
+def success(walk: Sequence[Any], goals: Sequence[Any], distance: Distance, radius: float) -> float:
+    """1 where the walk ends within the radius."""
+    return 1.0 if to_nearest(walk[-1], goals, distance) <= radius else 0.0
+
+
+def spl_share(walk: Sequence[Any], goals: Sequence[Any], distance: Distance) -> float:
+    """Shortest way over the way gone; who stands still on the goal took the shortest."""
+    shortest, length = to_nearest(walk[0], goals, distance), length_of(walk, distance)
+    if shortest == 0 and length == 0:
+        return 1.0
+    return shortest / max(length, shortest)
+
+
+def gaps_of(walk: Sequence[Any], reference: Sequence[Any], distance: Distance) -> list[list[float]]:
+    """Metres from each walked place to each reference place."""
+    return [[distance(p, r) for r in reference] for p in walk]
+
+
+def ndtw(walk: Sequence[Any], reference: Sequence[Any], distance: Distance, radius: float) -> float:
+    """exp(-DTW / (radius x reference places))."""
+    return exp(-dtw(gaps_of(walk, reference, distance)) / (radius * len(reference)))
+
+
+def cls(walk: Sequence[Any], reference: Sequence[Any], distance: Distance, radius: float) -> float:
+    """Coverage times length score."""
+    gaps = gaps_of(walk, reference, distance)
+    lengths = length_of(walk, distance), length_of(reference, distance)
+    return coverage(gaps, radius) * length_score(gaps, *lengths, radius)
 
 
 def length_of(places: Sequence[Any], distance: Distance) -> float:
     """Metres from place to place."""
     return sum(distance(a, b) for a, b in itertools.pairwise(places))
-
-
-def spl_share(shortest: float, length: float) -> float:
-    """Shortest way over the way gone; who stands still on the goal took the shortest."""
-    if shortest == 0 and length == 0:
-        return 1.0
-    return shortest / max(length, shortest)
 
 
 def coverage(gaps: list[list[float]], radius: float) -> float:
@@ -189,9 +218,9 @@ def _within(x: list[Point], y: list[Point], cells: list[tuple[int, int]]) -> tup
     cost = {(-1, -1): 0.0}
     before = {}
     for i, j in cells:
-        choices = [(i - 1, j), (i, j - 1), (i - 1, j - 1)]
-        before[i, j] = min(choices, key=lambda cell: cost.get(cell, inf))
-        cost[i, j] = cost.get(before[i, j], inf) + dist(x[i], y[j])
+        gap = sqrt(sum((a - b) ** 2 for a, b in zip(x[i], y[j], strict=True)))
+        ways = [(cost.get(cell, inf) + gap, cell) for cell in ((i - 1, j), (i, j - 1), (i - 1, j - 1))]
+        cost[i, j], before[i, j] = min(ways, key=lambda way: way[0])
     path = [(len(x) - 1, len(y) - 1)]
     while path[-1] != (0, 0):
         path.append(before[path[-1]])

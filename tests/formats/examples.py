@@ -65,6 +65,9 @@ _TEXTS: dict[str, str] = {
     "ivln-ce-walks": json.dumps({"0": [STEP, STEP | {"phase": "oracle_goal"}]}),
     "vlnce-submission": json.dumps({"7": [START, START | {"stop": True}]}),
     "ivln-ce-targets": json.dumps({"val_unseen": {"0": [STEP]}}),
+    "graphs": json.dumps(
+        {"house": {"frame": "z-up", "nodes": {"a": [0, 0, 0], "b": [3.0, 4.0, 0.0]}, "edges": [["a", "b", 5.0]]}}
+    ),
     "ivln-tours": json.dumps({"val_unseen": {"house": [["1_0", "2_0"]], "hut": [["3_0"]]}}),
     "positions": "episode_id,x,y,z,time\n1,0,0,0,0\n1,2.5,0,0,1.5\n",
     "rooms": "scan,viewpoint,included,room_code,room_label,region_id\nhouse,a,1,k,kitchen,0\n",

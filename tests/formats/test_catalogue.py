@@ -47,15 +47,18 @@ def test_archives_are_recognised_by_what_is_in_them(tmp_path: Path, known: Forma
 def test_what_is_read_is_written_or_refused_in_plain_words(tmp_path: Path, one: Format, other: Format) -> None:
     """A graph has no positions and the ground no nodes, but nothing else stands between formats of one kind."""
     content = one.read(written(tmp_path / "before", EXAMPLES[one.name]))
+    refusal = ""
     try:
         other.write(tmp_path / "after", content)
     except BadArgument as error:
+        refusal = str(error)
+    if refusal:
         assert one is not other
-        assert any(word in str(error) for word in ("positions", "sub-instructions"))
+        assert any(word in refusal for word in ("positions", "sub-instructions"))
         assert not (tmp_path / "after").exists()
-        return
-    assert detect(tmp_path / "after") is other
-    other.read(tmp_path / "after")
+    else:
+        assert detect(tmp_path / "after") is other
+        other.read(tmp_path / "after")
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
@@ -130,7 +133,9 @@ def test_tours_of_all_splits_are_read_together_or_one_by_name(tmp_path: Path) ->
 
 def test_episodes_are_found_by_the_instructions_a_submission_names(tmp_path: Path) -> None:
     """RxR-CE's submissions name instructions, its tasks episodes."""
-    episode = '{"episode_id": 5, "scene_id": "mp3d/s/s.glb", "start_position": [0, 0, 0], "start_rotation": [0, 0, 0, 1], '
+    episode = (
+        '{"episode_id": 5, "scene_id": "mp3d/s/s.glb", "start_position": [0, 0, 0], "start_rotation": [0, 0, 0, 1], '
+    )
     episode += '"instruction": {"instruction_text": "go", "instruction_id": "3", "language": "en-US"}}'
     split = catalogue.read_tasks(written(tmp_path / "tasks", f'{{"episodes": [{episode}]}}'))
     logbook = catalogue.read_walks(written(tmp_path / "walks", EXAMPLES["rxr-ce-submission"]), split)

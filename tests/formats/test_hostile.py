@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from itinera.errors import BadFile
 from itinera.formats.catalogue import ARCHIVES, FORMATS, Format, detect
 
-tried = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+tried = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 # Values that a field is unlikely to expect: absurd sizes, wrong types, the almost right.
 odd = st.sampled_from([None, True, 0, -1, 10**30, 2**63, 1e308, -1e-320, "", "x", "1_0", "nan", "é\0", [], {}, [[]],
@@ -28,6 +28,7 @@ values = st.recursive(plain, lambda inner: st.lists(inner, max_size=3) | st.dict
 
 def read(known: Format, path: Path) -> None:
     """Read all there is, also what is put off until asked for."""
+    refusal = None
     try:
         content = known.read(path)
         if known.kind == "walks":
@@ -36,8 +37,10 @@ def read(known: Format, path: Path) -> None:
         elif known in ARCHIVES:
             list(content.values())
     except BadFile as error:
-        assert error.faults
-        assert str(path.name) in str(error)
+        refusal = error
+    if refusal is not None:
+        assert refusal.faults
+        assert path.name in str(refusal)
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -130,6 +133,7 @@ def test_archives_with_odd_values_are_read_or_refused(tmp_path: Path, known: For
 def test_whatever_is_in_a_file_it_is_recognised_or_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "file").write_bytes(content)
     try:
-        read(detect(tmp_path / "file"), tmp_path / "file")
-    except BadFile as error:
-        assert "file: " in str(error)
+        known = detect(tmp_path / "file")
+    except BadFile:
+        return
+    read(known, tmp_path / "file")

@@ -92,6 +92,12 @@ def test_approximate_warping_costs_equal_the_recursive_twin(pairs, radius):
     np.testing.assert_allclose(out, [twins.fastdtw(x, y, radius) for x, y in pairs], rtol=1e-12, atol=1e-12)
 
 
+def test_ties_in_the_coarse_alignment_are_broken_as_in_the_released_code():
+    # Many coarse alignments cost the same here; preferring to move in both at once would find a band that costs 10.
+    walk, reference = ([(float(x), 0.0, 0.0) for x in xs] for xs in ((0, 2, 2, 0, 0, -2), (0, -2, -2, -2, 0, 2)))
+    assert attempts(Euclidean(), [walk], [reference]).rough_warping.tolist() == [14.0]
+
+
 @quick
 @given(lines, lines)
 def test_approximate_warping_never_beats_the_exact_cost(walk, reference):

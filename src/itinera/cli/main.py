@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Annotated
 
 import typer
 
-from itinera.cli import audit, check, compare, conformance, convert, power, score
+from itinera.cli import audit, build, check, compare, conformance, convert, power, score
 from itinera.errors import ItineraError
 
 app = typer.Typer(
@@ -38,6 +37,7 @@ def _itinera(
     pass
 
 
+app.add_typer(build.app, name="build")
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("convert")(convert.convert)
@@ -54,9 +54,6 @@ def main() -> None:
     except ItineraError as error:
         print(f"itinera: {error}", file=sys.stderr)
         sys.exit(error.exit_code)
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -41,6 +41,8 @@ def print_grid(grid: Grid, shape: str) -> None:
     if shape == "terminal":
         from rich.console import Console
 
+        if grid.title:
+            typer.echo(grid.title)
         # Where nobody looks, such as in a pipe, nothing is cut to the width of a screen.
         Console(width=None if sys.stdout.isatty() else 240).print(drawn(grid))
     else:

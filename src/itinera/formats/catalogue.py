@@ -6,7 +6,7 @@ Names are used at the command line only; programs call the modules themselves.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Any, Literal
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import (
     fgr2r,
+    graphs,
     ivln,
     matterport,
     native,
@@ -30,6 +31,7 @@ from itinera.formats import (
 from itinera.formats.files import open_stream
 from itinera.records import Logbook
 from itinera.tasks import Split, Tour
+from itinera.worlds import World
 
 Kind = Literal["tasks", "walks", "tours", "references", "targets", "worlds", "rooms", "objects", "scores"]
 
@@ -132,6 +134,9 @@ FORMATS = (
            vlnce_walks.read_walks, vlnce_walks.write_walks),
     Format("ivln-ce-targets", "targets", "IVLN-CE's target paths of whole tours",
            _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"), ivln.read_all_references, ivln.write_references),
+    Format("graphs", "worlds", "navigation graphs, one JSON file",
+           lambda head: head.begins(r"\{\s*" + NAMED + r'\{\s*("frame"\s*:\s*"[^"]*"\s*,\s*)?"(nodes"\s*:\s*\{|edges"\s*:\s*\[)'),
+           graphs.read_worlds, graphs.write_worlds),
     Format("ivln-tours", "tours", "IVLN's tours, discrete and continuous",
            lambda head: head.begins(r"\{\s*" + NAMED + r"\{\s*" + NAMED + r"\[\s*\["),
            ivln.read_all_tours, ivln.write_tours),
@@ -147,6 +152,8 @@ ARCHIVES = (
     Format("bbox", "objects", "REVERIE's object boxes, folder or archive", lambda head: False,
            reverie.read_objects, reverie.write_objects),
 )  # fmt: skip
+
+_ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$")
 
 BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES)}
 
@@ -165,7 +172,7 @@ def named(name: str) -> Format:
 def detect(path: str | Path) -> Format:
     """The format of a file or folder, from its content."""
     path = Path(path)
-    if path.is_dir() or re.search(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$", path.name):
+    if path.is_dir() or _ARCHIVE.search(path.name):
         from itinera.formats.files import members
 
         if members(path, matterport.SUFFIX):
@@ -213,6 +220,16 @@ def read_walks(path: str | Path, split: Split | None = None, *, format: str | No
     if found.name == "rxr-ce-submission" and split is not None:
         return vlnce_walks.by_episode_ids(logbook, split)
     return logbook
+
+
+def read_worlds(path: str | Path, *, format: str | None = None) -> Mapping[str, World]:
+    """The worlds of a connectivity folder or archive, or of a file of graphs."""
+    path = Path(path)
+    # Folders and archives are connectivity; looking into them first would unpack them twice.
+    if format is None and (not path.is_file() or _ARCHIVE.search(path.name)):
+        return matterport.read_worlds(path)
+    worlds: Mapping[str, World] = _of_kind(path, "worlds", format).read(path)
+    return worlds
 
 
 def read_tours(path: str | Path, split: Split, *, format: str | None = None) -> tuple[Tour, ...]:

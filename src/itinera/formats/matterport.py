@@ -6,12 +6,13 @@ included panoramas that see each other unobstructed; a panorama without edges st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_list
@@ -40,7 +41,7 @@ class Panorama(msgspec.Struct, omit_defaults=True):
 class Connectivity(Mapping[str, World]):
     """The worlds of a connectivity folder or archive by scan, each read when first asked for."""
 
-    def __init__(self, path: str | Path, *, positions: Positions = "pose") -> None:
+    def __init__(self, path: str | Path, *, positions: Positions = "pose", visible: bool = False) -> None:
         self.path = Path(path)
         if not self.path.exists():
             raise BadFile(str(path), [Fault("", "there is no such file or folder.", "Give the connectivity folder.")])
@@ -52,11 +53,12 @@ class Connectivity(Mapping[str, World]):
                 str(path), [Fault("", problem, "Give Matterport's connectivity folder, or an archive of it.")]
             )
         self._positions: Positions = positions
+        self._visible = visible
         self._read: dict[str, World] = {}
 
     def __getitem__(self, scan: str) -> World:
         if scan not in self._read:
-            self._read[scan] = World(scan, _graph(self._files[scan], self._positions))
+            self._read[scan] = World(scan, _graph(self._files[scan], self._positions, self._visible))
         return self._read[scan]
 
     def __iter__(self) -> Iterator[str]:
@@ -66,29 +68,30 @@ class Connectivity(Mapping[str, World]):
         return len(self._files)
 
 
-def read_worlds(path: str | Path, *, positions: Positions = "pose") -> Connectivity:
+def read_worlds(path: str | Path, *, positions: Positions = "pose", visible: bool = False) -> Connectivity:
     """The worlds of a connectivity folder, .zip or .tar archive.
 
     `positions="pose"` takes each node's position from its pose; `"panorama"` adds the constant camera-frame offset
-    that turns poses into the panorama positions of the licensed files.
+    that turns poses into the panorama positions of the licensed files. `visible=True` also keeps which nodes are in
+    sight from which.
     """
-    return Connectivity(path, positions=positions)
+    return Connectivity(path, positions=positions, visible=visible)
 
 
-def _graph(member: Member, positions: Positions) -> NavGraph:
+def _graph(member: Member, positions: Positions, visible: bool) -> NavGraph:
     # `visible` is half of the file and not needed for moving: leaving it out halves the time.
-    panoramas = decode_list(member.read(), _Moving, member.name)
+    panoramas: Sequence[_Moving] = decode_list(member.read(), _Seeing if visible else _Moving, member.name)
     faults = [fault for i, p in enumerate(panoramas) for fault in _faults(i, p, len(panoramas))]
     faults += _repeated(panoramas)
     if faults:
         raise BadFile(member.name, faults)
     kept = [i for i, p in enumerate(panoramas) if p.included]
-    seen = np.array([p.unobstructed for p in panoramas], dtype=bool).reshape(len(panoramas), len(panoramas))
-    joined = seen[np.ix_(kept, kept)] if kept else np.zeros((0, 0), dtype=bool)
-    # The graph is undirected: an edge that only one of its ends lists still is one.
-    edges = np.argwhere(np.triu(joined | joined.T, k=1))
+    joined = _flags([p.unobstructed for p in panoramas], kept)
+    # An edge is one that both its ends list; in the official files they always agree.
+    edges = np.argwhere(np.triu(joined & joined.T, k=1))
     poses = np.array([panoramas[i].pose for i in kept], dtype=np.float64).reshape(-1, 4, 4)
-    return NavGraph(tuple(panoramas[i].image_id for i in kept), _places(poses, positions), edges)
+    in_sight = _flags([p.visible for p in panoramas if isinstance(p, _Seeing)], kept) if visible else None
+    return NavGraph(tuple(panoramas[i].image_id for i in kept), _places(poses, positions), edges, in_sight)
 
 
 class _Moving(msgspec.Struct):
@@ -96,6 +99,16 @@ class _Moving(msgspec.Struct):
     pose: list[float]
     included: bool
     unobstructed: list[bool]
+
+
+class _Seeing(_Moving):
+    visible: list[bool]
+
+
+def _flags(rows: list[list[bool]], kept: list[int]) -> NDArray[np.bool_]:
+    """(kept, kept) the flags between the panoramas that are kept."""
+    flags = np.array(rows, dtype=bool).reshape(len(rows), len(rows))
+    return flags[np.ix_(kept, kept)] if kept else np.zeros((0, 0), dtype=bool)
 
 
 def _places(poses: Array, positions: Positions) -> Array:
@@ -112,9 +125,12 @@ def _faults(i: int, panorama: _Moving, count: int) -> Iterator[Fault]:
     if len(panorama.unobstructed) != count:
         problem = f"has {len(panorama.unobstructed)} entries for {count} panoramas."
         yield Fault(where, problem, "Take the official file.", "unobstructed")
+    if isinstance(panorama, _Seeing) and len(panorama.visible) != count:
+        problem = f"has {len(panorama.visible)} entries for {count} panoramas."
+        yield Fault(where, problem, "Take the official file.", "visible")
 
 
-def _repeated(panoramas: list[_Moving]) -> Iterator[Fault]:
+def _repeated(panoramas: Sequence[_Moving]) -> Iterator[Fault]:
     seen: set[str] = set()
     for i, panorama in enumerate(panoramas):
         if panorama.image_id in seen:
@@ -123,7 +139,10 @@ def _repeated(panoramas: list[_Moving]) -> Iterator[Fault]:
 
 
 def write_worlds(path: str | Path, worlds: Mapping[str, World]) -> None:
-    """Graph worlds as connectivity files in a folder or archive. Heights are 0 and `visible` equals `unobstructed`."""
+    """Graph worlds as connectivity files in a folder or archive.
+
+    Heights are 0, and where a graph does not tell what is in sight, `visible` equals `unobstructed`.
+    """
     content = {f"{scan}{SUFFIX}": msgspec.json.encode(_panoramas(world)) for scan, world in worlds.items()}
     content["scans.txt"] = "".join(f"{scan}\n" for scan in worlds).encode()
     write_members(Path(path), content)
@@ -138,5 +157,6 @@ def _panoramas(world: World) -> list[Panorama]:
         pose = np.eye(4)
         pose[:3, 3] = graph.positions[i]
         joined = graph.adjacency[i].tolist()
-        written.append(Panorama(node, pose.ravel().tolist(), True, joined, 0.0, joined))
+        in_sight = joined if graph.visible is None else graph.visible[i].tolist()
+        written.append(Panorama(node, pose.ravel().tolist(), True, joined, 0.0, in_sight))
     return written

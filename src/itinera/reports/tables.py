@@ -46,14 +46,15 @@ def heading(column: Column) -> str:
 
 
 def drawn(grid: Grid) -> Table:
-    """The table for a terminal."""
+    """The table for a terminal, without its title, which would be broken to the table's width."""
     from rich.table import Table
+    from rich.text import Text  # plain: within a str, rich takes what stands in brackets for markup
 
-    table = Table(title=grid.title or None, title_justify="left", header_style="bold")
+    table = Table(header_style="bold")
     for i, text in enumerate(grid.headings):
-        table.add_column(text, justify="left" if i == 0 else "right", no_wrap=True)
+        table.add_column(Text(text), justify="left" if i == 0 else "right", no_wrap=True)
     for row in grid.rows:
-        table.add_row(*row)
+        table.add_row(*map(Text, row))
     return table
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, GoalsWithheld
 from itinera.tasks.episode import Episode
 from itinera.tasks.tour import Tour
 
@@ -38,6 +38,13 @@ class Split:
         for i, episode in enumerate(self.episodes):
             rows.setdefault(episode.world_id, []).append(i)
         return {world_id: np.array(numbers, dtype=np.int64) for world_id, numbers in rows.items()}
+
+    def ask_for_goals(self, remedy: str) -> None:
+        """Raise GoalsWithheld unless every episode tells its goal."""
+        withheld = len([episode for episode in self.episodes if not len(episode.goals)])
+        if withheld:
+            problem = f"goals withheld: {withheld} of {len(self.episodes)} episodes do not tell their goal."
+            raise GoalsWithheld(self.name, [Fault("", problem, remedy)])
 
     def with_tours(self, tours: tuple[Tour, ...], source: str = "tours") -> Split:
         """This split toured so; tours must visit known episodes of their own world, each at most once."""

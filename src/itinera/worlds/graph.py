@@ -26,6 +26,7 @@ class NavGraph:
     nodes: tuple[str, ...]
     positions: Array  # (n, 3) metres
     edges: NDArray[np.int64]  # (m, 2) node indices, each edge once
+    visible: NDArray[np.bool_] | None = None  # (n, n) whether j is in sight from i, which need not hold both ways
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positions", _frozen(np.asarray(self.positions, dtype=np.float64).reshape(-1, 3)))
@@ -34,6 +35,10 @@ class NavGraph:
             raise BadArgument(f"{len(self.nodes)} nodes but {len(self.positions)} positions.")
         if len(self.index) != len(self.nodes):
             raise BadArgument("Node ids must be distinct.")
+        if self.visible is not None:
+            object.__setattr__(self, "visible", _frozen(np.asarray(self.visible, dtype=bool)))
+            if self.visible.shape != (len(self.nodes), len(self.nodes)):
+                raise BadArgument(f"{len(self.nodes)} nodes but visibility of shape {self.visible.shape}.")
 
     @classmethod
     def from_edges(cls, positions: dict[str, Sequence[float]], edges: Sequence[tuple[str, str]]) -> NavGraph:

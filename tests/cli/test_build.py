@@ -1,0 +1,66 @@
+"""`itinera build` end to end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from itinera.formats import r2r
+
+
+def test_r4r_is_written_in_the_official_form(itinera, files, tmp_path):
+    out = tmp_path / "r4r.json"
+    done = itinera("build", "r4r", "--tasks", files.tasks, "--worlds", files.worlds, "--out", out, "--json")
+    assert done.code == 0
+    records = json.loads(out.read_text())
+    # abc then cde: they meet on c; hut's only path cannot follow itself (4 m from its end to its start).
+    assert [(r["first_path_id"], r["second_path_id"], "".join(r["path"])) for r in records] == [(1, 2, "abcde")]
+    only = records[0]
+    assert only["path_id"] == 0
+    assert only["distance"] == pytest.approx(8.0)
+    assert (only["shortest_path"], only["shortest_path_distance"]) == (list("abcde"), pytest.approx(8.0))
+    assert only["instructions"] == ["go to c go to e "] * 2
+    assert only["heading"] == pytest.approx(1.0)
+    assert done.json == {"file": str(out), "scenes": 2, "paths": 1, "instructions": 2}
+    assert [e.id for e in r2r.read_split(out).episodes] == ["0_0", "0_1"]
+    assert itinera("check", out, "--worlds", files.worlds).code == 0
+
+
+def test_a_build_that_was_interrupted_leaves_no_file_and_goes_on(itinera, files, tmp_path, monkeypatch):
+    out = tmp_path / "r4r.json"
+    asked = ("build", "r4r", "--tasks", files.tasks, "--worlds", files.worlds, "--out", out)
+    from itinera.builders import joining
+
+    whole = joining.join_scene
+
+    def breaks_at_hut(split, world_id, *rest):
+        if world_id == "hut":
+            raise KeyboardInterrupt
+        return whole(split, world_id, *rest)
+
+    monkeypatch.setattr(joining, "join_scene", breaks_at_hut)
+    assert itinera(*asked).code != 0
+    assert not out.exists()
+    calls = []
+    monkeypatch.setattr(joining, "join_scene", lambda s, w, *rest: calls.append(w) or whole(s, w, *rest))
+    assert itinera(*asked, "--resume").code == 0
+    assert calls == ["hut"]
+    assert len(json.loads(out.read_text())) == 1
+    assert not out.with_name("r4r.json.parts").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "code", "said"),
+    [
+        (("--positions", "floor"), 2, "--positions must be one of"),
+        (("--threshold", "-1"), 2, "Give a distance of 0 or more"),
+        (("--journeys", "0"), 2, "Give at least 1"),
+    ],
+)
+def test_wrong_options_are_told(itinera, files, tmp_path, option, code, said):
+    done = itinera(
+        "build", "r6r", "--tasks", files.tasks, "--worlds", files.worlds, "--out", tmp_path / "x.json", *option
+    )
+    assert done.code == code
+    assert said in done.err

@@ -1,0 +1,118 @@
+"""`itinera check`, end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiny
+from cli.conftest import Command
+
+
+def test_predictions_alone_are_checked_for_their_shape(files: tiny.Files, itinera: Command) -> None:
+    outcome = itinera("check", files.predictions)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "5 trajectories" in outcome.out
+    assert "No faults." in outcome.out
+
+
+def test_predictions_are_checked_against_tasks_and_worlds(files: tiny.Files, itinera: Command) -> None:
+    told = itinera("check", files.predictions, *files.options, "--json").json
+    assert (told["format"], told["kind"], told["trajectories"], told["worlds"]) == ("r2r-submission", "walks", 5, 2)
+    assert told["share with repeats"] == 0
+
+
+def test_missing_episodes_may_be_let_pass(files: tiny.Files, itinera: Command) -> None:
+    few = files.write("few.json", tiny.predictions({"1_0": "abc"}))
+    assert itinera("check", few, *files.options).code == 1
+    assert itinera("check", few, *files.options, "--missing", "zero").code == 0
+    assert itinera("check", few, *files.options, "--missing", "one").code == 2
+
+
+def test_tasks_are_checked_against_worlds(files: tiny.Files, itinera: Command) -> None:
+    told = itinera("check", files.tasks, "--worlds", files.worlds, "--json").json
+    assert (told["episodes"], told["worlds"], told["goals withheld"]) == (5, 2, 0)
+
+
+BAD_TASKS = {
+    "a node of nowhere": (tiny.path(1, "house", "abx"), 'episode "1_0": node x is not in world house'),
+    "a jump": (tiny.path(1, "house", "abd"), "the path goes from b to d, which no edge joins"),
+    "a world of nowhere": (tiny.path(1, "tent", "abc"), "world tent is not among the worlds given"),
+}
+
+
+@pytest.mark.parametrize(("path", "said"), BAD_TASKS.values(), ids=BAD_TASKS.keys())
+def test_tasks_that_leave_their_worlds_are_refused(
+    files: tiny.Files, itinera: Command, path: dict[str, Any], said: str
+) -> None:
+    tasks = files.write("tasks.json", [path, tiny.path(2, "hut", "pqr")])
+    outcome = itinera("check", tasks, "--worlds", files.worlds)
+    assert outcome.code == 1
+    assert f"{tasks}: " in outcome.err
+    assert said in outcome.err
+    assert itinera("check", tasks).code == 0  # by itself it is a whole R2R file
+
+
+def test_worlds_are_counted(files: tiny.Files, itinera: Command) -> None:
+    told = itinera("check", files.worlds, "--json").json
+    assert (told["worlds"], told["nodes"], told["edges"]) == (2, 11, 9)
+
+
+def test_a_broken_world_is_found(files: tiny.Files, itinera: Command) -> None:
+    tiny.written(files.worlds / "hut_connectivity.json", [{"image_id": "p"}])
+    outcome = itinera("check", files.worlds)
+    assert outcome.code == 1
+    assert "hut_connectivity.json: record 0: Object missing required field `pose`" in outcome.err
+
+
+def test_a_broken_list_of_objects_is_found(tmp_path: Path, itinera: Command) -> None:
+    (tmp_path / "BBox").mkdir()
+    seen = tiny.written(
+        tmp_path / "BBox" / "house_a.json", {"a": {"3": {"name": "x", "visible_pos": [], "bbox2d": []}}}
+    )
+    assert "1 viewpoints, 1 objects" in itinera("check", tmp_path / "BBox").out
+    tiny.written(seen, {"a": {"3": {"name": "x", "visible_pos": [99], "bbox2d": [[0, 0, 1, 1]]}}})
+    outcome = itinera("check", tmp_path / "BBox")
+    assert outcome.code == 1
+    assert "a view is not in 0 … 35" in outcome.err
+
+
+def test_other_files_are_checked_too(files: tiny.Files, itinera: Command) -> None:
+    assert "1 entries" in itinera("check", files.tours).out
+    assert "2 entries" in itinera("check", files.write("gt.json", tiny.DENSE)).out
+    assert "2 episodes" in itinera("check", files.write("ce.json", tiny.GROUND)).out
+
+
+@pytest.fixture
+def bundle(files: tiny.Files, itinera: Command) -> Path:
+    out = files.folder / "bundle.jsonl"
+    assert itinera("score", files.predictions, *files.options, "--out", out).code == 0
+    return out
+
+
+def test_a_bundle_is_checked_against_itself_and_its_inputs(files: tiny.Files, bundle: Path, itinera: Command) -> None:
+    told = itinera("check", bundle, "--json").json
+    assert (told["kind"], told["episodes"], told["inputs not found"]) == ("scores", 5, 0)
+    files.predictions.unlink()
+    assert itinera("check", bundle, "--json").json["inputs not found"] == 1
+
+
+@pytest.mark.parametrize("changed", ["preds.json", "R2R_tiny.json", "connectivity/hut_connectivity.json"])
+def test_a_bundle_whose_inputs_changed_is_refused(
+    files: tiny.Files, bundle: Path, itinera: Command, changed: str
+) -> None:
+    path = files.folder / changed
+    path.write_text(json.dumps(json.loads(path.read_text())) + "\n")
+    outcome = itinera("check", bundle)
+    assert outcome.code == 1
+    assert "is not the file this result was made from" in outcome.err
+
+
+def test_a_changed_bundle_is_refused(bundle: Path, itinera: Command) -> None:
+    bundle.write_text(bundle.read_text().replace('"NE":4.0', '"NE":0.0'))
+    outcome = itinera("check", bundle)
+    assert outcome.code == 1
+    assert "changed or cut short" in outcome.err

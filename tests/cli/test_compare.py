@@ -1,0 +1,129 @@
+"""`itinera compare`, end to end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tiny
+from cli.conftest import Command
+
+
+@pytest.fixture
+def bundles(files: tiny.Files, itinera: Command) -> list[Path]:
+    """The tiny walks, and perfect ones."""
+    made = []
+    for name, walks in (("mine", tiny.WALKS), ("perfect", tiny.PERFECT)):
+        made.append(files.folder / f"{name}.jsonl")
+        preds = files.write(f"{name}.json", tiny.predictions(walks))
+        assert itinera("score", preds, *files.options, "--out", made[-1]).code == 0
+    return made
+
+
+def test_differences_are_of_the_later_minus_the_first(bundles: list[Path], itinera: Command) -> None:
+    outcome = itinera("compare", *bundles, "--json")
+    assert outcome.code == 0
+    told = outcome.json
+    assert (told["systems"], told["episodes"], told["scenes"], told["suite"]) == (["mine", "perfect"], 5, 2, "paper")
+    assert told["metrics"]["SR"]["means"] == {"mine": 0.8, "perfect": 1.0}
+    assert told["metrics"]["SR"]["differences"]["perfect"]["mean"] == pytest.approx(0.2)
+    assert told["metrics"]["NE"]["differences"]["perfect"]["mean"] == pytest.approx(-1.2)
+    # Better on 1_1 alone, equal elsewhere; for an error better is lower, and 1_1 and 2_0 are.
+    assert told["metrics"]["SR"]["differences"]["perfect"]["probability_of_improvement"] == pytest.approx(3 / 5)
+    assert told["metrics"]["NE"]["differences"]["perfect"]["probability_of_improvement"] == pytest.approx(3.5 / 5)
+
+
+def test_the_other_way_round_the_signs_change(bundles: list[Path], itinera: Command) -> None:
+    there, back = (itinera("compare", *order, "--json").json for order in (bundles, bundles[::-1]))
+    for name in ("SR", "NE", "SPL"):
+        assert there["metrics"][name]["differences"]["perfect"]["mean"] == pytest.approx(
+            -back["metrics"][name]["differences"]["mine"]["mean"]
+        )
+
+
+def test_the_terminal_shows_signs_and_letters(bundles: list[Path], itinera: Command) -> None:
+    lines = itinera("compare", *bundles).out.splitlines()
+    assert "5 episodes in 2 scenes · suite paper · protocol r2r" in lines[0]
+    (line,) = [line for line in lines if " SR %" in line and "OSR" not in line]
+    assert "80.0 a" in line
+    assert "100.0 a" in line  # two scenes cannot tell them apart
+    assert "+20.0" in line
+    assert any("−1.20" in line for line in lines if " NE m" in line)
+    (length,) = [line for line in lines if " PL m" in line]
+    assert "4.40 a" not in length  # neither long nor short is better
+
+
+@pytest.mark.parametrize(("shape", "said"), [("--csv", "metric,mine,perfect"), ("--markdown", "| metric | mine |"),
+                                             ("--latex", r"\begin{tabular}")])  # fmt: skip
+def test_every_shape_is_written(bundles: list[Path], itinera: Command, shape: str, said: str) -> None:
+    outcome = itinera("compare", *bundles, shape)
+    assert outcome.code == 0
+    assert outcome.out.startswith(said)
+
+
+def test_the_same_seed_gives_the_same_answer(bundles: list[Path], itinera: Command) -> None:
+    assert (
+        itinera("compare", *bundles, "--seed", 3, "--json").out
+        == itinera("compare", *bundles, "--seed", 3, "--json").out
+    )
+
+
+def test_bundles_of_one_name_are_told_apart_by_their_folders(bundles: list[Path], itinera: Command) -> None:
+    twin = bundles[0].parent / "other" / "mine.jsonl"
+    twin.parent.mkdir()
+    twin.write_bytes(bundles[0].read_bytes())
+    told = itinera("compare", bundles[0], twin, "--json").json
+    assert told["systems"] == [str(bundles[0]), str(twin)]
+    assert told["metrics"]["SR"]["differences"][str(twin)] == {
+        "mean": 0.0, "low": 0.0, "high": 0.0, "p_value": 1.0, "probability_of_improvement": 0.5,
+    }  # fmt: skip
+
+
+def scored(files: tiny.Files, itinera: Command, name: str, *options: object) -> Path:
+    out = files.folder / name
+    assert itinera("score", files.predictions, *files.options, "--out", out, *options).code == 0
+    return out
+
+
+def test_suites_are_not_mixed(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
+    outcome = itinera("compare", bundles[0], scored(files, itinera, "hamt.jsonl", "--suite", "hamt"))
+    assert outcome.code == 2
+    assert "was scored by suite paper" in outcome.err
+    assert "hamt by hamt" in outcome.err
+
+
+def test_protocols_are_not_mixed(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
+    outcome = itinera("compare", bundles[0], scored(files, itinera, "long.jsonl", "--protocol", "r4r"))
+    assert outcome.code == 2
+    assert "Results of different protocols cannot share a table" in outcome.err
+
+
+def test_episodes_are_not_mixed(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
+    tasks = files.write("fewer.json", tiny.PATHS[1:])
+    walks = files.write("fewer_preds.json", tiny.predictions({k: tiny.WALKS[k] for k in ("2_0", "3_0", "3_1")}))
+    fewer = files.folder / "fewer.jsonl"
+    assert itinera("score", walks, "--tasks", tasks, "--worlds", files.worlds, "--out", fewer).code == 0
+    for pair in ((bundles[0], fewer), (fewer, bundles[0])):
+        outcome = itinera("compare", *pair)
+        assert outcome.code == 2
+        assert "does not hold the same episodes" in outcome.err
+
+
+def test_one_bundle_is_no_comparison(bundles: list[Path], itinera: Command) -> None:
+    outcome = itinera("compare", bundles[0])
+    assert outcome.code == 2
+    assert "at least two results" in outcome.err
+
+
+def test_a_file_that_is_no_bundle_is_refused(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
+    outcome = itinera("compare", bundles[0], files.predictions)
+    assert outcome.code == 1
+    assert f"{files.predictions}: line 1: " in outcome.err
+
+
+def test_a_changed_bundle_is_refused(bundles: list[Path], itinera: Command) -> None:
+    bundles[1].write_text(bundles[1].read_text().replace('"SR":1.0', '"SR":0.0', 1))
+    outcome = itinera("compare", *bundles)
+    assert outcome.code == 1
+    assert "changed or cut short" in outcome.err

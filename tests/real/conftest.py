@@ -1,0 +1,5 @@
+"""The command, for real data too."""
+
+from cli.conftest import itinera
+
+__all__ = ["itinera"]

@@ -1,0 +1,110 @@
+"""Results side by side: only of one kind, with signs, letters and honest ties."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from itinera.errors import BadArgument
+from itinera.reports.comparison import aligned, compare
+from reports.tables_of import table
+
+SCENES = "aabbccddeeff"
+
+
+def spread(base: float, step: float = 0.01) -> list[float]:
+    """A value for each of the twelve episodes, close to `base`."""
+    return [base + step * (i % 5) for i in range(12)]
+
+
+def test_differences_are_later_minus_first() -> None:
+    found = compare(["one", "two"], [table(SCENES, SR=[0] * 12), table(SCENES, SR=[1, 0] * 6)])
+    (metric,) = found.metrics
+    assert (found.episodes, found.scenes, found.suite, found.protocol) == (12, 6, "paper", "r2r")
+    assert metric.means == (0.0, 0.5)
+    assert metric.differences[0].interval.mean == 0.5
+    assert metric.improvements[0].mean == 0.75  # better on half, equal on half
+
+
+def test_for_an_error_better_is_lower() -> None:
+    near, far = table(SCENES, NE=spread(1)), table(SCENES, NE=spread(5, 0.02))
+    (metric,) = compare(["near", "far"], [near, far]).metrics
+    assert metric.differences[0].interval.mean > 3.9
+    assert metric.improvements[0].mean == 0.0
+    assert metric.letters == ("a", "b")  # "a" is the group of the best
+
+
+def test_letters_are_shared_where_systems_cannot_be_told_apart() -> None:
+    high, low = table(SCENES, PL=spread(9)), table(SCENES, PL=spread(1, 0.02))
+    twin = table(SCENES, PL=spread(9)[::-1])
+    (metric,) = compare(["high", "twin", "low"], [high, twin, low]).metrics
+    assert metric.letters == ("a", "a", "b")
+    assert len(metric.differences) == len(metric.improvements) == 2
+
+
+def test_equal_results_differ_by_nothing() -> None:
+    (metric,) = compare(["x", "y"], [table(SCENES, SR=[1, 0] * 6)] * 2).metrics
+    gap = metric.differences[0]
+    assert (gap.interval.mean, gap.interval.low, gap.interval.high, gap.p_value) == (0, 0, 0, 1)
+    assert metric.improvements[0].mean == 0.5
+
+
+def test_episodes_are_paired_by_id_and_not_by_order() -> None:
+    names = [f"e{i}" for i in range(12)]
+    one = table(SCENES, NE=list(range(12)))
+    two = table(SCENES[::-1], episode_ids=names[::-1], NE=list(range(12))[::-1])
+    (metric,) = compare(["one", "two"], [one, two]).metrics
+    assert metric.differences[0].interval.mean == 0
+    values, scenes = aligned(["one", "two"], [one, two], "NE")
+    assert values.tolist() == [list(range(12))] * 2
+    assert "".join(scenes) == SCENES
+
+
+def test_what_is_undefined_or_infinite_anywhere_is_left_out_of_all() -> None:
+    one = table(SCENES, NE=[math.nan, *range(1, 12)])
+    two = table(SCENES, NE=[0, math.inf, *range(2, 12)])
+    (metric,) = compare(["one", "two"], [one, two]).metrics
+    assert metric.episodes == 10
+    assert metric.means == (np.mean(range(2, 12)),) * 2
+
+
+def test_a_metric_without_any_common_value_is_left_out() -> None:
+    one, two = table(SCENES, NE=[math.nan] * 12, SR=[1] * 12), table(SCENES, NE=[0] * 12, SR=[1] * 12)
+    assert [metric.column.name for metric in compare(["one", "two"], [one, two]).metrics] == ["SR"]
+
+
+def test_the_answer_depends_on_the_seed_alone() -> None:
+    """Thirty scenes are too many to try all sign patterns, so some are drawn."""
+    rng = np.random.default_rng(1)
+    scenes = "".join(chr(200 + i) for i in range(30)) * 2
+    tables = [table(scenes, NE=rng.random(60)) for _ in range(2)]
+    once, again, other = (compare(["x", "y"], tables, seed=seed).metrics[0].differences[0] for seed in (1, 1, 2))
+    assert not once.exact
+    assert once.p_value == again.p_value != other.p_value
+
+
+REFUSED = {
+    "protocols": ({"protocol": "r4r"}, "Results of different protocols cannot share a table"),
+    "suites": ({"suite": "hamt"}, r"suite paper \(of paper\), two by hamt \(of hamt\)"),
+    "episodes": ({"episode_ids": [f"f{i}" for i in range(12)]}, 'two does not hold the same episodes .*, "e0" for one'),
+}
+
+
+@pytest.mark.parametrize(("change", "said"), REFUSED.values(), ids=REFUSED.keys())
+def test_mixtures_are_refused(change: dict[str, object], said: str) -> None:
+    one, two = table(SCENES, SR=[1] * 12), table(SCENES, SR=[1] * 12, **change)  # type: ignore[arg-type]
+    with pytest.raises(BadArgument, match=said):
+        compare(["one", "two"], [one, two])
+
+
+def test_more_episodes_than_the_first_are_refused() -> None:
+    one, two = table("aabb", SR=[1] * 4), table("aabbc", SR=[1] * 5)
+    with pytest.raises(BadArgument, match="two does not hold the same episodes"):
+        compare(["one", "two"], [one, two])
+
+
+def test_one_result_is_no_comparison() -> None:
+    with pytest.raises(BadArgument, match="at least two results"):
+        compare(["one"], [table("ab", SR=[1, 0])])
