@@ -40,7 +40,7 @@ lint: $(VENV)/.installed-lint $(VENV)/.installed-test
 	$(BIN)/mypy
 
 docs: $(VENV)/.installed-docs
-	$(BIN)/mkdocs build --strict --quiet --site-dir site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
 clean:
 	rm -rf $(VENV) build dist site demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -28,7 +28,7 @@ def looked_up(distances: Mapping[Hashable, Mapping[Hashable, float]]) -> Distanc
 def metrics_of(
     walk: Sequence[Any], reference: Sequence[Any], goals: Sequence[Any], distance: Distance, radius: float = 3.0
 ) -> dict[str, float]:
-    """The ten metrics of one attempt, each by its own formula as the papers print it, edge cases as `paper` has them."""
+    """The ten metrics of one attempt, each by its own formula as the papers print it, edge cases as `paper` decides."""
     return {
         "PL": length_of(walk, distance),
         "NE": to_nearest(walk[-1], goals, distance),

@@ -127,3 +127,16 @@ def test_a_changed_bundle_is_refused(bundles: list[Path], itinera: Command) -> N
     outcome = itinera("compare", *bundles)
     assert outcome.code == 1
     assert "changed or cut short" in outcome.err
+
+
+def test_tours_are_compared_where_both_were_scored_over_the_same(files: tiny.Files, itinera: Command) -> None:
+    made = []
+    for name, walks in (("mine", tiny.WALKS), ("perfect", tiny.PERFECT)):
+        made.append(files.folder / f"{name}.jsonl")
+        preds = files.write(f"{name}.json", tiny.predictions(walks))
+        assert itinera("score", preds, *files.options, "--tours", files.tours, "--out", made[-1]).code == 0
+    told = itinera("compare", *made, "--json").json["metrics"]
+    alone = itinera("score", files.folder / "mine.json", *files.options, "--tours", files.tours, "--json").json
+    assert told["t-nDTW"]["means"]["perfect"] == pytest.approx(1.0)
+    assert told["t-nDTW"]["means"]["mine"] == pytest.approx(alone["metrics"]["t-nDTW"]["mean"])
+    assert told["t-nDTW"]["differences"]["perfect"]["mean"] > 0

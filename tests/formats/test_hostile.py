@@ -33,7 +33,7 @@ def read(known: Format, path: Path) -> None:
         content = known.read(path)
         if known.kind == "walks":
             list(content.trajectories)
-            assert len(content.answers.counts) == len(content.answers.episode_ids)
+            assert len(content.answers.places) == len(content.answers.episode_ids)
         elif known in ARCHIVES:
             list(content.values())
     except BadFile as error:

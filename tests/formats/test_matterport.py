@@ -71,9 +71,9 @@ def test_edges_join_included_panoramas_and_isolated_ones_stay(tmp_path: Path) ->
     assert graph.between(["a"], ["c", "e"]).tolist() == [[7.0, math.inf]]
 
 
-def test_an_edge_that_one_end_lists_is_an_edge(tmp_path: Path) -> None:
+def test_an_edge_that_only_one_end_lists_is_none(tmp_path: Path) -> None:
     house = [panorama("a", (0, 0, 0), [False, True]), panorama("b", (1, 0, 0), [False, False])]
-    assert graph_of(read_worlds(folder(tmp_path, house=house)), "house").neighbours("b") == ("a",)
+    assert graph_of(read_worlds(folder(tmp_path, house=house)), "house").neighbours("a") == ()
 
 
 def test_panorama_positions_add_the_offset_in_the_cameras_frame(tmp_path: Path) -> None:

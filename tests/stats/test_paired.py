@@ -151,3 +151,13 @@ def test_undefined_values_name_their_system():
 def test_permutations_are_needed():
     with pytest.raises(BadArgument, match="at least 1"):
         paired_difference([1, 2], [1, 1], rng=rng(), permutations=0)
+
+
+def test_weights_count_in_the_difference_its_test_and_the_share_of_improvements():
+    a, b, weights = np.array([1.0, 0.0, 3.0]), np.array([0.0, 1.0, 0.0]), [1.0, 2.0, 3.0]
+    found = paired_difference(a, b, rng=rng(), weights=weights)
+    assert found.interval.mean == pytest.approx((1 - 2 + 9) / 6)
+    assert found.p_value == enumerated([1.0, -2.0, 9.0])
+    assert probability_of_improvement(a, b, weights=weights).mean == pytest.approx(4 / 6)
+    assert paired_t_p_value(a, b, weights=weights) == pytest.approx(paired_t_p_value(a, b, weights=[2, 4, 6]))
+    assert paired_t_p_value(a, b, weights=weights) != pytest.approx(paired_t_p_value(a, b))

@@ -93,3 +93,9 @@ def test_scores_are_a_table():
 def test_undefined_scores_name_their_system():
     with pytest.raises(BadArgument, match="system 1 holds"):
         tie_groups([[1.0, 2.0], [np.nan, 1.0]])
+
+
+def test_weights_change_the_order():
+    scores = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    assert tie_groups(scores, weights=[1.0, 3.0, 1.0]).order.tolist() == [1, 0]
+    assert tie_groups(scores, weights=[3.0, 1.0, 1.0]).order.tolist() == [0, 1]

@@ -132,6 +132,8 @@ def _grid(wanted: list[Published], findings: list[Finding]) -> Grid:
         name = finding.suite if finding.repeats == "keep" else f"{finding.suite}, repeats dropped"
         rows.append((name, *cells, finding.refused))
     headings = ("suite", *(f"{number.metric} = {number.printed}" for number in wanted), "")
+    if not any(finding.refused for finding in findings):
+        headings, rows = headings[:-1], [row[:-1] for row in rows]
     return Grid(headings, tuple(rows))
 
 

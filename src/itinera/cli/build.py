@@ -1,4 +1,4 @@
-"""`itinera build`: long journeys and tours from any split."""
+"""`itinera build`: long journeys, and by `build_tours.py` tours, from any split."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
+from itinera.cli import build_tours, output
 from itinera.cli import inputs as given
-from itinera.cli import output
 
 if TYPE_CHECKING:
     from itinera.builders.joining import Joining, Journey
@@ -21,19 +22,16 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Build long journeys (R4R, R6R, R8R) and tours from any split.", no_args_is_help=True)
 
 Graphs = Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive.")]
-Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
 Positions = Annotated[
     str, typer.Option(help="pose, or panorama: the positions of the first release, which its published counts need.")
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with a build that was interrupted.")]
-Seed = Annotated[int, typer.Option(help="Of everything drawn at random.")]
 
 
 def _joined(parts: int, name: str, words: str) -> None:
     def build(
         tasks: given.Tasks,
         worlds: Graphs,
-        out: Out,
+        out: given.Out,
         positions: Positions = "pose",
         threshold: Annotated[float, typer.Option(help="Metres from the end of a path to the start of the next.")] = 3.0,
         round_trips: Annotated[bool, typer.Option(help="Keep journeys that end where they start.")] = True,
@@ -42,8 +40,8 @@ def _joined(parts: int, name: str, words: str) -> None:
         ] = None,
         journeys: Annotated[int | None, typer.Option(help="At most so many per scene, drawn at random.")] = None,
         texts: Annotated[int | None, typer.Option(help="At most so many instructions each, drawn at random.")] = None,
-        seed: Seed = 0,
-        resume: Resume = False,
+        seed: given.Seed = 0,
+        resume: given.Resume = False,
         json: output.Json = False,
     ) -> None:
         from itinera.builders.joining import Joining
@@ -64,6 +62,7 @@ def _joined(parts: int, name: str, words: str) -> None:
 _joined(2, "r4r", "two")
 _joined(3, "r6r", "three")
 _joined(4, "r8r", "four")
+app.command("tours")(build_tours.tours)
 
 
 def _build_journeys(
@@ -98,8 +97,6 @@ def _build_journeys(
 
 
 def _lines(split: Split, world_id: str, worlds: Mapping[str, World], joining: Joining, first: int) -> Iterator[bytes]:
-    import msgspec
-
     from itinera.builders.joining import join_scene
 
     encoder = msgspec.json.Encoder()

@@ -33,6 +33,9 @@ Format = Annotated[
     typer.Option("--format", help="The file's format, instead of looking inside.", autocompletion=lambda: formats()),
 ]
 ProtocolName = Annotated[str | None, typer.Option("--protocol", help="Judge by this protocol, not the tasks' own.")]
+Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with a build that was interrupted.")]
+Seed = Annotated[int, typer.Option(help="Of everything drawn at random.")]
 Missing = Annotated[str, typer.Option(help="fail: every episode must be answered; zero: count the rest as failures.")]
 Repeats = Annotated[str, typer.Option(help="keep or drop places that equal the one before, such as turns in place.")]
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from itinera.cli import audit, build, check, compare, conformance, convert, power, score
+from itinera.cli import audit, build, check, compare, conformance, convert, describe, power, score
 from itinera.errors import ItineraError
 
 app = typer.Typer(
@@ -38,6 +38,7 @@ def _itinera(
 
 
 app.add_typer(build.app, name="build")
+app.command("describe")(describe.describe)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("convert")(convert.convert)

@@ -135,7 +135,7 @@ FORMATS = (
     Format("ivln-ce-targets", "targets", "IVLN-CE's target paths of whole tours",
            _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"), ivln.read_all_references, ivln.write_references),
     Format("graphs", "worlds", "navigation graphs, one JSON file",
-           lambda head: head.begins(r"\{\s*" + NAMED + r'\{\s*("frame"\s*:\s*"[^"]*"\s*,\s*)?"(nodes"\s*:\s*\{|edges"\s*:\s*\[)'),
+           lambda head: head.begins(r"\{\s*" + NAMED + r'\{\s*("frame"\s*:\s*"[^"]*"\s*,\s*)?"(nodes|edges)"\s*:'),
            graphs.read_worlds, graphs.write_worlds),
     Format("ivln-tours", "tours", "IVLN's tours, discrete and continuous",
            lambda head: head.begins(r"\{\s*" + NAMED + r"\{\s*" + NAMED + r"\[\s*\["),
@@ -152,8 +152,6 @@ ARCHIVES = (
     Format("bbox", "objects", "REVERIE's object boxes, folder or archive", lambda head: False,
            reverie.read_objects, reverie.write_objects),
 )  # fmt: skip
-
-_ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$")
 
 BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES)}
 
@@ -172,7 +170,7 @@ def named(name: str) -> Format:
 def detect(path: str | Path) -> Format:
     """The format of a file or folder, from its content."""
     path = Path(path)
-    if path.is_dir() or _ARCHIVE.search(path.name):
+    if path.is_dir() or re.search(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$", path.name):
         from itinera.formats.files import members
 
         if members(path, matterport.SUFFIX):
@@ -222,14 +220,12 @@ def read_walks(path: str | Path, split: Split | None = None, *, format: str | No
     return logbook
 
 
-def read_worlds(path: str | Path, *, format: str | None = None) -> Mapping[str, World]:
+def read_worlds(path: str | Path) -> Mapping[str, World]:
     """The worlds of a connectivity folder or archive, or of a file of graphs."""
     path = Path(path)
-    # Folders and archives are connectivity; looking into them first would unpack them twice.
-    if format is None and (not path.is_file() or _ARCHIVE.search(path.name)):
-        return matterport.read_worlds(path)
-    worlds: Mapping[str, World] = _of_kind(path, "worlds", format).read(path)
-    return worlds
+    if path.is_file() and BY_NAME["graphs"].recognises(look_inside(path)):
+        return graphs.read_worlds(path)
+    return matterport.read_worlds(path)
 
 
 def read_tours(path: str | Path, split: Split, *, format: str | None = None) -> tuple[Tour, ...]:

@@ -14,7 +14,6 @@ from typing import Any, overload
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import collecting_later, decode_list
@@ -185,22 +184,21 @@ def read_walks(path: str | Path) -> Logbook:
     with collecting_later():
         predictions = _decoded(read_bytes(path), str(path))
         ids = [p.inst_idx if p.instr_id is None else p.instr_id for p in predictions]
-        counts = np.fromiter((len(p.trajectory) for p in predictions), np.int64, len(predictions))
-        if None in ids or not counts.all():
-            raise BadFile(str(path), _unnamed_or_empty(ids, counts))
+        places = [[step.viewpoint for step in p.trajectory] for p in predictions]
+        if None in ids or not all(places):
+            raise BadFile(str(path), _unnamed_or_empty(ids, places))
         names = list(map(str, ids))
-        places = [step.viewpoint for p in predictions for step in p.trajectory]
-    stopped, untimed = np.ones(len(counts), dtype=bool), np.full(len(counts), np.nan)
-    answers = Answers(names, places, counts, stopped, untimed)
+    stopped, untimed = np.ones(len(names), dtype=bool), np.full(len(names), np.nan)
+    answers = Answers(names, places, stopped, untimed)
     return Logbook(str(path), _Walks(names, predictions), prepared=answers)
 
 
-def _unnamed_or_empty(ids: Sequence[str | int | None], counts: NDArray[np.int64]) -> Iterable[Fault]:
-    for i, (name, count) in enumerate(zip(ids, counts, strict=True)):
+def _unnamed_or_empty(ids: Sequence[str | int | None], places: Sequence[list[str]]) -> Iterable[Fault]:
+    for i, (name, walked) in enumerate(zip(ids, places, strict=True)):
         if name is None:
             remedy = "Name the instruction each trajectory answers."
             yield Fault(f"record {i}", "has neither instr_id nor inst_idx.", remedy)
-        if not count:
+        if not walked:
             yield Fault(f'record {i} ("{name}")', "is empty.", "A walk must include its start.", "trajectory")
 
 

@@ -172,8 +172,8 @@ class _Group:
         counts = np.fromiter(map(len, places), np.int64, len(places))
         try:
             if isinstance(self.space, NavGraph):
-                numbers = list(map(self.space.index.__getitem__, chain.from_iterable(places)))
-                return Ragged.from_counts(np.array(numbers, dtype=np.int64), counts)
+                numbers = map(self.space.index.__getitem__, chain.from_iterable(places))
+                return Ragged.from_counts(np.fromiter(numbers, np.int64, int(counts.sum())), counts)
             return Ragged.from_counts(self.space.locate(np.concatenate([np.asarray(row) for row in places])), counts)
         except (BadArgument, ValueError, TypeError, KeyError):
             faults.extend(self._unknown_places(places))
@@ -181,17 +181,11 @@ class _Group:
 
     def _places(self) -> list[Places]:
         """The places of each attempt; a missing walk stands at its start."""
-        ends = np.cumsum(self.answers.counts)
-        begins = ends - self.answers.counts
-        every = self.answers.places
-        if not len(ends):
-            return [cast(Places, [episode.start.place]) for episode in self.episodes]
-        found: list[Places] = list(
-            map(every.__getitem__, map(slice, begins[self.chosen].tolist(), ends[self.chosen].tolist()))
-        )
-        for i in np.flatnonzero(self.chosen < 0):
-            found[i] = cast(Places, [self.episodes[i].start.place])
-        return found
+        walked = self.answers.places
+        return [
+            walked[i] if i >= 0 else cast(Places, [episode.start.place])
+            for i, episode in zip(self.chosen.tolist(), self.episodes, strict=True)
+        ]
 
     def _unknown_places(self, places: list[Places]) -> Iterator[Fault]:
         for i, row in enumerate(places):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,11 +26,10 @@ class Walk:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """All a judge needs of a logbook, trajectory after trajectory in flat arrays."""
+    """All a judge needs of a logbook, one entry for each trajectory."""
 
     episode_ids: Sequence[str]
-    places: Places  # of the acting phase, end to end
-    counts: NDArray[np.int64]  # (n,) places of each
+    places: Sequence[Places]  # of the acting phase
     stopped: NDArray[np.bool_]  # (n,)
     durations: Array  # (n,) seconds from first to last of these places, NaN where not timed
 
@@ -66,23 +64,16 @@ def _answers(source: str, trajectories: Sequence[Trajectory]) -> Answers:
     on_ground = [isinstance(places, np.ndarray) for places in acted if len(places)]
     if any(on_ground) and not all(on_ground):
         raise BadFile(source, [Fault("", "some walks are on a graph and some on the ground.", "Score them apart.")])
-    filled = [places for places in acted if len(places)]
-    places: Places
-    if any(on_ground):
-        faults = [
-            Fault(f'episode "{t.episode_id}"', "positions must be triples of metres.", "Log x, y and z of each place.")
-            for t, points in zip(trajectories, acted, strict=True)
-            if len(points) and np.shape(points)[1:] != (3,)
-        ]
-        if faults:
-            raise BadFile(source, faults)
-        places = np.concatenate([np.asarray(points, dtype=np.float64) for points in filled])
-    else:
-        places = list(chain.from_iterable(filled))
+    faults = [
+        Fault(f'episode "{t.episode_id}"', "positions must be triples of metres.", "Log x, y and z of each place.")
+        for t, places in zip(trajectories, acted, strict=True)
+        if isinstance(places, np.ndarray) and len(places) and places.shape[1:] != (3,)
+    ]
+    if faults:
+        raise BadFile(source, faults)
     return Answers(
         episode_ids=[trajectory.episode_id for trajectory in trajectories],
-        places=places,
-        counts=np.fromiter(map(len, acted), np.int64, len(acted)),
+        places=acted,
         stopped=np.array([trajectory.ending is Ending.STOPPED for trajectory in trajectories], dtype=bool),
         durations=np.array([_duration(trajectory) for trajectory in trajectories], dtype=np.float64),
     )

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
-from itinera.records import Column, ScoreTable
+from itinera.records import Column, ScoreTable, TourTable
 from itinera.seeds import generator
 from itinera.stats import Difference, Interval, paired_difference, probability_of_improvement, tie_groups
 from itinera.worlds import Array
@@ -20,7 +20,7 @@ class MetricComparison:
     """One metric over all systems: differences are each later system minus the first."""
 
     column: Column
-    episodes: int  # where every system has a value
+    episodes: int  # or tours, for a tour metric: those where every system has a value
     means: tuple[float, ...]
     differences: tuple[Difference, ...]
     improvements: tuple[Interval, ...]  # probability that the later system does better on an episode
@@ -48,7 +48,13 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
     for column in first.columns:
         values, scenes = aligned(names, tables, column.name)
         if values.size:
-            metrics.append(_compared(column, values, scenes, seed, level))
+            metrics.append(_compared(column, values, None, scenes, seed, level))
+    toured = [table.tours for table in tables if table.tours is not None]
+    if len(toured) == len(tables):
+        for column in toured[0].columns:
+            values, weights, scenes = _aligned_tours(names, toured, column.name)
+            if values.size:
+                metrics.append(_compared(column, values, weights, scenes, seed, level))
     return Comparison(
         names=tuple(names),
         metrics=tuple(metrics),
@@ -94,20 +100,39 @@ def _order(first: ScoreTable, table: ScoreTable, name: str) -> NDArray[np.int64]
     return np.array([where[episode_id] for episode_id in first.episode_ids], dtype=np.int64)
 
 
-def _compared(column: Column, values: Array, scenes: NDArray[np.str_], seed: int, level: float) -> MetricComparison:
+def _aligned_tours(
+    names: Sequence[str], tables: Sequence[TourTable], metric: str
+) -> tuple[Array, Array, NDArray[np.str_]]:
+    """As `aligned`, over tours, with (tours,) what each weighs."""
+    first = tables[0]
+    for name, table in zip(names, tables, strict=True):
+        if table.tour_ids != first.tour_ids:
+            raise BadArgument(f"{name} was scored over other tours than {names[0]}. Compare results of one tours file.")
+    values = np.stack([table[metric] for table in tables])
+    counted = np.isfinite(values).all(axis=0) & (first.weights[metric] > 0)
+    return values[:, counted], first.weights[metric][counted], np.asarray(first.world_ids)[counted]
+
+
+def _compared(
+    column: Column, values: Array, weights: Array | None, scenes: NDArray[np.str_], seed: int, level: float
+) -> MetricComparison:
     differences, improvements = [], []
     sign = -1.0 if column.better == "lower" else 1.0
     for k in range(1, len(values)):
         rng = generator(seed, "compare", column.name, str(k))
-        differences.append(paired_difference(values[k], values[0], clusters=scenes, level=level, rng=rng))
-        improvements.append(
-            probability_of_improvement(sign * values[k], sign * values[0], clusters=scenes, level=level)
+        differences.append(
+            paired_difference(values[k], values[0], clusters=scenes, weights=weights, level=level, rng=rng)
         )
-    ties = tie_groups(sign * values, clusters=scenes, level=level)
+        improvements.append(
+            probability_of_improvement(
+                sign * values[k], sign * values[0], clusters=scenes, weights=weights, level=level
+            )
+        )
+    ties = tie_groups(sign * values, clusters=scenes, weights=weights, level=level)
     return MetricComparison(
         column=column,
         episodes=values.shape[1],
-        means=tuple(map(float, values.mean(axis=1))),
+        means=tuple(map(float, np.average(values, axis=1, weights=weights))),
         differences=tuple(differences),
         improvements=tuple(improvements),
         letters=tuple("".join(sorted(group)) for group in ties.groups),

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from itinera.errors import BadArgument
 from itinera.stats.intervals import UNBOUNDED, Interval, interval
 from itinera.stats.means import estimate_mean
-from itinera.stats.samples import Floats, Labels, as_values, cluster_codes, cluster_sums
+from itinera.stats.samples import Floats, Labels, as_values, as_weights, cluster_codes, cluster_sums
 from itinera.stats.student import upper_tail
 
 _EXACT_UP_TO = 14  # clusters: 2**14 sign patterns are tried in a millisecond or so
@@ -37,6 +37,7 @@ def paired_difference(
     *,
     rng: np.random.Generator,
     clusters: Labels | None = None,
+    weights: ArrayLike | None = None,
     permutations: int = 10_000,
     level: float = 0.95,
 ) -> Difference:
@@ -52,24 +53,32 @@ def paired_difference(
     codes = np.arange(len(differences)) if clusters is None else cluster_codes(clusters, size=len(differences))
     if permutations < 1:
         raise BadArgument(f"{permutations} permutations test nothing. Give at least 1; 10000 is usual.")
-    totals = cluster_sums(codes, differences)
+    totals = cluster_sums(codes, differences * as_weights(weights, len(differences)))
     p_value, exact = _sign_flip_test(totals, permutations, rng)
-    estimate = interval(differences, clusters=clusters, bounds=UNBOUNDED, level=level)
+    estimate = interval(differences, clusters=clusters, weights=weights, bounds=UNBOUNDED, level=level)
     return Difference(estimate, p_value, exact, len(differences), len(totals))
 
 
 def probability_of_improvement(
-    a: ArrayLike, b: ArrayLike, *, clusters: Labels | None = None, level: float = 0.95
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    clusters: Labels | None = None,
+    weights: ArrayLike | None = None,
+    level: float = 0.95,
 ) -> Interval:
     """How often a beats b on the same episode, ties counting half, with the default interval.
 
     It compares episode by episode, P(a > b) + P(a = b) / 2, and not every episode of one system with every episode of
     the other. 0.5 means neither is ahead.
     """
-    return interval((np.sign(_differences(a, b)) + 1) / 2, clusters=clusters, bounds=(0.0, 1.0), level=level)
+    ahead = (np.sign(_differences(a, b)) + 1) / 2
+    return interval(ahead, clusters=clusters, weights=weights, bounds=(0.0, 1.0), level=level)
 
 
-def paired_t_p_value(a: ArrayLike, b: ArrayLike, *, clusters: Labels | None = None) -> float:
+def paired_t_p_value(
+    a: ArrayLike, b: ArrayLike, *, clusters: Labels | None = None, weights: ArrayLike | None = None
+) -> float:
     """The two-sided p-value of the cluster-robust t-test that belongs to the default interval.
 
     Unlike sign flips it has no smallest value, so it can be corrected for many comparisons. Where the differences do
@@ -77,7 +86,7 @@ def paired_t_p_value(a: ArrayLike, b: ArrayLike, *, clusters: Labels | None = No
     no difference).
     """
     differences = _differences(a, b)
-    estimate = estimate_mean(differences, clusters=clusters)
+    estimate = estimate_mean(differences, clusters=clusters, weights=weights)
     if estimate.mean == 0 or len(differences) == 1:
         return 1.0
     if estimate.standard_error == 0:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
 from itinera.stats.paired import paired_t_p_value
-from itinera.stats.samples import Floats, Integers, Labels, as_values, check_level, cluster_codes
+from itinera.stats.samples import Floats, Integers, Labels, as_values, as_weights, check_level, cluster_codes
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,9 @@ class Ties:
     groups: tuple[frozenset[str], ...]  # (systems,) the letters of each system, "a" being the group of the best
 
 
-def tie_groups(scores: ArrayLike, *, clusters: Labels | None = None, level: float = 0.95) -> Ties:
+def tie_groups(
+    scores: ArrayLike, *, clusters: Labels | None = None, weights: ArrayLike | None = None, level: float = 0.95
+) -> Ties:
     """Systems ordered by mean, with the groups of those that cannot be told apart.
 
     `scores` is (systems, episodes), every system on the same episodes. Each pair is compared with the paired
@@ -42,11 +44,11 @@ def tie_groups(scores: ArrayLike, *, clusters: Labels | None = None, level: floa
     rows = [as_values(row, name=f"system {index}") for index, row in enumerate(table)]
     codes = None if clusters is None else cluster_codes(clusters, size=table.shape[1])
     pairs = list(combinations(range(len(rows)), 2))
-    corrected = _holm(np.array([paired_t_p_value(rows[i], rows[j], clusters=codes) for i, j in pairs]))
+    corrected = _holm(np.array([paired_t_p_value(rows[i], rows[j], clusters=codes, weights=weights) for i, j in pairs]))
     p_values = np.ones((len(rows), len(rows)))
     for (i, j), p in zip(pairs, corrected, strict=True):
         p_values[i, j] = p_values[j, i] = p
-    means = table.mean(axis=1)
+    means = np.average(table, axis=1, weights=as_weights(weights, table.shape[1]))
     order = np.argsort(-means, kind="stable")
     apart = [pair for pair, p in zip(pairs, corrected, strict=True) if p < 1 - level]
     return Ties(means, order, p_values, _letters(_maximal_ties(len(rows), apart), order))

@@ -1,4 +1,4 @@
-"""How much of what comes next was seen before: the oracle's view of a tour, episode by episode. Start with `seen_before`.
+"""How much of what comes next was seen before: an oracle's view of a tour. Start with `seen_before`.
 
 The oracle walks the reference path of every episode, and from the end of one it is led along the shortest way to the
 start of the next. What it passes while being led counts as seen, as it does for an agent that watches; so from the
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault
+from itinera.formats.r2r import PARTS
 from itinera.stats import interval
 from itinera.tasks import Split
 from itinera.worlds import Array, NavGraph, Ragged, World
@@ -57,8 +58,7 @@ class Curve:
 
 def routes_of_tours(split: Split) -> tuple[Route, ...]:
     """The split's tours as an oracle walks them."""
-    toured = [split.by_id[name] for tour in split.tours for name in tour.episode_ids]
-    _ask_for_paths(split, [episode.id for episode in toured if episode.goals_withheld])
+    split.ask_for_goals("What was seen along a tour needs its paths: give a split with its answers.")
     return tuple(
         Route(tour.world_id, tuple(_nodes(split.by_id[name].reference) for name in tour.episode_ids))
         for tour in split.tours
@@ -85,12 +85,9 @@ def routes_of_parts(split: Split, parts: Split) -> tuple[Route, ...]:
     return tuple(routes)
 
 
-_PARTS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
-
-
 def part_ids(notes: Mapping[str, object]) -> tuple[object, ...]:
     """The path ids a joined journey's notes name, in order; none for an episode that was not joined."""
-    return tuple(notes[name] for name in _PARTS if name in notes)
+    return tuple(notes[name] for name in PARTS if name in notes)
 
 
 def seen_before(routes: Sequence[Route], worlds: Mapping[str, World], *, by: Sight = "visited") -> Seen:
@@ -165,9 +162,3 @@ def _nodes(places: object) -> tuple[str, ...]:
     if not all(isinstance(place, str) for place in path):
         raise BadArgument("What was seen is counted in nodes of navigation graphs; these tasks are on the ground.")
     return path
-
-
-def _ask_for_paths(split: Split, withheld: Sequence[str]) -> None:
-    if withheld:
-        problem = f"{len(withheld)} of the episodes that tours visit do not tell their path."
-        raise BadFile(split.name, [Fault("", problem, "Coverage needs a split with its answers.")])

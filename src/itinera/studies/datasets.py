@@ -165,7 +165,7 @@ def turns_along(points: Ragged) -> Array:
     first = np.flatnonzero(np.diff(joints) == 1)  # moves whose next one is of the same row
     first = first[moving[first] & moving[first + 1]]
     change = headings[first + 1] - headings[first]
-    return np.pi - (np.pi - change) % (2 * np.pi)
+    return np.asarray(np.pi - (np.pi - change) % (2 * np.pi))
 
 
 def straight_share(turns: Array, *, within: float = STRAIGHT_ON) -> float:
@@ -218,21 +218,22 @@ def _measured(source: str, paths: Sequence[_Path], worlds: Mapping[str, World]) 
     rows: dict[str, list[int]] = {}
     for i, path in enumerate(paths):
         rows.setdefault(path.episode.world_id, []).append(i)
-    found = _Measured(np.zeros(len(paths), dtype=np.int64), *(np.zeros(len(paths)) for _ in range(3)), np.empty(0))
+    edges = np.zeros(len(paths), dtype=np.int64)
+    lengths, distances, overlaps = (np.zeros(len(paths)) for _ in range(3))
     turns = [np.empty(0)]
     faults: list[Fault] = []
     for world_id, numbers in rows.items():
         walked = _walked(world_id, [paths[i].episode for i in numbers], worlds, faults)
         if walked is None:
             continue
-        found.edges[numbers] = walked.walked.counts - 1
-        found.lengths[numbers] = walked.lengths
-        found.distances[numbers] = walked.shortest
-        found.overlaps[numbers] = shared_places(walked.names[0])
+        edges[numbers] = walked.walked.counts - 1
+        lengths[numbers] = walked.lengths
+        distances[numbers] = walked.shortest
+        overlaps[numbers] = shared_places(walked.names[0])
         turns.append(turns_along(walked.straight.walked))
     if faults:
         raise BadFile(source, faults)
-    return _Measured(found.edges, found.lengths, found.distances, found.overlaps, np.concatenate(turns))
+    return _Measured(edges, lengths, distances, overlaps, np.concatenate(turns))
 
 
 def shared_places(rows: Ragged) -> Array:

@@ -1,0 +1,176 @@
+"""The random agents of Stay on the Path (Tables 3 and 4): a million walks per row, beside the printed numbers.
+
+A walk starts where an episode does, has as many moves as a reference path drawn at random, and goes to a neighbour
+chosen evenly at each move. The paper draws the number of moves from the training split (footnote 3); drawn from the
+split that is scored, the printed numbers come out.
+
+Expected, with lengths from the scored split: 15 of the 20 cells to the printed digit and four within 0.1. The one that
+is left, PL on R2R val-unseen, is printed as 9.32, which is the NE beside it: our walks are about 10.0 m long, and those
+with lengths from the training split too. Without chance agreement, the rows with lengths from the training split are
+farther away, mostly in PL.
+
+    ITINERA_DATA=… python recipes/random_walks.py --walks 1000000 --seed 1
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from itinera.builders.joining import join
+from itinera.formats import matterport, r2r
+from itinera.metrics import Attempts
+from itinera.metrics.efficiency import path_length, spl
+from itinera.metrics.fidelity import cls
+from itinera.metrics.reaching import navigation_error, success
+from itinera.seeds import generator
+from itinera.worlds import NavGraph, Ragged, World
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+METRICS = {
+    "PL": path_length,
+    "NE": navigation_error,
+    "SR": lambda attempts: 100 * success(attempts, radius=3.0),
+    "SPL": lambda attempts: 100 * spl(attempts, radius=3.0),
+    "CLS": lambda attempts: 100 * cls(attempts, threshold=3.0),
+}
+PRINTED = {
+    ("R2R", "val_seen"): ("10.4", "9.82", "5.0", "3.7", "29.4"),
+    ("R2R", "val_unseen"): ("9.32", "9.32", "5.2", "4.0", "29.0"),
+    ("R4R", "val_seen"): ("21.8", "11.4", "13.1", "2.0", "23.1"),
+    ("R4R", "val_unseen"): ("23.6", "10.4", "13.8", "2.2", "22.3"),
+}
+MISPRINT = ("R2R", "val_unseen", "PL")
+AT_ONCE = 100_000  # walks scored together
+
+
+@dataclass(frozen=True)
+class Paths:
+    """The reference paths of a split, each as often as it has instructions."""
+
+    world_ids: tuple[str, ...]
+    paths: tuple[tuple[str, ...], ...]
+
+    @property
+    def edges(self) -> Integers:
+        return np.array([len(path) - 1 for path in self.paths])
+
+
+def r2r_paths(folder: Path, split: str) -> Paths:
+    episodes = r2r.read_split(folder / "r2r" / f"R2R_{split}.json.gz").episodes
+    return Paths(tuple(e.world_id for e in episodes), tuple(tuple(e.reference) for e in episodes))
+
+
+def r4r_paths(folder: Path, split: str, worlds: Mapping[str, World]) -> Paths:
+    journeys = list(join(r2r.read_split(folder / "r2r" / f"R2R_{split}.json.gz"), worlds))
+    repeated = [journey for journey in journeys for _ in journey.texts]
+    return Paths(tuple(j.world_id for j in repeated), tuple(j.path for j in repeated))
+
+
+def wander(graph: NavGraph, starts: Integers, moves: Integers, rng: np.random.Generator) -> Ragged:
+    """Walks of so many moves from these nodes, each to a neighbour chosen evenly: all walks move at once."""
+    both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
+    both = both[np.argsort(both[:, 0], kind="stable")]
+    first = np.searchsorted(both[:, 0], np.arange(len(graph.nodes) + 1))
+    walks = Ragged.from_counts(np.empty(int((moves + 1).sum()), dtype=np.int64), moves + 1)
+    at = starts.copy()
+    walks.values[walks.starts[:-1]] = at
+    for move in range(1, int(moves.max(initial=0)) + 1):
+        walking = np.flatnonzero(moves >= move)
+        here = at[walking]
+        choice = (rng.random(len(here)) * (first[here + 1] - first[here])).astype(np.int64)
+        at[walking] = both[first[here] + choice, 1]
+        walks.values[walks.starts[walking] + move] = at[walking]
+    return walks
+
+
+def wandered(
+    scored: Paths, lengths: Integers, worlds: Mapping[str, World], count: int, rng: np.random.Generator
+) -> Iterator[Attempts]:
+    """So many random walks beside the references they should have followed, in batches of one world each."""
+    episodes = np.sort(rng.integers(len(scored.paths), size=count))
+    moves = rng.choice(lengths, size=count)
+    names, owners = np.unique(scored.world_ids, return_inverse=True)
+    for number, world_id in enumerate(names):
+        graph = worlds[str(world_id)].space
+        assert isinstance(graph, NavGraph)
+        rows = np.flatnonzero(owners[episodes] == number)
+        for batch in np.array_split(rows, len(rows) // AT_ONCE + 1):
+            asked, which = np.unique(episodes[batch], return_inverse=True)
+            reference = Ragged.of([graph.locate(scored.paths[i]) for i in asked], dtype=np.int64).take(which)
+            goals = Ragged.from_counts(reference.lasts(), np.ones(len(batch), dtype=np.int64))
+            walked = wander(graph, reference.firsts(), moves[batch], rng)
+            blank = np.full(len(batch), np.nan)
+            yield Attempts(graph, walked, reference, goals, np.ones(len(batch), dtype=bool), blank, blank)
+
+
+def means(attempts: Iterator[Attempts]) -> dict[str, float]:
+    """The mean of each metric over all attempts."""
+    sums, count = dict.fromkeys(METRICS, 0.0), 0
+    for batch in attempts:
+        count += len(batch)
+        for name, measure in METRICS.items():
+            sums[name] += float(measure(batch).sum())
+    return {name: total / count for name, total in sums.items()}
+
+
+def rounded(value: float, printed: str) -> str:
+    """The value with the digits the paper prints."""
+    return f"{value:.{len(printed.split('.')[1])}f}"
+
+
+def off(value: float, printed: str) -> int:
+    """How many units of 0.1 (or of the last printed digit, where that is smaller) the rounded value is away, told as
+    0: to the digit, 1: within 0.1, 2: farther."""
+    ours = rounded(value, printed)
+    return 0 if ours == printed else 1 if abs(float(ours) - float(printed)) < 0.1 + 1e-9 else 2
+
+
+def main(
+    walks: Annotated[int, typer.Option(min=1, help="Random walks per row.")] = 1_000_000,
+    seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 1,
+) -> None:
+    """Print the random rows of Tables 3 and 4 beside ours."""
+    place = os.environ.get("ITINERA_DATA")
+    if not place:
+        print("Needs R2R and the connectivity graphs: set ITINERA_DATA to the data pack.", file=sys.stderr)
+        return
+    folder = Path(place)
+    worlds = matterport.read_worlds(folder / "connectivity.tar.xz", positions="panorama")
+    splits = ("train", "val_seen", "val_unseen")
+    sets = {("R2R", split): r2r_paths(folder, split) for split in splits}
+    sets |= {("R4R", split): r4r_paths(folder, split, worlds) for split in splits}
+    table = Table("", "walk lengths", *METRICS, title=f"Random agents, {walks} walks per row")
+    counts = [0, 0, 0]
+    for (name, split), printed in track(PRINTED.items(), console=Console(stderr=True), transient=True):
+        table.add_row(f"{name} {split}", "printed", *printed)
+        for source in (split, "train"):
+            rng = generator(seed, "random walks", name, split, source)
+            found = means(wandered(sets[name, split], sets[name, source].edges, worlds, walks, rng))
+            cells = []
+            for (metric, value), there in zip(found.items(), printed, strict=True):
+                apart = off(value, there)
+                if source == split and (name, split, metric) != MISPRINT:
+                    counts[apart] += 1
+                cells.append(f"{'' if apart == 0 else '[yellow]' if apart == 1 else '[red]'}{value:.3f}")
+            table.add_row("", f"of {source}", *cells, end_section=source == "train")
+    Console(width=100).print(table)
+    print(f"With lengths from the scored split: {counts[0]} of 20 cells to the printed digit, {counts[1]} within 0.1, "
+          f"{counts[2]} farther, and PL on R2R val_unseen, whose printed 9.32 repeats the NE beside it: a misprint.")  # fmt: skip
+
+
+if __name__ == "__main__":
+    typer.run(main)

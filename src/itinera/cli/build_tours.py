@@ -1,0 +1,157 @@
+"""`itinera build tours`: the paths of every scene in the order that leads an agent least far."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+import typer
+
+from itinera.cli import inputs as given
+from itinera.cli import output
+from itinera.errors import BadArgument
+
+if TYPE_CHECKING:
+    from itinera.builders.touring import Touring
+    from itinera.tasks import Split
+    from itinera.worlds import World
+
+
+def tours(
+    tasks: given.Tasks,
+    out: given.Out,
+    worlds: given.Worlds = None,
+    order: Annotated[
+        str, typer.Option(help="end-to-start, or start-to-start where goals are hidden (the test split's rule).")
+    ] = "end-to-start",
+    solver: Annotated[str, typer.Option(help="exact: proven optimal; lkh: a heuristic (extra lkh).")] = "exact",
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds per set of paths, then the best order and its bound are taken.")
+    ] = None,
+    per_set: Annotated[
+        int | None,
+        typer.Option("--tours", help="Tours per set of paths; as many as its fewest instructions if left out."),
+    ] = None,
+    single: Annotated[bool, typer.Option(help="Keep sets of one path, as tours of one episode.")] = False,
+    seed: given.Seed = 0,
+    resume: given.Resume = False,
+    json: output.Json = False,
+) -> None:
+    """Order the paths of every scene into tours, each proven to lead the agent the least way between its episodes.
+
+    The file is IVLN's: {split: {scan: [[episode, …], …]}}, for `itinera score --tours`. --json reports cost, bound and
+    gap of every set of paths.
+
+    Example: itinera build tours --tasks R2R_val_unseen.json --worlds connectivity/ --out tours.json
+    """
+    from itinera.builders.touring import Touring
+    from itinera.formats import catalogue, ivln
+    from itinera.formats.sidecar import write_sidecar
+    from itinera.tasks import Tour
+
+    given.one_of("--order", order, ("end-to-start", "start-to-start"))
+    given.one_of("--solver", solver, ("exact", "lkh"))
+    touring = Touring(order, per_set, single, seed)  # type: ignore[arg-type]
+    split = catalogue.read_tasks(tasks)
+    told = given.provenance_of({"tasks": tasks, "worlds": worlds}, sys.argv[1:])
+    plan = f"{told.version} {dict(told.digests)} {touring} {solver} {time_limit}"
+    made = list(_ordered(split, given.worlds_of(split, worlds), touring, solver, time_limit, out, plan, resume=resume))
+    listed = [(record.world_id, ids) for record in made for ids in record.tours]
+    if not listed:
+        raise BadArgument(f"{split.name} has no two paths that can be reached from one another, so there is no tour.")
+    ivln.write_tours(out, {_plain_name(split.name): [Tour(str(i), w, ids) for i, (w, ids) in enumerate(listed)]})
+    write_sidecar(out, told)
+    if json:
+        output.print_json(_told_tours(out, made))
+    else:
+        _print_tours(out, split, made)
+
+
+class _Ordered(msgspec.Struct):
+    """A set of paths in the order found, as it is kept between interrupted builds."""
+
+    world_id: str
+    path_ids: list[str]
+    tours: list[tuple[str, ...]]
+    cost: float
+    bound: float | None  # none is known
+    proven: bool
+
+
+def _ordered(
+    split: Split,
+    worlds: Mapping[str, World],
+    touring: Touring,
+    solver: str,
+    time_limit: float | None,
+    out: Path,
+    plan: str,
+    *,
+    resume: bool,
+) -> Iterator[_Ordered]:
+    from itinera.builders.parts import Parts
+    from itinera.builders.touring import tour_scene
+    from itinera.planners.ordering import best_order, lkh_order
+
+    solve = lkh_order if solver == "lkh" else partial(best_order, time_limit=time_limit)
+    parts = Parts(out, plan, resume=resume)
+
+    def lines(world_id: str) -> Iterator[bytes]:
+        for group in tour_scene(split, world_id, worlds, touring, solve):
+            found = group.found
+            bound = float(found.bound) if math.isfinite(found.bound) else None
+            ids, tours = list(group.path_ids), list(group.tours)
+            yield msgspec.json.encode(_Ordered(world_id, ids, tours, float(found.cost), bound, bool(found.proven)))
+
+    with output.progress("ordering", len(split.world_ids)) as done:
+        for number, world_id in enumerate(split.world_ids):
+            part = parts.made(number, lambda w=world_id: lines(w))  # type: ignore[misc]
+            yield from (msgspec.json.decode(line, type=_Ordered) for line in parts.lines([part]))
+            done(1)
+    parts.remove()
+
+
+def _plain_name(name: str) -> str:
+    """The name IVLN's files give a split: "val_unseen" for R2R_val_unseen."""
+    known = [plain for plain in ("val_unseen", "val_seen", "train", "test") if plain in name]
+    return known[0] if known else name
+
+
+def _told_tours(out: Path, made: list[_Ordered]) -> dict[str, object]:
+    return {
+        "file": str(out),
+        "tours": sum(len(record.tours) for record in made),
+        "episodes": sum(len(ids) for record in made for ids in record.tours),
+        "cost": sum(record.cost for record in made),
+        "proven": sum(record.proven for record in made),
+        "sets": [
+            {
+                "scene": record.world_id,
+                "paths": len(record.path_ids),
+                "tours": len(record.tours),
+                "cost": record.cost,
+                "bound": record.bound,
+                "gap": None if record.bound is None else record.cost - record.bound,
+                "proven": record.proven,
+            }
+            for record in made
+        ],
+    }
+
+
+def _print_tours(out: Path, split: Split, made: list[_Ordered]) -> None:
+    episodes = sum(len(ids) for record in made for ids in record.tours)
+    count = sum(len(record.tours) for record in made)
+    scenes = len({record.world_id for record in made})
+    typer.echo(f"{out}: {count} tours of {episodes} episodes in {scenes} scenes.")
+    proven = sum(record.proven for record in made)
+    cost = sum(record.cost for record in made)
+    typer.echo(f"{cost:.1f} m led between episodes; {proven} of {len(made)} orders are proven to be the shortest.")
+    left = len(split.episodes) - episodes
+    if left:
+        output.remark(f"{left} episodes are in no tour: instructions beyond the fewest of a set, or paths alone.")
