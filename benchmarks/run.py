@@ -24,7 +24,6 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
 import journeys  # noqa: E402
 import twins  # noqa: E402
-
 from itinera.formats import native, r2r  # noqa: E402
 from itinera.metrics.attempts import Attempts  # noqa: E402
 from itinera.metrics.score import score, score_pairs  # noqa: E402
@@ -107,7 +106,9 @@ def scoring() -> tuple[list[Row], float]:
 def distances_of(graph: Any) -> Any:
     assert isinstance(graph, NavGraph)
     lines = graph.distances.tolist()
-    return twins.looked_up({a: dict(zip(graph.nodes, line, strict=True)) for a, line in zip(graph.nodes, lines, strict=True)})
+    return twins.looked_up(
+        {a: dict(zip(graph.nodes, line, strict=True)) for a, line in zip(graph.nodes, lines, strict=True)}
+    )
 
 
 def agree(ours: Path, theirs: Path) -> None:
@@ -182,7 +183,11 @@ def processes() -> list[tuple[str, str, str]]:
     told, _ = child(*command, "--help")
     return [
         ("peak memory of scoring it from the command line", f"{peak:.0f} MB ({large:.2f} s CPU)", "≤ 600 MB"),
-        ("cold score of one R2R-sized split / import numpy, numba", f"{cold / base:.2f}× ({cold:.2f} s / {base:.2f} s)", "≤ 3×"),
+        (
+            "cold score of one R2R-sized split / import numpy, numba",
+            f"{cold / base:.2f}× ({cold:.2f} s / {base:.2f} s)",
+            "≤ 3×",
+        ),
         ("itinera --help", f"{told:.2f} s CPU", "≤ 0.4 s"),
     ]
 

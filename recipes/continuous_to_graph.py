@@ -7,6 +7,7 @@ conversions are drawn as in the paper's figure 5: from the most faithful to the 
 
 Expected: mean nDTW 0.866 (val-seen) and 0.887 (val-unseen), to 0.001. The expert stays within half a metre of every
 waypoint, so what is missing to 1 is the conversion's own loss: nodes beside the way that are nearer than the next one.
+12 of the 2617 episodes (four paths) even end on another storey, as the last of the pictures does.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def converted(data: Path, name: str, worlds: Mapping[str, World]) -> tuple[Score
     return table, [
         Conversion(episode, worlds[episode.world_id].space, dense[episode.id].positions, walk.places, float(ndtw))
         for episode, walk, ndtw in zip(asked.episodes, walks.trajectories, table.values["nDTW"], strict=True)
-    ]  # type: ignore[arg-type]
+    ]
 
 
 def on_graph(continuous: Split, discrete: Split) -> Split:
@@ -115,7 +116,7 @@ def draw(conversions: Sequence[Conversion], folder: Path) -> list[Path]:
 
 
 ORANGE, BLUE, GREY, INK = "#e69f00", "#0072b2", "#b8b8b8", "#333333"
-MARGIN = 2.0  # metres around the walk
+MARGIN = 2.4  # metres around the walk
 STOREY = 1.6  # metres above or below the walk's nodes that still belong to the picture
 
 
@@ -141,7 +142,9 @@ def panel(axes: Any, conversion: Conversion) -> None:
         (nodes, "^", 80, "#00264d", "#a6d3f2", 7),
     ):
         colours = LinearSegmentedColormap.from_list("time", [dark, pale])(np.linspace(0, 1, len(points)))
-        axes.scatter(*points[:, :2].T, marker=marker, s=size, c=colours, edgecolors="white", linewidths=0.4, zorder=layer)
+        axes.scatter(
+            *points[:, :2].T, marker=marker, s=size, c=colours, edgecolors="white", linewidths=0.4, zorder=layer
+        )
     label(axes, "start", walked[0], walked[0] - walked[min(4, len(walked) - 1)])
     label(axes, "end", walked[-1], walked[-1] - walked[max(-5, -len(walked))])
     square(axes, low, high)
@@ -188,7 +191,9 @@ def legend(figure: Any, axes: Any) -> None:
         Line2D([], [], color=GREY, linewidth=0.8, marker="^", markersize=4, label="graph"),
     ]  # fmt: skip
     wide = figure.get_size_inches()[0] > 10
-    figure.legend(handles=kinds, loc="outside lower center", ncols=4 if wide else 2, frameon=False, fontsize=11 if wide else 9)
+    figure.legend(
+        handles=kinds, loc="outside lower center", ncols=4 if wide else 2, frameon=False, fontsize=11 if wide else 9
+    )
 
 
 def main(

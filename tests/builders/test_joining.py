@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from drawn import STREET, episode, world
-from itinera.builders.joining import Joining, join, joined_text
+from itinera.builders.joining import Joining, join
 from itinera.errors import BadArgument, BadFile, GoalsWithheld
 from itinera.formats import matterport, r2r
 from itinera.tasks import Brief, Episode, Split
@@ -107,10 +107,6 @@ def test_texts_can_be_a_sample_of_the_combinations():
     assert every == tuple(f"{a} {b}" for a in "pqr" for b in "xyz")
     assert len(some) == 4
     assert set(some) <= set(every)
-
-
-def test_texts_are_separated_by_one_space():
-    assert joined_text(["a ", "b", "c"]) == "a b c"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_a_build_that_was_interrupted_leaves_no_file_and_goes_on(itinera, files,
     assert itinera(*asked, "--resume").code == 0
     assert calls == ["hut"]
     assert len(json.loads(out.read_text())) == 1
-    assert not out.with_name("r4r.json.parts").exists()
+    assert not list(tmp_path.glob("r4r.json.draft*"))
 
 
 @pytest.mark.parametrize(

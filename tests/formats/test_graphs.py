@@ -110,9 +110,9 @@ def test_faults_of_all_graphs_are_told_together_and_repeated_names_refused(tmp_p
     with pytest.raises(BadFile) as caught:
         read_worlds(written(tmp_path / "graphs.json", {"house": bad, "hut": bad}))
     assert len(caught.value.faults) == 4
+    twice = written(tmp_path / "twice.json", '{"hut": {"nodes": {"a": [0, 0, 0], "a": [1, 0, 0]}, "edges": []}}')
     with pytest.raises(BadFile, match='record "a": is given twice'):
-        text = '{"hut": {"nodes": {"a": [0, 0, 0], "a": [1, 0, 0]}, "edges": []}}'
-        read_worlds(written(tmp_path / "twice.json", text))
+        read_worlds(twice)
 
 
 def test_the_catalogue_reads_worlds_of_either_kind(tmp_path: Path) -> None:

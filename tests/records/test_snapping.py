@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -137,7 +138,8 @@ def test_a_logbook_is_snapped_walk_by_walk_in_its_own_worlds() -> None:
     worlds = {"house": World("house", CROSS), "hut": World("hut", hut)}
     here, there = walk((0, 0), (4, 0)), replace(walk((0, 0), (4, 0)), episode_id="2")
     again = replace(walk((8, 0), (4, 0)), episode_id="3")
-    split = Split("asked", tuple(episode(n, [[0.0] * 3], world_id=w) for n, w in zip("123", ("house", "hut", "house"), strict=True)))  # fmt: skip
+    homes = {"1": "house", "2": "hut", "3": "house"}
+    split = Split("asked", tuple(episode(n, [[0.0] * 3], world_id=home) for n, home in homes.items()))
     logbook = Logbook("walks.json", (Walk("tour", (here, again)), Walk("2", (there,))))
     snapped = snap_logbook(logbook, split, worlds, starts={"1": "b"})
     assert [(w.tour_id, [t.places for t in w.trajectories]) for w in snapped.walks] == [
@@ -216,10 +218,10 @@ def test_many_walks_at_once_are_snapped_as_the_slow_twin_snaps_each(data: st.Dat
     height = data.draw(st.none() | st.floats(0, 2))
     found = Ragged.of(walked)
     nodes = snap_rows(found, space, starts=space.locate(starts), height=height)
-    slow = [
-        twin(points, space, start, height if height is not None else space.positions[space.index[start], 2] - points[0, 2])
-        for points, start in zip(walked, starts, strict=True)
-    ]  # fmt: skip
+    slow = []
+    for points, start in zip(walked, starts, strict=True):
+        level = space.positions[space.index[start], 2] - points[0, 2]
+        slow.append(twin(points, space, start, level if height is None else height))
     assert [space.nodes[i] for i in nodes] == [node for row in slow for node in row]
 
 
@@ -256,6 +258,35 @@ def test_positions_along_a_path_are_snapped_back_to_it(data: st.DataObject, heig
     for given_height in (None, height):
         there = snap(Trajectory("1", points), space, start=path[0], height=given_height)
         assert there.places == tuple(path)
+
+
+RECIPE = runpy.run_path(str(Path(__file__).parents[2] / "recipes" / "continuous_to_graph.py"))
+
+
+def test_the_recipe_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("ITINERA_DATA", raising=False)
+    RECIPE["main"](Path("nowhere"))
+    assert capsys.readouterr().out == "Needs the data pack: set ITINERA_DATA to its folder.\n"
+
+
+def test_the_recipe_draws_conversions_of_different_houses(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="needs the extra figures")
+    conversions = [
+        RECIPE["Conversion"](
+            episode(f"{house}{i}", tuple("abd"), world_id=house),
+            CROSS,
+            positions_along("abd", CROSS),
+            tuple("abd"),
+            i / 9,
+        )
+        for house in ("house", "hut")
+        for i in range(9)
+    ]
+    picked = RECIPE["chosen"](conversions, 2)
+    assert [(c.episode.world_id, c.ndtw) for c in picked] == [("house", 8 / 9), ("hut", 0.0)]
+    files = RECIPE["draw"](picked, tmp_path / "pictures")
+    assert [file.name for file in files] == ["00_house_house8.png", "01_hut_hut0.png", "conversions.png"]
+    assert all(file.stat().st_size > 10_000 for file in files)
 
 
 OFFICIAL = "vlnce/R2R_VLNCE_v1-3_preprocessed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -80,7 +81,8 @@ def test_logged_traces_are_another_reading() -> None:
 
 def test_means_are_over_episodes_or_over_paths() -> None:
     straight = CORNER[[0, 2]]
-    split = Split("drawn", tuple(episode(n, CORNER, path_id="a") for n in "123") + (episode("4", straight, path_id="b"),))
+    often = [episode(name, CORNER, path_id="a") for name in "123"]
+    split = Split("drawn", (*often, episode("4", straight, path_id="b")))
     found = studied(split, OPEN)
     assert found.mean.mean == pytest.approx((3 * 5 / 7 + 1) / 4)
     assert found.mean_over_paths.mean == pytest.approx((5 / 7 + 1) / 2)
@@ -126,6 +128,12 @@ def test_shortest_references_cost_nothing_and_others_what_they_are_longer(data: 
     assert (studied(split, worlds, radius=2.0).spl >= found.spl - 1e-9).all()
 
 
+def test_the_recipe_says_what_it_needs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delenv("ITINERA_DATA", raising=False)
+    runpy.run_path(str(Path(__file__).parents[2] / "recipes" / "admissible_spl.py"))["main"]()
+    assert capsys.readouterr().out == "Needs the data pack: set ITINERA_DATA to its folder.\n"
+
+
 OFFICIAL = "vlnce/R2R_VLNCE_v1-3_preprocessed"
 
 
@@ -151,7 +159,11 @@ def test_spl_in_continuous_environments_takes_a_few_hundredths(
 def test_spl_is_fair_on_r2r_and_not_on_r4r(data: Path) -> None:
     worlds = matterport.read_worlds(data / "connectivity.tar.xz")
     # mean SPL, and the share of episodes whose reference is not the shortest path
-    expected = {"r2r/R2R_val_seen": (1.0, 0.0), "r2r/R2R_val_unseen": (0.9984, 24 / 2349), "r4r/R4R_val_seen": (0.5442, 0.922)}
+    expected = {
+        "r2r/R2R_val_seen": (1.0, 0.0),
+        "r2r/R2R_val_unseen": (0.9984, 24 / 2349),
+        "r4r/R4R_val_seen": (0.5442, 0.922),
+    }
     for name, (mean, longer) in expected.items():
         found = studied(r2r.read_split(data / f"{name}.json.gz"), worlds)
         assert found.mean.mean == pytest.approx(mean, abs=1e-4)

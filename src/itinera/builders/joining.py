@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property
 from typing import cast
 
 import numpy as np
@@ -72,8 +72,8 @@ def join_scene(
     """The journeys of one scene."""
     joining = joining or Joining()
     scene = _Scene(split, world_id, worlds, joining)
-    for number in scene.chosen():
-        yield scene.journey(scene.parts(*number))
+    for parts in scene.chosen():
+        yield scene.journey(parts)
 
 
 class _Scene:
@@ -87,23 +87,30 @@ class _Scene:
         self.legs = _legs(split.name, world_id, episodes, self.graph)
         self.starts = self.graph.locate([leg.path[0] for leg in self.legs])
         self.ends = self.graph.locate([leg.path[-1] for leg in self.legs])
-        self.joins = self.graph.distances[np.ix_(self.ends, self.starts)] <= joining.threshold
+        between = self.graph.distances[np.ix_(self.ends, self.starts)]
+        self.joins = between <= joining.threshold
         if joining.sharpest_turn is not None:
             self.joins &= self._turns() <= joining.sharpest_turn
-        self.ways: dict[tuple[int, int], tuple[str, ...]] = {}
+        # Plain lists from here on: they are looked at once for every journey.
+        self.gaps = between.tolist()
+        self.across = self.graph.distances[np.ix_(self.starts, self.ends)].tolist()
+        self.next = [np.flatnonzero(row).tolist() for row in self.joins]
+        self.ways: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def chosen(self) -> Iterator[tuple[int, int]]:
-        """(first path, rank among the journeys that begin with it) of each journey, in order."""
-        counts = [self._onward(first)[-1][first] for first in range(len(self.legs))]
-        total, most = sum(counts), self.joining.journeys
-        if most is None or total <= most:
-            yield from ((first, rank) for first, count in enumerate(counts) for rank in range(count))
+    def chosen(self) -> Iterator[list[int]]:
+        """The paths of each journey, in order; a sample of them if so many are too many."""
+        most = self.joining.journeys
+        counts = [int(self._onward(first)[-1][first]) for first in range(len(self.legs))]
+        if most is None or sum(counts) <= most:
+            for first, count in enumerate(counts):
+                if count:
+                    yield from self._all([first], self._onward(first)[:-1])
             return
         rng = generator(self.joining.seed, "journeys", self.world_id)
         bounds = np.cumsum(counts)
-        for number in np.sort(rng.choice(total, size=most, replace=False, shuffle=False)):
+        for number in np.sort(rng.choice(int(bounds[-1]), size=most, replace=False, shuffle=False)):
             first = int(np.searchsorted(bounds, number, side="right"))
-            yield first, int(number - (bounds[first] - counts[first]))
+            yield self._ranked(first, int(number - (bounds[first] - counts[first])))
 
     def _onward(self, first: int) -> list[NDArray[np.int64]]:
         """For 0, 1, … more joins, (paths,) the number of ways to go on from each path so that the journey may end."""
@@ -115,56 +122,57 @@ class _Scene:
             ways.append(self.joins @ ways[-1])
         return ways
 
-    def parts(self, first: int, rank: int) -> list[int]:
-        """The paths of the journey of this rank. Ranks count journeys in order, so each branch takes its share."""
+    def _all(self, begun: list[int], onward: Sequence[NDArray[np.int64]]) -> Iterator[list[int]]:
+        """Every journey that begins so."""
+        if not onward:
+            yield begun
+            return
+        for step in self.next[begun[-1]]:
+            if onward[-1][step]:
+                yield from self._all([*begun, step], onward[:-1])
+
+    def _ranked(self, first: int, rank: int) -> list[int]:
+        """The journey of this rank. Ranks count journeys in order, so each branch takes its share."""
         found = [first]
-        for ways in reversed(self._counts_of(first)[:-1]):
-            options = np.flatnonzero(self.joins[found[-1]])
+        for ways in reversed(self._onward(first)[:-1]):
+            options = self.next[found[-1]]
             bounds = np.cumsum(ways[options])
             branch = int(np.searchsorted(bounds, rank, side="right"))
             rank -= int(bounds[branch - 1]) if branch else 0
-            found.append(int(options[branch]))
+            found.append(options[branch])
         return found
-
-    def _counts_of(self, first: int) -> list[NDArray[np.int64]]:
-        # Journeys come sorted by their first path, so the counts of one path serve until the next one comes.
-        if getattr(self, "_kept", (-1,))[0] != first:
-            self._kept = (first, self._onward(first))
-        return self._kept[1]
 
     def journey(self, parts: Sequence[int]) -> Journey:
         legs = [self.legs[i] for i in parts]
         path, length = legs[0].path, legs[0].length
         for before, after, leg in zip(parts, parts[1:], legs[1:], strict=False):
-            way = self._way(int(self.ends[before]), int(self.starts[after]))
-            path = (*path[:-1], *way, *leg.path[1:])
-            length += leg.length + float(self.graph.distances[self.ends[before], self.starts[after]])
-        start, end = int(self.starts[parts[0]]), int(self.ends[parts[-1]])
+            path = path[:-1] + self._way(path[-1], leg.path[0]) + leg.path[1:]
+            length += leg.length + self.gaps[before][after]
         return Journey(
             world_id=self.world_id,
-            part_ids=tuple(leg.path_id for leg in legs),
+            part_ids=tuple([leg.path_id for leg in legs]),
             path=path,
             heading=legs[0].heading,
             texts=self._texts(legs),
             length=length,
-            shortest=self._way(start, end),
-            shortest_length=float(self.graph.distances[start, end]),
+            shortest=self._way(path[0], path[-1]),
+            shortest_length=self.across[parts[0]][parts[-1]],
         )
 
-    def _way(self, start: int, end: int) -> tuple[str, ...]:
+    def _way(self, start: str, end: str) -> tuple[str, ...]:
         if (start, end) not in self.ways:
-            self.ways[start, end] = self.graph.route(self.graph.nodes[start], self.graph.nodes[end])
+            self.ways[start, end] = self.graph.route(start, end)
         return self.ways[start, end]
 
     def _texts(self, legs: Sequence[_Leg]) -> tuple[str, ...]:
-        combined = product(*(leg.texts for leg in legs))
-        count = int(np.prod([len(leg.texts) for leg in legs]))
+        texts: list[str] = [""]
+        for leg in legs:
+            texts = [begun + text for begun in texts for text in (leg.texts if leg is legs[-1] else leg.spaced)]
         most = self.joining.texts
-        if most is None or count <= most:
-            return tuple(map(joined_text, combined))
+        if most is None or len(texts) <= most:
+            return tuple(texts)
         rng = generator(self.joining.seed, "texts", self.world_id, *(leg.path_id for leg in legs))
-        kept = set(rng.choice(count, size=most, replace=False).tolist())
-        return tuple(joined_text(texts) for i, texts in enumerate(combined) if i in kept)
+        return tuple(texts[i] for i in np.sort(rng.choice(len(texts), size=most, replace=False)))
 
     def _turns(self) -> Array:
         """(paths, paths) the turn between the last move of one path and the next move on the way along the other."""
@@ -179,14 +187,6 @@ class _Scene:
         return turns
 
 
-def joined_text(texts: Sequence[str]) -> str:
-    """Instructions one after the other. R2R's own end in a space, which then separates them; others get one."""
-    told = texts[0]
-    for text in texts[1:]:
-        told += text if not told or told[-1].isspace() else " " + text
-    return told
-
-
 @dataclass(frozen=True)
 class _Leg:
     path_id: str
@@ -194,6 +194,11 @@ class _Leg:
     heading: float
     texts: tuple[str, ...]
     length: float
+
+    @cached_property
+    def spaced(self) -> tuple[str, ...]:
+        """The texts ready for another to follow. R2R's own end in a space, which then separates them."""
+        return tuple(text if text[-1:].isspace() else f"{text} " for text in self.texts)
 
 
 def _graph(split: Split, world_id: str, worlds: Mapping[str, World]) -> NavGraph:

@@ -68,8 +68,8 @@ app.command("tours")(build_tours.tours)
 def _build_journeys(
     tasks: Path, worlds: Path, out: Path, positions: str, joining: Joining, *, resume: bool, as_json: bool
 ) -> None:
-    from itinera.builders.parts import Parts
-    from itinera.formats import catalogue, r2r
+    from itinera.builders.draft import Draft
+    from itinera.formats import catalogue
     from itinera.formats.matterport import read_worlds
     from itinera.formats.sidecar import write_sidecar
 
@@ -77,45 +77,53 @@ def _build_journeys(
     split = catalogue.read_tasks(tasks)
     places = read_worlds(worlds, positions=positions)  # type: ignore[arg-type]
     told = given.provenance_of({"tasks": tasks, "worlds": worlds}, sys.argv[1:])
-    parts = Parts(out, f"{told.version} {dict(told.digests)} {positions} {joining}", resume=resume)
-    made, journeys, texts = [], 0, 0
-    with output.progress("joining", len(split.world_ids)) as done:
-        for number, world_id in enumerate(split.world_ids):
-            first = journeys
-            part = parts.made(number, lambda w=world_id, n=first: _lines(split, w, places, joining, n))  # type: ignore[misc]
-            made.append(part)
-            for line in parts.lines([part]):
-                journeys, texts = journeys + 1, texts + r2r.count_instructions(line)
+    draft = Draft(out, f"{told.version} {dict(told.digests)} {positions} {joining}", resume=resume)
+    scenes = split.world_ids
+    with output.progress("joining", len(scenes)) as done:
+        done(len(draft.counts))
+        for world_id in scenes[len(draft.counts) :]:
+            first = sum(paths for paths, _ in draft.counts)
+            counts = [0, 0]
+            draft.add(_blocks(split, world_id, places, joining, first, counts), counts)
             done(1)
-    r2r.write_records(out, parts.lines(made))
+    paths, texts = (sum(column) for column in zip(*draft.counts, strict=True))
+    draft.add([b"\n]\n" if paths else b"[]\n"])
+    draft.finish()
     write_sidecar(out, told)
-    parts.remove()
     if as_json:
-        output.print_json({"file": str(out), "scenes": len(split.world_ids), "paths": journeys, "instructions": texts})
+        output.print_json({"file": str(out), "scenes": len(scenes), "paths": paths, "instructions": texts})
     else:
-        typer.echo(f"{out}: {journeys} paths, {texts} instructions in {len(split.world_ids)} scenes.")
+        typer.echo(f"{out}: {paths} paths, {texts} instructions in {len(scenes)} scenes.")
 
 
-def _lines(split: Split, world_id: str, worlds: Mapping[str, World], joining: Joining, first: int) -> Iterator[bytes]:
+def _blocks(
+    split: Split, world_id: str, worlds: Mapping[str, World], joining: Joining, first: int, counts: list[int]
+) -> Iterator[bytes]:
+    """The journeys of a scene as members of a JSON list, numbered from `first`; `counts` is kept meanwhile."""
     from itinera.builders.joining import join_scene
 
-    encoder = msgspec.json.Encoder()
-    for number, journey in enumerate(join_scene(split, world_id, worlds, joining), start=first):
-        yield encoder.encode(_record(journey, number))
+    encode = msgspec.json.Encoder().encode
+    for journey in join_scene(split, world_id, worlds, joining):
+        number = first + counts[0]
+        yield b",\n" if number else b"[\n"
+        yield encode(_record(journey, number))
+        counts[0] += 1
+        counts[1] += len(journey.texts)
 
 
 def _record(journey: Journey, number: int) -> object:
     from itinera.formats import r2r
     from itinera.formats.frames import heading_to_r2r
 
+    parts = dict(zip(r2r.PARTS, map(r2r.number_or_name, journey.part_ids), strict=False))
     return r2r.PathRecord(
         scan=journey.world_id,
         path_id=number,
-        path=list(journey.path),
+        path=journey.path,  # type: ignore[arg-type]
         heading=heading_to_r2r(journey.heading),
-        instructions=list(journey.texts),
+        instructions=journey.texts,  # type: ignore[arg-type]
         distance=journey.length,
-        shortest_path=list(journey.shortest),
+        shortest_path=journey.shortest,  # type: ignore[arg-type]
         shortest_path_distance=journey.shortest_length,
-        **dict(zip(r2r.PARTS, map(r2r.number_or_name, journey.part_ids), strict=False)),
+        **parts,
     )

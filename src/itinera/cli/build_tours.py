@@ -60,7 +60,7 @@ def tours(
     split = catalogue.read_tasks(tasks)
     told = given.provenance_of({"tasks": tasks, "worlds": worlds}, sys.argv[1:])
     plan = f"{told.version} {dict(told.digests)} {touring} {solver} {time_limit}"
-    made = list(_ordered(split, given.worlds_of(split, worlds), touring, solver, time_limit, out, plan, resume=resume))
+    made = _ordered(split, given.worlds_of(split, worlds), touring, solver, time_limit, out, plan, resume=resume)
     listed = [(record.world_id, ids) for record in made for ids in record.tours]
     if not listed:
         raise BadArgument(f"{split.name} has no two paths that can be reached from one another, so there is no tour.")
@@ -93,27 +93,30 @@ def _ordered(
     plan: str,
     *,
     resume: bool,
-) -> Iterator[_Ordered]:
-    from itinera.builders.parts import Parts
+) -> list[_Ordered]:
+    from itinera.builders.draft import Draft
     from itinera.builders.touring import tour_scene
     from itinera.planners.ordering import best_order, lkh_order
 
     solve = lkh_order if solver == "lkh" else partial(best_order, time_limit=time_limit)
-    parts = Parts(out, plan, resume=resume)
+    draft = Draft(out, plan, resume=resume)
 
     def lines(world_id: str) -> Iterator[bytes]:
         for group in tour_scene(split, world_id, worlds, touring, solve):
             found = group.found
             bound = float(found.bound) if math.isfinite(found.bound) else None
             ids, tours = list(group.path_ids), list(group.tours)
-            yield msgspec.json.encode(_Ordered(world_id, ids, tours, float(found.cost), bound, bool(found.proven)))
+            record = _Ordered(world_id, ids, tours, float(found.cost), bound, bool(found.proven))
+            yield msgspec.json.encode(record) + b"\n"
 
     with output.progress("ordering", len(split.world_ids)) as done:
-        for number, world_id in enumerate(split.world_ids):
-            part = parts.made(number, lambda w=world_id: lines(w))  # type: ignore[misc]
-            yield from (msgspec.json.decode(line, type=_Ordered) for line in parts.lines([part]))
+        done(len(draft.counts))
+        for world_id in split.world_ids[len(draft.counts) :]:
+            draft.add(lines(world_id))
             done(1)
-    parts.remove()
+    made = [msgspec.json.decode(line, type=_Ordered) for line in draft.lines()]
+    draft.remove()
+    return made
 
 
 def _plain_name(name: str) -> str:

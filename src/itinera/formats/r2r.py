@@ -126,26 +126,8 @@ def write_split(path: str | Path, split: Split) -> None:
             distance=episode.stated_distance,
             **{name: episode.notes[name] for name in PathRecord.__struct_fields__ if name in episode.notes},
         )
-    write_records(path, map(msgspec.json.encode, records.values()))
-
-
-def write_records(path: str | Path, records: Iterable[bytes]) -> None:
-    """Records already encoded, as one JSON list with a line for each, written as they come."""
     with atomic_write(Path(path)) as stream:
-        before = b"[\n"
-        for record in records:
-            stream.write(before + record)
-            before = b",\n"
-        stream.write(b"\n]\n" if before == b",\n" else b"[]\n")
-
-
-class _Texts(msgspec.Struct):
-    instructions: list[msgspec.Raw]
-
-
-def count_instructions(record: bytes) -> int:
-    """The number of instructions of an encoded record, without reading them."""
-    return len(msgspec.json.decode(record, type=_Texts).instructions)
+        stream.write(b"[\n" + b",\n".join(map(msgspec.json.encode, records.values())) + b"\n]\n")
 
 
 def number_or_name(text: str) -> int | str:

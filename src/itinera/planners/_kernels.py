@@ -22,12 +22,40 @@ def swap_stretches(round_: Ints, i: int, j: int, k: int, spare: Ints) -> None:
 
 
 @njit(cache=True, nogil=True)
+def turn_stretches(costs: Floats, round_: Ints, least: float) -> bool:
+    """Turn stretches of the round the other way where that saves more than `least`; whether any was."""
+    n = len(round_)
+    turned = False
+    i = 0
+    while i < n - 2:
+        a, first = round_[i], round_[i + 1]
+        extra = 0.0  # of walking the stretch backwards
+        best, where = least, -1
+        for j in range(i + 2, n):
+            last, after = round_[j], round_[(j + 1) % n]
+            extra += costs[last, round_[j - 1]] - costs[round_[j - 1], last]
+            gain = costs[a, first] + costs[last, after] - costs[a, last] - costs[first, after] - extra
+            if gain > best:
+                best, where = gain, j
+        if where < 0:
+            i += 1
+            continue
+        turned = True
+        left, right = i + 1, where
+        while left < right:
+            round_[left], round_[right] = round_[right], round_[left]
+            left += 1
+            right -= 1
+    return turned
+
+
+@njit(cache=True, nogil=True)
 def settle(costs: Floats, round_: Ints, least: float, spare: Ints) -> None:
-    """Swap neighbouring stretches of the round until no swap saves more than `least`."""
+    """Turn and swap stretches of the round until nothing saves more than `least`."""
     n = len(round_)
     improved = True
     while improved:
-        improved = False
+        improved = turn_stretches(costs, round_, least)
         for i in range(n - 2):
             j = i + 1
             while j < n - 1:

@@ -17,6 +17,7 @@ from itinera.planners.merging import Merged, merge
 from itinera.planners.relaxing import Cuts, Infeasible, Relaxed, Steps, bound_by, reduced_costs, relax, separate
 from itinera.planners.stitching import (
     along,
+    directed,
     improved,
     join_at_shared_places,
     join_cheaply,
@@ -73,8 +74,11 @@ class Search:
         counts = np.zeros(self.merged.costs.shape)
         counts[steps.exits, steps.entries] = relaxed.counts
         if relaxed.is_whole:
-            self.offer(successors_of(self.merged, np.rint(counts).astype(np.int64)), kicks=kicks)
+            whole = np.rint(counts).astype(np.int64)
+            whole = directed(whole) if self.merged.two_way else whole
+            self.offer(successors_of(self.merged, whole), kicks=kicks)
         else:
+            counts = np.maximum(counts, counts.T) if self.merged.two_way else counts
             liked = counts[self.merged.exits[:, None], self.merged.entries[None, :]]
             self.offer(nearest_successors(self._passable - self._largest * liked), kicks=kicks)
 
@@ -118,7 +122,9 @@ def _search(search: Search) -> None:
         relaxed = relax(merged, steps, cuts)
         if relaxed is None:
             return
-        search.bound = max(search.bound, bound_by(merged, every, cuts, relaxed.prices))
+        bound = bound_by(merged, every, cuts, relaxed.prices)
+        rising = bound > search.bound + search.tolerance
+        search.bound = max(search.bound, bound)
         if search.closed or search.stopped:
             return
         reduced = reduced_costs(merged, cuts, relaxed.prices)
@@ -127,7 +133,8 @@ def _search(search: Search) -> None:
         if not missing.any() and not len(broken):
             break
         used |= missing
-        cuts = cuts.and_also(broken)
+        # Cuts may be forgotten only while the bound rises, or they could come and go for ever.
+        cuts = (cuts.that_bind(relaxed.prices) if rising else cuts).and_also(broken)
     search.offer_counts(steps, relaxed, kicks=_KICKS)
     if search.closed or search.stopped:
         return
@@ -153,7 +160,7 @@ def _first_steps(search: Search) -> NDArray[np.bool_]:
 
 def _branch(search: Search, steps: Steps, cuts: Cuts) -> None:
     """Split the steps' limits until every part is settled, the part of lowest bound first."""
-    parts: list[_Part] = [_Part(search.bound, 0, steps)]
+    parts = [_Part(search.bound, 0, steps, cuts)]
     settled = np.inf  # the lowest bound of a part that needs no further look
     made = 1
     while parts and not search.stopped:
@@ -161,44 +168,44 @@ def _branch(search: Search, steps: Steps, cuts: Cuts) -> None:
         if part.bound >= search.cost - search.tolerance:
             settled = min(settled, part.bound)
             break
-        bound, relaxed, cuts = _tightened(search, part, cuts)
-        if bound >= search.cost - search.tolerance:
-            settled = min(settled, bound)
-            continue
-        if relaxed is None or relaxed.is_whole:
-            settled = min(settled, bound)
+        tightened, relaxed = _tightened(search, part)
+        if relaxed is None or relaxed.is_whole or tightened.bound >= search.cost - search.tolerance:
+            settled = min(settled, tightened.bound)
             continue
         for half in _halves(part.steps, relaxed.counts, search.merged):
-            heappush(parts, _Part(bound, -made, half))
+            heappush(parts, replace(tightened, age=-made, steps=half))
             made += 1
     search.bound = max(search.bound, min([settled, *(part.bound for part in parts)]))
 
 
-@dataclass(order=True)
+@dataclass(frozen=True, order=True)
 class _Part:
     bound: float
     age: int  # of parts with one bound the newest comes first: it is nearest to a whole solution
     steps: Steps = field(compare=False)
+    cuts: Cuts = field(compare=False)
 
 
-def _tightened(search: Search, part: _Part, cuts: Cuts) -> tuple[float, Relaxed | None, Cuts]:
-    """The bound and counts of a part once every cut is kept, and all cuts known; no counts if there is nothing left."""
-    bound = part.bound
+def _tightened(search: Search, part: _Part) -> tuple[_Part, Relaxed | None]:
+    """The part with its bound and binding cuts once every cut is kept, and its counts; None if nothing is left."""
     while True:
         try:
-            relaxed = relax(search.merged, part.steps, cuts)
+            relaxed = relax(search.merged, part.steps, part.cuts)
         except Infeasible:
-            return np.inf, None, cuts
+            return replace(part, bound=np.inf), None
         if relaxed is None:
-            return bound, None, cuts
-        bound = max(bound, bound_by(search.merged, part.steps, cuts, relaxed.prices))
-        if bound >= search.cost - search.tolerance or search.stopped:
-            return bound, relaxed, cuts
+            return part, None
+        bound = bound_by(search.merged, part.steps, part.cuts, relaxed.prices)
+        rising = bound > part.bound + search.tolerance
+        cuts = part.cuts.that_bind(relaxed.prices) if rising else part.cuts
+        part = replace(part, bound=max(bound, part.bound), cuts=cuts)
+        if part.bound >= search.cost - search.tolerance or search.stopped:
+            return part, relaxed
         broken = separate(search.merged, part.steps, relaxed.counts)
         if not len(broken):
             search.offer_counts(part.steps, relaxed)
-            return bound, relaxed, cuts
-        cuts = cuts.and_also(broken)
+            return part, relaxed
+        part = replace(part, cuts=part.cuts.and_also(broken))
 
 
 def _halves(steps: Steps, counts: Array, merged: Merged) -> tuple[Steps, Steps]:

@@ -29,6 +29,7 @@ class Merged:
     exits: Ints  # (n,) of each stop
     entries: Ints  # (n,) of each stop
     costs: Array  # (exits, entries) from each exit to each entry; inf where not allowed
+    two_way: bool  # whether exits are entries, and a step costs the same in both directions
 
     @cached_property
     def leaving(self) -> Ints:
@@ -78,7 +79,15 @@ def merge(costs: Array) -> Merged:
     exits, rows = _alike(open_diagonal)
     entries, columns = _alike(rows.T)
     # What nobody decided is the step from a stop to itself, where it shares neither exit nor entry.
-    return Merged(exits, entries, np.where(np.isnan(columns), np.inf, columns).T)
+    merged = np.where(np.isnan(columns), np.inf, columns).T
+    two_way = np.array_equal(exits, entries) and _same(merged, merged.T)
+    return Merged(exits, entries, np.minimum(merged, merged.T) if two_way else merged, two_way)
+
+
+def _same(a: Array, b: Array) -> bool:
+    """Whether costs differ by no more than their sums' rounding: a way measured from either end."""
+    largest = np.abs(a[np.isfinite(a)]).max(initial=0.0)
+    return bool(np.isclose(a, b, rtol=0.0, atol=1e-12 * largest).all())
 
 
 def _alike(rows: Array) -> tuple[Ints, Array]:

@@ -35,10 +35,24 @@ class Steps:
 
     @classmethod
     def where(cls, merged: Merged, allowed: Bools) -> Steps:
-        """Every allowed step of the (exits, entries), from never to as often as both ends permit."""
-        exits, entries = np.nonzero(allowed)
+        """Every allowed step of the (exits, entries), from never to as often as both ends permit.
+
+        Where steps are two-way, a step and its way back are one step.
+        """
+        exits, entries = np.nonzero(np.triu(allowed | allowed.T) if merged.two_way else allowed)
         most = np.minimum(merged.leaving[exits], merged.entering[entries])
+        if merged.two_way:
+            most = np.where(exits == entries, most, 2 * most)
         return cls(exits.astype(np.int64), entries.astype(np.int64), np.zeros_like(most), most)
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What one more of each rule's right-hand side would cost."""
+
+    exits: Array  # (exits,)
+    entries: Array  # (entries,)
+    cuts: Array  # (cuts,) at most 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +71,13 @@ class Cuts:
     def and_also(self, more: Bools) -> Cuts:
         return Cuts(np.concatenate([self.islands, more]))
 
+    def that_bind(self, prices: Prices) -> Cuts:
+        """Those that have a price: without the others the bound is the same."""
+        return Cuts(self.islands[prices.cuts < 0])
+
     def room(self, merged: Merged) -> Ints:
         """(cuts,) how many steps may stay inside each."""
         return self.islands @ merged.stops_on_island - 1
-
-
-@dataclass(frozen=True, eq=False)
-class Prices:
-    """What one more of each rule's right-hand side would cost."""
-
-    exits: Array  # (exits,)
-    entries: Array  # (entries,)
-    cuts: Array  # (cuts,) at most 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +106,7 @@ def relax(merged: Merged, steps: Steps, cuts: Cuts) -> Relaxed | None:
         A_ub=_inside(merged, steps, cuts) if len(cuts) else None,
         b_ub=cuts.room(merged) if len(cuts) else None,
         A_eq=_balance(merged, steps),
-        b_eq=np.concatenate([merged.leaving, merged.entering]),
+        b_eq=2 * merged.leaving if merged.two_way else np.concatenate([merged.leaving, merged.entering]),
         bounds=np.column_stack([steps.least, steps.most]),
         method="highs-ds",
     )
@@ -105,15 +114,16 @@ def relax(merged: Merged, steps: Steps, cuts: Cuts) -> Relaxed | None:
         raise Infeasible
     if solved.status != _OPTIMAL:
         return None
-    of_exits, of_entries = np.split(np.asarray(solved.eqlin.marginals), [len(merged.leaving)])
+    of_places = np.asarray(solved.eqlin.marginals)
+    of_exits, of_entries = of_places[: len(merged.leaving)], of_places[-len(merged.entering) :]
     of_cuts = np.minimum(np.asarray(solved.ineqlin.marginals), 0.0) if len(cuts) else np.zeros(0)
     return Relaxed(np.asarray(solved.x), Prices(of_exits, of_entries, of_cuts))
 
 
 def reduced_costs(merged: Merged, cuts: Cuts, prices: Prices) -> Array:
     """(exits, entries) what one more of each step would add to the bound; inf where not allowed."""
-    from_inside = cuts.islands[:, merged.island_of_exit] * prices.cuts[:, None]
-    inside = from_inside.T @ cuts.islands[:, merged.island_of_entry]
+    islands = cuts.islands.astype(np.float64)
+    inside = (islands[:, merged.island_of_exit] * prices.cuts[:, None]).T @ islands[:, merged.island_of_entry]
     reduced: Array = merged.costs - prices.exits[:, None] - prices.entries[None, :] - inside
     return reduced
 
@@ -130,11 +140,13 @@ def bound_by(merged: Merged, steps: Steps, cuts: Cuts, prices: Prices) -> float:
 
 
 def _balance(merged: Merged, steps: Steps) -> csr_array:
+    """(rows, m) how often each step leaves each exit and enters each entry; two-way, how often it touches each."""
     m = len(steps.exits)
-    rows = np.concatenate([steps.exits, steps.entries + len(merged.leaving)])
-    columns = np.tile(np.arange(m), 2)
-    shape = (len(merged.leaving) + len(merged.entering), m)
-    return csr_array(coo_array((np.ones(2 * m), (rows, columns)), shape=shape))
+    ways_out, ways_in = merged.costs.shape
+    entries = steps.entries if merged.two_way else steps.entries + ways_out
+    rows = np.concatenate([steps.exits, entries])
+    shape = (ways_out if merged.two_way else ways_out + ways_in, m)
+    return csr_array(coo_array((np.ones(2 * m), (rows, np.tile(np.arange(m), 2))), shape=shape))
 
 
 def _inside(merged: Merged, steps: Steps, cuts: Cuts) -> csr_array:

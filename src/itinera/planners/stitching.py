@@ -15,6 +15,8 @@ from itinera.worlds import Array
 
 Ints = NDArray[np.int64]
 
+_KICKED = 30  # stops in a kicked stretch, at most
+
 
 def successors_of(merged: Merged, counts: Ints) -> Ints:
     """(n,) a successor for each stop such that exits lead to entries as often as the (exits, entries) counts say."""
@@ -25,6 +27,25 @@ def successors_of(merged: Merged, counts: Ints) -> Ints:
     following = np.empty(len(wanted), dtype=np.int64)
     following[leaving[np.argsort(wanted, kind="stable")]] = arriving
     return following
+
+
+def directed(counts: Ints) -> Ints:
+    """(places, places) counts of two-way steps, each given the direction in which closed walks take it.
+
+    Every place is touched an even number of times, so each walk ends where it began and directions balance.
+    """
+    left = counts + np.triu(counts, 1).T + np.tril(counts, -1).T
+    taken = np.zeros_like(counts)
+    for start in range(len(counts)):
+        at = start
+        while (options := np.flatnonzero(left[at])).size:
+            then = int(options[0])
+            left[at, then] -= 1
+            if then != at:
+                left[then, at] -= 1
+            taken[at, then] += 1
+            at = then
+    return taken
 
 
 def nearest_successors(costs: Array) -> Ints:
@@ -97,11 +118,14 @@ def along(following: Ints, start: int) -> Ints:
 
 
 def improved(costs: Array, stops: Ints, *, kicks: int, least: float, rng: np.random.Generator) -> Ints:
-    """The round after exchanging stretches as long as that saves more than `least`, with so many random kicks."""
+    """The round after turning and swapping stretches while that saves more than `least`, with so many random kicks."""
     stops = stops.copy()
-    if len(stops) < 3:
-        return stops
-    # Three different places in rising order.
-    triples = np.sort(rng.permuted(np.tile(np.arange(len(stops)), (kicks, 1)), axis=1)[:, :3], axis=1)
-    improve_round(costs, stops, triples, least)
+    n = len(stops)
+    if n < 4:
+        kicks = 0
+    # A kick swaps two short stretches next to each other: what lies far apart rarely gains by it.
+    lengths = rng.integers(1, max(2, min(_KICKED, (n - 1) // 2) + 1), (kicks, 2))
+    starts = rng.integers(0, n - lengths.sum(axis=1))
+    places = np.column_stack([starts, starts + lengths[:, 0], starts + lengths.sum(axis=1)])
+    improve_round(costs, stops, places, least)
     return stops

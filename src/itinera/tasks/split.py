@@ -39,11 +39,15 @@ class Split:
             rows.setdefault(episode.world_id, []).append(i)
         return {world_id: np.array(numbers, dtype=np.int64) for world_id, numbers in rows.items()}
 
+    @cached_property
+    def withheld(self) -> int:
+        """Episodes that do not tell their goal."""
+        return len([episode for episode in self.episodes if not len(episode.goals)])
+
     def ask_for_goals(self, remedy: str) -> None:
         """Raise GoalsWithheld unless every episode tells its goal."""
-        withheld = len([episode for episode in self.episodes if not len(episode.goals)])
-        if withheld:
-            problem = f"goals withheld: {withheld} of {len(self.episodes)} episodes do not tell their goal."
+        if self.withheld:
+            problem = f"goals withheld: {self.withheld} of {len(self.episodes)} episodes do not tell their goal."
             raise GoalsWithheld(self.name, [Fault("", problem, remedy)])
 
     def with_tours(self, tours: tuple[Tour, ...], source: str = "tours") -> Split:

@@ -105,14 +105,21 @@ class NavGraph:
         return self.distances[at[:-1], at[1:]]
 
     def route(self, start: Place, goal: Place) -> tuple[str, ...]:
-        first, last = (int(i) for i in self.locate((cast(str, start), cast(str, goal))))
+        first, last = self.locate((cast(str, start), cast(str, goal))).tolist()
         if not np.isfinite(self.distances[first, last]):
             raise NoRoute(f"No way leads from {start} to {goal}.")
-        before = self._shortest[1][first]
-        way = [last]
-        while way[-1] != first:
-            way.append(int(before[way[-1]]))
-        return tuple(self.nodes[i] for i in reversed(way))
+        before = self._before[first]
+        way = [self.nodes[last]]
+        while last != first:
+            last = before[last]
+            way.append(self.nodes[last])
+        return tuple(reversed(way))
+
+    @cached_property
+    def _before(self) -> list[list[int]]:
+        # Plain lists: a route looks at a few of these numbers, one at a time, for which arrays are slow.
+        before: list[list[int]] = self._shortest[1].tolist()
+        return before
 
     def neighbours(self, place: str) -> tuple[str, ...]:
         """The nodes one step away, in the graph's order."""
