@@ -43,14 +43,13 @@ def describe(
     """
     shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
     from itinera.formats import catalogue
-    from itinera.formats.matterport import read_worlds
     from itinera.reports.description import as_grid, as_json
 
     splits = [catalogue.read_tasks(path) for path in tasks]
     origin = None if parts is None else catalogue.read_tasks(parts)
     if tours is not None:
         splits = _toured(splits, tours)
-    graphs = None if worlds is None else read_worlds(worlds, visible=tours is not None or parts is not None)
+    graphs = None if worlds is None else _graphs(worlds, in_sight=tours is not None or parts is not None)
     portraits = []
     for split in splits:
         places = graphs if graphs is not None and _on_graphs(split) else given.worlds_of(split, worlds)
@@ -61,6 +60,15 @@ def describe(
         output.print_json([as_json(portrait) for portrait in portraits])
     else:
         output.print_grid(as_grid(portraits), shape)
+
+
+def _graphs(worlds: Path, *, in_sight: bool) -> Mapping[str, World]:
+    """The graphs of a folder, archive or file, with what is in sight where that is asked for and told."""
+    from itinera.formats import catalogue, matterport
+
+    if in_sight and catalogue.detect(worlds).name == "connectivity":
+        return matterport.read_worlds(worlds, visible=True)
+    return catalogue.read_worlds(worlds)
 
 
 def _toured(splits: list[Split], tours: Path) -> list[Split]:
@@ -84,13 +92,15 @@ def _on_graphs(split: Split) -> bool:
 
 def _portrait(split: Split, origin: Split | None, worlds: Mapping[str, World]) -> Portrait:
     from itinera.reports.description import Portrait, curves_of
-    from itinera.studies.coverage import seen_before
+    from itinera.studies.coverage import seen_before, tell_sight
     from itinera.studies.datasets import describe
 
     described = describe(split, worlds)
     routes = _routes(split, origin)
-    by: tuple[Sight, ...] = ("visited", "visible") if routes else ()
-    return Portrait(described, {way: curves_of(seen_before(routes, worlds, by=way)) for way in by})
+    ways: list[Sight] = ["visited"] if routes else []
+    if routes and tell_sight(routes, worlds):
+        ways.append("visible")
+    return Portrait(described, {by: curves_of(seen_before(routes, worlds, by=by)) for by in ways})
 
 
 def _routes(split: Split, origin: Split | None) -> tuple[Route, ...]:
@@ -116,6 +126,6 @@ def _draw(portraits: list[Portrait], folder: Path) -> None:
         draw_tour_lengths(toured, folder / "tour-lengths.svg")
     ways: tuple[Sight, ...] = ("visited", "visible")
     for by in ways:
-        seen = {p.name: p.curves[by] for p in portraits if p.curves}
+        seen = {p.name: p.curves[by] for p in portraits if by in p.curves}
         if seen:
             draw_coverage(seen, folder / f"seen-by-{by}.svg", by=by)

@@ -139,7 +139,7 @@ def worlds_of(split: Split, path: Path | None) -> Mapping[str, World]:
         return {world_id: World(world_id, Euclidean()) for world_id in split.world_ids}
     if path is None:
         raise BadArgument("These tasks are walked on navigation graphs: give their folder with --worlds.")
-    from itinera.formats.matterport import read_worlds
+    from itinera.formats.catalogue import read_worlds
 
     return read_worlds(path)
 

@@ -6,8 +6,9 @@ Read `read_split` for tasks and `read_walks` for predictions; each has its write
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Any, overload
@@ -20,11 +21,12 @@ from itinera.formats.decoding import collecting_later, decode_list
 from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.leaving import acting, as_nodes
+from itinera.formats.scanned import SMALLEST, scan
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.records import Logbook, Trajectory, Walk
 from itinera.records.walk import Answers
 from itinera.tasks import Brief, Episode, Split
-from itinera.worlds import Pose
+from itinera.worlds import Places, Pose
 
 PARTS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
 
@@ -163,16 +165,24 @@ def read_walks(path: str | Path) -> Logbook:
     Steps may also be [viewpoint] alone, or [viewpoint, viewpoint, …] for all nodes passed in one move.
     """
     path = Path(path)
+    data = read_bytes(path)
+    if len(data) >= SMALLEST and (scanned := scan(data)) is not None:
+        names, nodes = scanned
+        return _logbook(path, names, nodes, _Walks(names, lambda: _decoded(data, str(path))))
     with collecting_later():
-        predictions = _decoded(read_bytes(path), str(path))
+        predictions = _decoded(data, str(path))
         ids = [p.inst_idx if p.instr_id is None else p.instr_id for p in predictions]
         places = [[step.viewpoint for step in p.trajectory] for p in predictions]
         if None in ids or not all(places):
             raise BadFile(str(path), _unnamed_or_empty(ids, places))
         names = list(map(str, ids))
+    return _logbook(path, names, places, _Walks(names, lambda: predictions))
+
+
+def _logbook(path: Path, names: Sequence[str], places: Sequence[Places], walks: Sequence[Walk]) -> Logbook:
+    """Submissions do not say how a walk ended, nor when: it is taken to have stopped."""
     stopped, untimed = np.ones(len(names), dtype=bool), np.full(len(names), np.nan)
-    answers = Answers(names, places, stopped, untimed)
-    return Logbook(str(path), _Walks(names, predictions), prepared=answers)
+    return Logbook(str(path), walks, prepared=Answers(names, places, stopped, untimed))
 
 
 def _unnamed_or_empty(ids: Sequence[str | int | None], places: Sequence[list[str]]) -> Iterable[Fault]:
@@ -189,7 +199,11 @@ class _Walks(Sequence[Walk]):
     """Walks made only when looked at: scoring never does."""
 
     ids: list[str]
-    predictions: list[_Prediction]
+    decode: Callable[[], list[_Prediction]]
+
+    @cached_property
+    def predictions(self) -> list[_Prediction]:
+        return self.decode()
 
     def __len__(self) -> int:
         return len(self.ids)

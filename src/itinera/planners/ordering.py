@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from itinera.errors import BadArgument, ItineraError, MissingExtra, NoRoute
-from itinera.planners.branching import cheapest_round
+from itinera.planners.searching import cheapest_round
 from itinera.worlds import Array
 
 _PRECISION = 1e-6  # of the largest cost: orders closer than this count as equal

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from scipy.sparse import coo_array, csr_array
 
 from itinera.planners._kernels import phase_cuts
@@ -87,10 +87,6 @@ class Relaxed:
     counts: Array  # (m,) of the steps
     prices: Prices
 
-    @property
-    def is_whole(self) -> bool:
-        return bool(np.abs(self.counts - np.rint(self.counts)).max(initial=0.0) < _BROKEN)
-
 
 class Infeasible(Exception):
     """No counts obey all the rules."""
@@ -105,8 +101,8 @@ def relax(merged: Merged, steps: Steps, cuts: Cuts) -> Relaxed | None:
         merged.costs[steps.exits, steps.entries],
         A_ub=_inside(merged, steps, cuts) if len(cuts) else None,
         b_ub=cuts.room(merged) if len(cuts) else None,
-        A_eq=_balance(merged, steps),
-        b_eq=2 * merged.leaving if merged.two_way else np.concatenate([merged.leaving, merged.entering]),
+        A_eq=_touching(merged, steps),
+        b_eq=_touched(merged),
         bounds=np.column_stack([steps.least, steps.most]),
         method="highs-ds",
     )
@@ -115,15 +111,39 @@ def relax(merged: Merged, steps: Steps, cuts: Cuts) -> Relaxed | None:
     if solved.status != _OPTIMAL:
         return None
     of_places = np.asarray(solved.eqlin.marginals)
-    of_exits, of_entries = of_places[: len(merged.leaving)], of_places[-len(merged.entering) :]
     of_cuts = np.minimum(np.asarray(solved.ineqlin.marginals), 0.0) if len(cuts) else np.zeros(0)
-    return Relaxed(np.asarray(solved.x), Prices(of_exits, of_entries, of_cuts))
+    prices = Prices(of_places[: len(merged.leaving)], of_places[-len(merged.entering) :], of_cuts)
+    return Relaxed(np.asarray(solved.x), prices)
+
+
+def relax_whole(merged: Merged, steps: Steps, cuts: Cuts, *, time_limit: float) -> tuple[Array | None, float]:
+    """The cheapest whole counts within the steps' limits, (m,), and a bound on all; None if time ran out before any.
+
+    Raises Infeasible where there are none.
+    """
+    touched = _touched(merged)
+    rules = [LinearConstraint(_touching(merged, steps), touched, touched)]
+    if len(cuts):
+        rules.append(LinearConstraint(_inside(merged, steps, cuts), -np.inf, cuts.room(merged)))
+    solved = milp(
+        merged.costs[steps.exits, steps.entries],
+        integrality=np.ones(len(steps.exits)),
+        bounds=Bounds(steps.least, steps.most),
+        constraints=rules,
+        options={"mip_rel_gap": 0.0, "time_limit": time_limit},
+    )
+    if solved.status == _INFEASIBLE:
+        raise Infeasible
+    counts = None if solved.x is None else np.rint(solved.x)
+    return counts, -np.inf if solved.mip_dual_bound is None else float(solved.mip_dual_bound)
 
 
 def reduced_costs(merged: Merged, cuts: Cuts, prices: Prices) -> Array:
     """(exits, entries) what one more of each step would add to the bound; inf where not allowed."""
-    islands = cuts.islands.astype(np.float64)
-    inside = (islands[:, merged.island_of_exit] * prices.cuts[:, None]).T @ islands[:, merged.island_of_entry]
+    binding = cuts.islands[prices.cuts < 0]
+    # Not a product of matrices, which would wake the threads of a linear algebra library for little work.
+    inside = np.einsum("c,ck,cl->kl", prices.cuts[prices.cuts < 0], binding, binding)
+    inside = inside[merged.island_of_exit[:, None], merged.island_of_entry[None, :]]
     reduced: Array = merged.costs - prices.exits[:, None] - prices.entries[None, :] - inside
     return reduced
 
@@ -139,14 +159,19 @@ def bound_by(merged: Merged, steps: Steps, cuts: Cuts, prices: Prices) -> float:
     return float(of_rules + of_steps)
 
 
-def _balance(merged: Merged, steps: Steps) -> csr_array:
-    """(rows, m) how often each step leaves each exit and enters each entry; two-way, how often it touches each."""
+def _touched(merged: Merged) -> Ints:
+    """(rows,) how often each exit is left and each entry is entered; two-way, how often each place is touched."""
+    return 2 * merged.leaving if merged.two_way else np.concatenate([merged.leaving, merged.entering])
+
+
+def _touching(merged: Merged, steps: Steps) -> csr_array:
+    """(rows, m) which of these each step does."""
     m = len(steps.exits)
-    ways_out, ways_in = merged.costs.shape
-    entries = steps.entries if merged.two_way else steps.entries + ways_out
+    entries = steps.entries if merged.two_way else steps.entries + len(merged.leaving)
     rows = np.concatenate([steps.exits, entries])
-    shape = (ways_out if merged.two_way else ways_out + ways_in, m)
-    return csr_array(coo_array((np.ones(2 * m), (rows, np.tile(np.arange(m), 2))), shape=shape))
+    return csr_array(
+        coo_array((np.ones(2 * m), (rows, np.tile(np.arange(m), 2))), shape=(len(_touched(merged)), m))
+    )
 
 
 def _inside(merged: Merged, steps: Steps, cuts: Cuts) -> csr_array:

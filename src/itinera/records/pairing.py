@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.records.walk import Answers, Logbook
+from itinera.records.walk import Answers, Logbook, Numbered
 from itinera.tasks import Episode, Split
 from itinera.worlds import NavGraph, Places, Ragged, World
 
@@ -164,6 +164,11 @@ class _Group:
         )
 
     def _located(self, faults: list[Fault]) -> Ragged | None:
+        walked = self.answers.places
+        if isinstance(walked, Numbered) and isinstance(self.space, NavGraph) and (self.chosen >= 0).all():
+            numbers = walked.numbers(self.space, self.chosen)
+            if numbers is not None:
+                return Ragged.from_counts(numbers, walked.counts[self.chosen])
         places = self._places()
         empty = [i for i, row in enumerate(places) if len(row) == 0]
         faults += [Fault(self._name(i), "has no places.", "A walk must include its start.") for i in empty]
@@ -172,8 +177,8 @@ class _Group:
         counts = np.fromiter(map(len, places), np.int64, len(places))
         try:
             if isinstance(self.space, NavGraph):
-                numbers = map(self.space.index.__getitem__, chain.from_iterable(places))
-                return Ragged.from_counts(np.fromiter(numbers, np.int64, int(counts.sum())), counts)
+                found = map(self.space.index.__getitem__, chain.from_iterable(places))
+                return Ragged.from_counts(np.fromiter(found, np.int64, int(counts.sum())), counts)
             return Ragged.from_counts(self.space.locate(np.concatenate([np.asarray(row) for row in places])), counts)
         except (BadArgument, ValueError, TypeError, KeyError):
             faults.extend(self._unknown_places(places))
@@ -234,8 +239,12 @@ class _Group:
     def _answer_key(self, rows: list[Places]) -> Ragged:
         """Reference or goals of every episode; those that episodes share are located once."""
         _, first, which = np.unique(np.fromiter(map(id, rows), np.int64), return_index=True, return_inverse=True)
+        distinct = [rows[i] for i in first]
         try:
-            return Ragged.of([self.space.locate(rows[i]) for i in first]).take(which)
+            if isinstance(self.space, NavGraph):
+                counts = np.fromiter(map(len, distinct), np.int64, len(distinct))
+                return Ragged.from_counts(self.space.locate(list(chain.from_iterable(distinct))), counts).take(which)
+            return Ragged.of([self.space.locate(places) for places in distinct]).take(which)
         except BadArgument as error:
             raise self._outside(error) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +14,7 @@ from itinera.errors import BadFile, Fault
 from itinera.records.provenance import Provenance
 from itinera.records.trajectory import Ending, Phase, Trajectory
 from itinera.tasks.protocol import Protocol
-from itinera.worlds import Array, Places
+from itinera.worlds import Array, NavGraph, Places
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,16 @@ class Walk:
 
     tour_id: str
     trajectories: tuple[Trajectory, ...]
+
+
+@typing.runtime_checkable
+class Numbered(typing.Protocol):
+    """Places that a reader can number for a graph faster than name by name."""
+
+    counts: NDArray[np.int64]  # (n,) places of each trajectory
+
+    def numbers(self, graph: NavGraph, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The graph's number of every place of these trajectories, end to end; None if one is not in the graph."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -67,7 +67,7 @@ def draw_tour_lengths(lengths: Mapping[str, NDArray[np.int64]], path: str | Path
     with _drawing(path, columns=1, names=list(lengths), key=_patch) as (ax,):
         top = max((int(numbers.max(initial=0)) for numbers in lengths.values()), default=0)
         width = 1 if top <= 25 else 10
-        bins = np.arange(0, top + width + 1, width) - (0.5 if width == 1 else 0.0)
+        bins = np.arange(0.5, top + width, width)  # 1 … 10, 11 … 20 and so on: 100 is no bin of its own
         slot = width / max(len(lengths), 1)
         for i, numbers in enumerate(lengths.values()):
             counts, _ = np.histogram(numbers, bins)

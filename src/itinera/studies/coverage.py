@@ -102,6 +102,11 @@ def seen_before(routes: Sequence[Route], worlds: Mapping[str, World], *, by: Sig
     return Seen(tuple(route.world_id for route in routes), upcoming, tour, scene)
 
 
+def tell_sight(routes: Sequence[Route], worlds: Mapping[str, World]) -> bool:
+    """Whether the worlds of the routes tell what is in sight, so that it can be counted."""
+    return all(getattr(worlds[name].space, "visible", None) is not None for name in {r.world_id for r in routes})
+
+
 def curve(shares: Ragged, world_ids: Sequence[str], *, level: float = 0.95) -> Curve:
     """The mean share before each episode over the tours that have it, with intervals clustered by scene."""
     longest = int(shares.counts.max(initial=0))
