@@ -9,25 +9,11 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats import (
-    fgr2r,
-    graphs,
-    ivln,
-    matterport,
-    native,
-    ndh,
-    positions,
-    r2r,
-    reverie,
-    rooms,
-    rxr,
-    vlnce,
-    vlnce_walks,
-)
 from itinera.formats.files import open_stream
 from itinera.records import Logbook
 from itinera.tasks import Split, Tour
@@ -71,14 +57,28 @@ def look_inside(path: Path) -> Head:
 
 @dataclass(frozen=True)
 class Format:
-    """A format by name: what it holds, how it is recognised, how it is read and written."""
+    """A format by name: what it holds, how it is recognised, and which functions of which module read and write it.
+
+    Modules are imported when first needed: a score needs two or three of them, and all take a while to load.
+    """
 
     name: str
     kind: Kind
     about: str
     recognises: Callable[[Head], bool]
-    read: Callable[[Path], Any]
-    write: Callable[[Path, Any], None]
+    module: str
+    reader: str
+    writer: str
+
+    def read(self, path: Path) -> Any:
+        return self._function(self.reader)(path)
+
+    def write(self, path: Path, content: Any) -> None:
+        self._function(self.writer)(path, content)
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        found: Callable[..., Any] = getattr(import_module(f"itinera.formats.{self.module}"), name)
+        return found
 
 
 def _has(*keys: str, start: str = "") -> Callable[[Head], bool]:
@@ -97,60 +97,61 @@ NAMED = r'"[^"]*"\s*:\s*'
 
 # The first that recognises a file is its format, so what is more special stands first.
 FORMATS = (
-    Format("native-walks", "walks", "our walks", _native("walks"), native.read_walks, native.write_walks),
-    Format("native-tasks", "tasks", "our tasks", _native("tasks"), native.read_split, native.write_split),
-    Format("scores", "scores", "a result bundle", _native("scores"), native.read_scores, native.write_scores),
+    Format("native-walks", "walks", "our walks", _native("walks"), "native", "read_walks", "write_walks"),
+    Format("native-tasks", "tasks", "our tasks", _native("tasks"), "native", "read_split", "write_split"),
+    Format("scores", "scores", "a result bundle", _native("scores"), "native", "read_scores", "write_scores"),
     Format(
         "r2r-submission", "walks", "R2R, R4R, REVERIE and NDH submissions",
         lambda head: "trajectory" in head.keys and bool(head.keys & {"instr_id", "inst_idx"}) and head.begins(r"\["),
-        r2r.read_walks, r2r.write_walks,
+        "r2r", "read_walks", "write_walks",
     ),
     Format("ndh", "tasks", "CVDN's navigation from dialog history", _has("inst_idx", "end_panos", start=r"\["),
-           ndh.read_split, ndh.write_split),
+           "ndh", "read_split", "write_split"),
     Format("fgr2r", "tasks", "Fine-Grained R2R", _has("new_instructions", "path_id", start=r"\["),
-           fgr2r.read_split, fgr2r.write_split),
+           "fgr2r", "read_split", "write_split"),
     Format("reverie", "tasks", "REVERIE, both versions",
-           _has("id", "instructions", "path", start=r"\["), reverie.read_split, reverie.write_split),
+           _has("id", "instructions", "path", start=r"\["), "reverie", "read_split", "write_split"),
     Format("r2r", "tasks", "R2R, R4R and longer joins", _has("path_id", "instructions", "path", start=r"\["),
-           r2r.read_split, r2r.write_split),
+           "r2r", "read_split", "write_split"),
     Format("vlnce", "tasks", "VLN-CE and RxR-CE episodes", _has("episodes", "start_position", start=r"\{"),
-           vlnce.read_split, vlnce.write_split),
+           "vlnce", "read_split", "write_split"),
     Format("rxr-followers", "walks", "RxR's follower paths", _line("demonstration_id", "path"),
-           rxr.read_followers, rxr.write_followers),
+           "rxr", "read_followers", "write_followers"),
     Format("rxr", "tasks", "RxR's guide annotations",
            lambda head: _line("instruction_id")(head) and bool(head.first_keys & {"instruction", "timed_instruction"}),
-           rxr.read_split, rxr.write_split),
+           "rxr", "read_split", "write_split"),
     Format("rxr-ce-submission", "walks", "RxR-Habitat submissions",
            lambda head: _line("instruction_id", "path")(head) and head.holds(r'"path"\s*:\s*\[\s*\['),
-           vlnce_walks.read_rxr_walks, vlnce_walks.write_rxr_walks),
+           "vlnce_walks", "read_rxr_walks", "write_rxr_walks"),
     Format("rxr-submission", "walks", "RxR submissions of node paths", _line("instruction_id", "path"),
-           rxr.read_walks, rxr.write_walks),
+           "rxr", "read_walks", "write_walks"),
     Format("vlnce-dense", "references", "VLN-CE's dense ground truth", _has("locations", "actions", start=r"\{"),
-           vlnce.read_dense, vlnce.write_dense),
+           "vlnce", "read_dense", "write_dense"),
     Format("ivln-ce-walks", "walks", "IVLN-CE's agent paths", _has("position", "phase", start=r"\{\s*" + NAMED + r"\["),
-           ivln.read_walks, ivln.write_walks),
+           "ivln", "read_walks", "write_walks"),
     Format("vlnce-submission", "walks", "VLN-CE submissions",
            _has("position", "heading", start=r"\{\s*" + NAMED + r"\["),
-           vlnce_walks.read_walks, vlnce_walks.write_walks),
+           "vlnce_walks", "read_walks", "write_walks"),
     Format("ivln-ce-targets", "targets", "IVLN-CE's target paths of whole tours",
-           _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"), ivln.read_all_references, ivln.write_references),
+           _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"),
+           "ivln", "read_all_references", "write_references"),
     Format("graphs", "worlds", "navigation graphs, one JSON file",
            lambda head: head.begins(r"\{\s*" + NAMED + r'\{\s*("frame"\s*:\s*"[^"]*"\s*,\s*)?"(nodes|edges)"\s*:'),
-           graphs.read_worlds, graphs.write_worlds),
+           "graphs", "read_worlds", "write_worlds"),
     Format("ivln-tours", "tours", "IVLN's tours, discrete and continuous",
            lambda head: head.begins(r"\{\s*" + NAMED + r"\{\s*" + NAMED + r"\[\s*\["),
-           ivln.read_all_tours, ivln.write_tours),
+           "ivln", "read_all_tours", "write_tours"),
     Format("positions", "walks", "logged positions, CSV", lambda head: head.begins(r"episode_id\s*,"),
-           positions.read_walks, positions.write_walks),
+           "positions", "read_walks", "write_walks"),
     Format("rooms", "rooms", "room labels, CSV", lambda head: head.begins(r"scan\s*,\s*viewpoint"),
-           rooms.read_table, rooms.write_table),
+           "rooms", "read_table", "write_table"),
 )  # fmt: skip
 
 ARCHIVES = (
     Format("connectivity", "worlds", "Matterport connectivity, folder or archive", lambda head: False,
-           matterport.read_worlds, matterport.write_worlds),
+           "matterport", "read_worlds", "write_worlds"),
     Format("bbox", "objects", "REVERIE's object boxes, folder or archive", lambda head: False,
-           reverie.read_objects, reverie.write_objects),
+           "reverie", "read_objects", "write_objects"),
 )  # fmt: skip
 
 BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES)}
@@ -172,8 +173,9 @@ def detect(path: str | Path) -> Format:
     path = Path(path)
     if path.is_dir() or re.search(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$", path.name):
         from itinera.formats.files import members
+        from itinera.formats.matterport import SUFFIX
 
-        if members(path, matterport.SUFFIX):
+        if members(path, SUFFIX):
             return BY_NAME["connectivity"]
         if path.is_dir() and not members(path, ".json"):
             problem = "is a folder that holds neither connectivity nor objects."
@@ -216,27 +218,33 @@ def read_walks(path: str | Path, split: Split | None = None, *, format: str | No
     found = _of_kind(path, "walks", format)
     logbook: Logbook = found.read(path)
     if found.name == "rxr-ce-submission" and split is not None:
-        return vlnce_walks.by_episode_ids(logbook, split)
+        from itinera.formats.vlnce_walks import by_episode_ids
+
+        return by_episode_ids(logbook, split)
     return logbook
 
 
 def read_worlds(path: str | Path) -> Mapping[str, World]:
     """The worlds of a connectivity folder or archive, or of a file of graphs."""
     path = Path(path)
-    if path.is_file() and BY_NAME["graphs"].recognises(look_inside(path)):
-        return graphs.read_worlds(path)
-    return matterport.read_worlds(path)
+    is_graphs = path.is_file() and BY_NAME["graphs"].recognises(look_inside(path))
+    worlds: Mapping[str, World] = BY_NAME["graphs" if is_graphs else "connectivity"].read(path)
+    return worlds
 
 
 def read_tours(path: str | Path, split: Split, *, format: str | None = None) -> tuple[Tour, ...]:
     """The tours through a split."""
     path = Path(path)
     _of_kind(path, "tours", format)
+    from itinera.formats import ivln
+
     return ivln.read_tours(path, split.name)
 
 
 def with_reference(split: Split, path: str | Path) -> Split:
     """The split with the dense reference paths of a file."""
+    from itinera.formats import ivln, vlnce
+
     path = Path(path)
     if detect(path).kind == "targets":
         return ivln.with_tour_references(split, ivln.read_references(path, split.name), str(path))

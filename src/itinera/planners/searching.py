@@ -30,7 +30,8 @@ Ints = NDArray[np.int64]
 
 _NEAR = 6  # steps from each exit and into each entry that the relaxation starts with
 _FIRST_SHARE = 1 / 16  # of the gap that is searched first
-_KICKS = 60  # random kicks for a round found by the relaxation
+_KICKS = 60  # random kicks for a round made of fractional counts
+_KICKS_WHOLE = 10  # and of whole ones, which come in greater numbers
 
 
 @dataclass(eq=False)
@@ -84,7 +85,7 @@ class Search:
         whole = np.rint(table).astype(np.int64)
         if np.abs(table - whole).max() < 1e-6:
             whole = directed(whole) if self.merged.two_way else whole
-            self.offer(successors_of(self.merged, whole), kicks=_KICKS)
+            self.offer(successors_of(self.merged, whole), kicks=_KICKS_WHOLE)
         else:
             table = np.maximum(table, table.T) if self.merged.two_way else table
             liked = table[self.merged.exits[:, None], self.merged.entries[None, :]]
@@ -185,4 +186,4 @@ def _relax_whole(search: Search, reduced: Array, cuts: Cuts) -> None:
         if counts is None or not len(broken) or bound >= relaxed_bound + reach:
             if share == 1.0:
                 return
-            share = min(1.0, 4 * share)
+            share = min(1.0, 2 * share)
