@@ -100,11 +100,10 @@ class _Scene:
     def chosen(self) -> Iterator[list[int]]:
         """The paths of each journey, in order; a sample of them if so many are too many."""
         most = self.joining.journeys
-        counts = [int(self._onward(first)[-1][first]) for first in range(len(self.legs))]
+        counts = [] if most is None else [int(self._onward(first)[-1][first]) for first in range(len(self.legs))]
         if most is None or sum(counts) <= most:
-            for first, count in enumerate(counts):
-                if count:
-                    yield from self._all([first], self._onward(first)[:-1])
+            for first in range(len(self.legs)):
+                yield from self._all([first], self._onward(first)[:-1])
             return
         rng = generator(self.joining.seed, "journeys", self.world_id)
         bounds = np.cumsum(counts)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from itinera.cli import build_tours, output
@@ -100,6 +99,8 @@ def _blocks(
     split: Split, world_id: str, worlds: Mapping[str, World], joining: Joining, first: int, counts: list[int]
 ) -> Iterator[bytes]:
     """The journeys of a scene as members of a JSON list, numbered from `first`; `counts` is kept meanwhile."""
+    import msgspec
+
     from itinera.builders.joining import join_scene
 
     encode = msgspec.json.Encoder().encode

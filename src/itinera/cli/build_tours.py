@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from itinera.cli import inputs as given
@@ -17,7 +16,7 @@ from itinera.cli import output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.builders.touring import Touring
+    from itinera.builders.touring import OrderedPaths, Touring
     from itinera.tasks import Split
     from itinera.worlds import World
 
@@ -72,17 +71,6 @@ def tours(
         _print_tours(out, split, made)
 
 
-class _Ordered(msgspec.Struct):
-    """A set of paths in the order found, as it is kept between interrupted builds."""
-
-    world_id: str
-    path_ids: list[str]
-    tours: list[tuple[str, ...]]
-    cost: float
-    bound: float | None  # none is known
-    proven: bool
-
-
 def _ordered(
     split: Split,
     worlds: Mapping[str, World],
@@ -93,9 +81,11 @@ def _ordered(
     plan: str,
     *,
     resume: bool,
-) -> list[_Ordered]:
+) -> list[OrderedPaths]:
+    import msgspec
+
     from itinera.builders.draft import Draft
-    from itinera.builders.touring import tour_scene
+    from itinera.builders.touring import OrderedPaths, tour_scene
     from itinera.planners.ordering import best_order, lkh_order
 
     solve = lkh_order if solver == "lkh" else partial(best_order, time_limit=time_limit)
@@ -103,18 +93,16 @@ def _ordered(
 
     def lines(world_id: str) -> Iterator[bytes]:
         for group in tour_scene(split, world_id, worlds, touring, solve):
-            found = group.found
-            bound = float(found.bound) if math.isfinite(found.bound) else None
-            ids, tours = list(group.path_ids), list(group.tours)
-            record = _Ordered(world_id, ids, tours, float(found.cost), bound, bool(found.proven))
-            yield msgspec.json.encode(record) + b"\n"
+            # No way is shorter than nothing, which is all that is known of a heuristic's order.
+            found = replace(group.found, cost=float(group.found.cost), bound=max(0.0, float(group.found.bound)))
+            yield msgspec.json.encode(replace(group, found=found)) + b"\n"
 
     with output.progress("ordering", len(split.world_ids)) as done:
         done(len(draft.counts))
         for world_id in split.world_ids[len(draft.counts) :]:
             draft.add(lines(world_id))
             done(1)
-    made = [msgspec.json.decode(line, type=_Ordered) for line in draft.lines()]
+    made = [msgspec.json.decode(line, type=OrderedPaths) for line in draft.lines()]
     draft.remove()
     return made
 
@@ -125,35 +113,35 @@ def _plain_name(name: str) -> str:
     return known[0] if known else name
 
 
-def _told_tours(out: Path, made: list[_Ordered]) -> dict[str, object]:
+def _told_tours(out: Path, made: list[OrderedPaths]) -> dict[str, object]:
     return {
         "file": str(out),
         "tours": sum(len(record.tours) for record in made),
         "episodes": sum(len(ids) for record in made for ids in record.tours),
-        "cost": sum(record.cost for record in made),
-        "proven": sum(record.proven for record in made),
+        "cost": sum(record.found.cost for record in made),
+        "proven": sum(record.found.proven for record in made),
         "sets": [
             {
                 "scene": record.world_id,
                 "paths": len(record.path_ids),
                 "tours": len(record.tours),
-                "cost": record.cost,
-                "bound": record.bound,
-                "gap": None if record.bound is None else record.cost - record.bound,
-                "proven": record.proven,
+                "cost": record.found.cost,
+                "bound": record.found.bound,
+                "gap": record.found.gap,
+                "proven": record.found.proven,
             }
             for record in made
         ],
     }
 
 
-def _print_tours(out: Path, split: Split, made: list[_Ordered]) -> None:
+def _print_tours(out: Path, split: Split, made: list[OrderedPaths]) -> None:
     episodes = sum(len(ids) for record in made for ids in record.tours)
     count = sum(len(record.tours) for record in made)
     scenes = len({record.world_id for record in made})
     typer.echo(f"{out}: {count} tours of {episodes} episodes in {scenes} scenes.")
-    proven = sum(record.proven for record in made)
-    cost = sum(record.cost for record in made)
+    proven = sum(record.found.proven for record in made)
+    cost = sum(record.found.cost for record in made)
     typer.echo(f"{cost:.1f} m led between episodes; {proven} of {len(made)} orders are proven to be the shortest.")
     left = len(split.episodes) - episodes
     if left:

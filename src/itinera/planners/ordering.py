@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, ItineraError, MissingExtra, NoRoute
 from itinera.planners.searching import cheapest_round
 from itinera.worlds import Array
 
 _PRECISION = 1e-6  # of the largest cost: orders closer than this count as equal
+_LKH_LARGEST = 1e5  # the same for LKH, whose sums must not overflow
 _LARGEST = 100.0  # what the largest cost is scaled to, about: where linear programmes are solved most exactly
 
 
@@ -57,7 +60,7 @@ def best_order(costs: Array, *, time_limit: float | None = None) -> Ordering:
     if len(costs) < 2:
         return Ordering(tuple(range(len(costs))), 0.0, 0.0)
     largest = float(np.abs(costs[np.isfinite(costs)]).max(initial=0.0))
-    scale = 2.0 ** np.round(np.log2(_LARGEST / largest)) if largest > 0 else 1.0  # a power of 2 loses no digit
+    scale = _scale(largest)
     deadline = np.inf if time_limit is None else time.monotonic() + time_limit
     search = cheapest_round(_closed(costs * scale), tolerance=_PRECISION * largest * scale, deadline=deadline)
     if search.best is None:
@@ -72,22 +75,22 @@ def best_order(costs: Array, *, time_limit: float | None = None) -> Ordering:
 def lkh_order(costs: Array, *, runs: int = 10) -> Ordering:
     """A near-cheapest order by the Lin-Kernighan heuristic (elkai), with no bound; every cost must be finite.
 
-    LKH reckons in whole numbers, so costs are rounded to a millionth of the largest.
+    LKH reckons in whole numbers, so costs are rounded to a 100,000th of the largest.
     """
     try:
-        import elkai
+        elkai = import_module("elkai")
     except ImportError:
         raise MissingExtra("LKH orders", "elkai", "lkh") from None
     costs = _checked(costs)
     n = len(costs)
-    outside = ~np.isfinite(costs) & ~np.eye(n, dtype=bool)
-    if outside.any():
-        raise BadArgument(f"{int(outside.sum())} costs are infinite. LKH cannot forbid steps; use best_order.")
+    if not np.isfinite(costs).all():
+        raise BadArgument(f"{int(np.isinf(costs).sum())} costs are infinite. LKH cannot forbid steps; use best_order.")
     if n < 2:
         return Ordering(tuple(range(n)), 0.0, -np.inf)
     closed = np.zeros((n + 1, n + 1))
-    closed[1:, 1:] = np.where(np.eye(n, dtype=bool), 0.0, costs)
-    whole = np.rint(closed * (1e6 / max(closed.max(), 1e-300))).astype(np.int64)
+    closed[1:, 1:] = costs
+    largest = float(np.abs(costs).max())
+    whole = np.rint(closed * (_LKH_LARGEST / largest if largest > 0 else 1.0)).astype(np.int64)
     round_ = elkai.DistanceMatrix(whole.tolist()).solve_tsp(runs=runs)[:-1]
     at = round_.index(0)
     order = np.array(round_[at + 1 :] + round_[:at]) - 1
@@ -98,9 +101,17 @@ def _checked(costs: Array) -> Array:
     costs = np.asarray(costs, dtype=np.float64)
     if costs.ndim != 2 or costs.shape[0] != costs.shape[1]:
         raise BadArgument(f"Costs of shape {costs.shape} are not a square matrix, from each stop to each.")
+    costs = np.where(np.eye(len(costs), dtype=bool), 0.0, costs)  # no stop follows itself
     if np.isnan(costs).any() or np.isneginf(costs).any():
         raise BadArgument("A cost is NaN or minus infinity. Give numbers, or inf where a step is not allowed.")
     return costs
+
+
+def _scale(largest: float) -> float:
+    """What to multiply costs by; a power of 2, which loses no digit."""
+    # frexp and not a logarithm of a quotient, which overflows for the smallest numbers there are.
+    exponent = np.frexp(_LARGEST)[1] - np.frexp(largest)[1]
+    return float(np.ldexp(1.0, min(int(exponent), 1000))) if largest > 0 else 1.0
 
 
 def _closed(costs: Array) -> Array:
@@ -111,5 +122,5 @@ def _closed(costs: Array) -> Array:
     return closed
 
 
-def _cost(costs: Array, order: Array) -> float:
+def _cost(costs: Array, order: NDArray[np.int64]) -> float:
     return float(costs[order[:-1], order[1:]].sum())

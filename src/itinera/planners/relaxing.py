@@ -7,6 +7,7 @@ returns, by arithmetic that holds for any prices, so they stay true even where t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,11 +100,11 @@ def relax(merged: Merged, steps: Steps, cuts: Cuts) -> Relaxed | None:
     """
     solved = linprog(
         merged.costs[steps.exits, steps.entries],
-        A_ub=_inside(merged, steps, cuts) if len(cuts) else None,
+        A_ub=cast(Any, _inside(merged, steps, cuts) if len(cuts) else None),
         b_ub=cuts.room(merged) if len(cuts) else None,
-        A_eq=_touching(merged, steps),
+        A_eq=cast(Any, _touching(merged, steps)),  # sparse, which its types do not foresee
         b_eq=_touched(merged),
-        bounds=np.column_stack([steps.least, steps.most]),
+        bounds=cast(Any, np.column_stack([steps.least, steps.most])),
         method="highs-ds",
     )
     if solved.status == _INFEASIBLE:
@@ -127,7 +128,7 @@ def relax_whole(merged: Merged, steps: Steps, cuts: Cuts, *, time_limit: float) 
         rules.append(LinearConstraint(_inside(merged, steps, cuts), -np.inf, cuts.room(merged)))
     solved = milp(
         merged.costs[steps.exits, steps.entries],
-        integrality=np.ones(len(steps.exits)),
+        integrality=np.ones(len(steps.exits), dtype=np.int64),
         bounds=Bounds(steps.least, steps.most),
         constraints=rules,
         options={"mip_rel_gap": 0.0, "time_limit": time_limit},
@@ -169,9 +170,7 @@ def _touching(merged: Merged, steps: Steps) -> csr_array:
     m = len(steps.exits)
     entries = steps.entries if merged.two_way else steps.entries + len(merged.leaving)
     rows = np.concatenate([steps.exits, entries])
-    return csr_array(
-        coo_array((np.ones(2 * m), (rows, np.tile(np.arange(m), 2))), shape=(len(_touched(merged)), m))
-    )
+    return csr_array(coo_array((np.ones(2 * m), (rows, np.tile(np.arange(m), 2))), shape=(len(_touched(merged)), m)))
 
 
 def _inside(merged: Merged, steps: Steps, cuts: Cuts) -> csr_array:
