@@ -57,16 +57,33 @@ def decode(data: bytes, kind: type[T], source: str) -> T:
 def _malformed(data: bytes, at: int) -> Fault:
     """Where JSON itself ends: the line, and what stands there."""
     line = data.count(b"\n", 0, at) + 1
+    where = f"line {line}"
+    record = _record_at(data, at)
+    if record is not None:
+        where = f"record {record} ({where})"
     found = data[at : at + 24].split(b"\n")[0].decode("utf-8", "replace")
     if data.startswith(codecs.BOM_UTF8):
         return Fault("line 1", "begins with a byte order mark.", "Save the file as plain UTF-8.")
     unfinite = re.match(r"-?(NaN|Infinity)", found)
     if unfinite:
-        return Fault(f"line {line}", f"{unfinite[0]} is not a number.", "Write finite numbers, or leave the entry out.")
+        return Fault(where, f"{unfinite[0]} is not a number.", "Write finite numbers, or leave the entry out.")
     remedy = "JSON ends or breaks there; write it with a JSON library, or copy the file again."
-    return Fault(
-        f"line {line}", f"not JSON at byte {at}" + (f' ("{found}").' if found else ": the file ends too soon."), remedy
-    )
+    problem = f"not JSON at byte {at}" + (f' ("{found}").' if found else ": the file ends too soon.")
+    return Fault(where, problem, remedy)
+
+
+def _record_at(data: bytes, at: int) -> int | None:
+    """Which record of a JSON list a byte stands in; None outside of records."""
+    depth, record = 0, -1
+    for mark in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', data[:at]):
+        if mark[0] in b"[{":
+            depth += 1
+            record += depth == 2
+            if depth == 1 and mark[0] == b"{":
+                return None
+        elif mark[0] in b"]}":
+            depth -= 1
+    return record if depth >= 2 else None
 
 
 def decode_list(data: bytes, kind: type[T], source: str) -> list[T]:

@@ -52,7 +52,7 @@ def best_order(costs: Array, *, time_limit: float | None = None) -> Ordering:
     Raises NoRoute where no order avoids every inf.
 
     >>> best_order(np.array([[0.0, 9.0, 1.0], [2.0, 0.0, 9.0], [9.0, 3.0, 0.0]])).order
-    (0, 2, 1)
+    (1, 0, 2)
     """
     costs = _checked(costs)
     if time_limit is not None and not time_limit >= 0:

@@ -169,8 +169,9 @@ def _touching(merged: Merged, steps: Steps) -> csr_array:
     """(rows, m) which of these each step does."""
     m = len(steps.exits)
     entries = steps.entries if merged.two_way else steps.entries + len(merged.leaving)
-    rows = np.concatenate([steps.exits, entries])
-    return csr_array(coo_array((np.ones(2 * m), (rows, np.tile(np.arange(m), 2))), shape=(len(_touched(merged)), m)))
+    rows = np.concatenate([steps.exits, entries]).astype(np.int32)  # wider ones trouble older solvers
+    columns = np.tile(np.arange(m, dtype=np.int32), 2)
+    return csr_array(coo_array((np.ones(2 * m), (rows, columns)), shape=(len(_touched(merged)), m)))
 
 
 def _inside(merged: Merged, steps: Steps, cuts: Cuts) -> csr_array:
