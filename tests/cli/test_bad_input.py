@@ -36,7 +36,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "non-edge": (walking(e1_0="ac"), 'episode "1_0": goes from node a to node c, which no edge joins',
                  "Log every node passed"),
     "node of another scan": (walking(e1_0="abp"), 'episode "1_0": node p is not in world house', "belong together"),
-    "NaN": (GOOD.replace(b"0.5", b"NaN", 1), "line 1: NaN is not a number", "Write finite numbers"),
+    "NaN": (GOOD.replace(b"0.5", b"NaN", 1), "record 0 (line 1): NaN is not a number", "Write finite numbers"),
     "infinity": (GOOD.replace(b"0.5", b"1e999", 1), "record 0, field trajectory[0][1]: Number out of range",
                  "documentation"),
     "empty path": (walking(e2_0=""), 'record 2 ("2_0"), field trajectory: is empty', "must include its start"),

@@ -20,28 +20,30 @@ def warping_costs(gaps: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_la
 
     Where pinned, the first (last) reference place may meet only the first (last) walked place; inf if nothing is left.
     """
-    line = np.empty(cols.max() if len(cols) else 0)
+    line = np.empty(cols.max() if len(cols) else 0)  # costs up to the walked place in hand, by reference place
     at = 0
     for k in range(len(rows)):
         n, m = rows[k], cols[k]
-        for i in range(n):
-            before = np.inf  # the cell up and to the left
-            for j in range(m):
-                gap = gaps[at]
-                at += 1
-                if (pin_first[k] and j == 0 and i > 0) or (pin_last[k] and j == m - 1 and i < n - 1):
-                    gap = np.inf
-                best = before
-                if i > 0:
-                    before = line[j]
-                    if before < best:
-                        best = before
-                if j > 0:
-                    if line[j - 1] < best:
-                        best = line[j - 1]
-                elif i == 0:
-                    best = 0.0
-                line[j] = gap + best
+        line[0] = gaps[at]
+        for j in range(1, m):
+            line[j] = line[j - 1] + gaps[at + j]
+        if pin_last[k] and n > 1:
+            line[m - 1] = np.inf
+        for i in range(1, n):
+            at += m
+            diagonal = line[0]
+            left = np.inf if pin_first[k] else diagonal + gaps[at]
+            line[0] = left
+            # What came before is settled apart from the place to the left, on which each step has to wait.
+            for j in range(1, m):
+                above = line[j]
+                best = above if above < diagonal else diagonal
+                left = (left if left < best else best) + gaps[at + j]
+                line[j] = left
+                diagonal = above
+            if pin_last[k] and i < n - 1:
+                line[m - 1] = np.inf
+        at += m
         out[k] = line[m - 1]
 
 

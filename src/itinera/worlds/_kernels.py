@@ -41,11 +41,12 @@ def gather_blocks(distances: Floats, a: Ints, a_starts: Ints, b: Ints, b_starts:
     """out <- distances[a[i], b[j]] for every i, j of every row, row-major, end to end."""
     at = 0
     for k in range(len(a_starts) - 1):
+        places = b[b_starts[k] : b_starts[k + 1]]
         for i in range(a_starts[k], a_starts[k + 1]):
-            line = distances[a[i]]
-            for j in range(b_starts[k], b_starts[k + 1]):
-                out[at] = line[b[j]]
-                at += 1
+            known, line = distances[a[i]], out[at : at + len(places)]
+            for j in range(len(places)):
+                line[j] = known[places[j]]
+            at += len(places)
 
 
 @njit(cache=True, nogil=True)
@@ -62,10 +63,14 @@ def row_sums(values: Floats, starts: Ints, out: Floats) -> None:
 def straight_blocks(a: Floats, a_starts: Ints, b: Floats, b_starts: Ints, out: Floats) -> None:
     """out <- straight-line distance of points a[i], b[j] for every i, j of every row, row-major, end to end."""
     at = 0
+    # Coordinates side by side: several distances are then worked out at once.
+    xs, ys, zs = b[:, 0].copy(), b[:, 1].copy(), b[:, 2].copy()
     for k in range(len(a_starts) - 1):
+        first, count = b_starts[k], b_starts[k + 1] - b_starts[k]
         for i in range(a_starts[k], a_starts[k + 1]):
             x, y, z = a[i, 0], a[i, 1], a[i, 2]
-            for j in range(b_starts[k], b_starts[k + 1]):
-                dx, dy, dz = b[j, 0] - x, b[j, 1] - y, b[j, 2] - z
-                out[at] = np.sqrt(dx * dx + dy * dy + dz * dz)
-                at += 1
+            line = out[at : at + count]
+            for j in range(count):
+                dx, dy, dz = xs[first + j] - x, ys[first + j] - y, zs[first + j] - z
+                line[j] = np.sqrt(dx * dx + dy * dy + dz * dz)
+            at += count
