@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
 
 import journeys  # noqa: E402
 import twins  # noqa: E402
-from itinera.formats import native, r2r  # noqa: E402
+from itinera.formats import bundles, r2r  # noqa: E402
 from itinera.metrics.attempts import Attempts  # noqa: E402
 from itinera.metrics.score import score, score_pairs  # noqa: E402
 from itinera.metrics.suites import paper  # noqa: E402
@@ -70,7 +70,7 @@ def scoring() -> tuple[list[Row], float]:
 
     def whole() -> None:
         table = score(r2r.read_walks(made.submission), split, worlds, ten)
-        native.write_rows(FOLDER / "rows.jsonl", table)
+        bundles.write_rows(FOLDER / "rows.jsonl", table)
 
     whole()  # kernels compiled and distances known, as for the twin below
     arithmetic = cpu(lambda: score_pairs(pairs, split, ten, R2R), 5)

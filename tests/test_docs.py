@@ -28,7 +28,7 @@ import typer
 
 from itinera import stats
 from itinera.cli.main import app, main
-from itinera.formats import catalogue, native
+from itinera.formats import bundles, catalogue
 from itinera.metrics import SUITES, conformance
 from itinera.metrics.suites import paper
 from itinera.reports.comparison import compare
@@ -175,7 +175,7 @@ def test_the_demo_makes_the_same_files_again(shown, tmp_path):
 
 def test_the_demo_shows_what_it_says(shown):
     names = ("wanderer", "follower")
-    found = compare(names, [native.read_scores(shown / "demo" / "scores" / f"{name}.jsonl") for name in names])
+    found = compare(names, [bundles.read_scores(shown / "demo" / "scores" / f"{name}.jsonl") for name in names])
     for metric in found.metrics:
         if metric.column.better != "neither":
             assert metric.letters == ("b", "a"), metric.column.name

@@ -10,7 +10,7 @@ import pytest
 
 import tiny
 from cli.conftest import Command
-from itinera.formats import catalogue, native
+from itinera.formats import catalogue, native_tasks, native_walks
 from itinera.formats.catalogue import BY_NAME
 
 
@@ -80,7 +80,7 @@ def test_traces_align_the_words_of_guides(tmp_path: Path, itinera: Command) -> N
     out = tmp_path / "t.jsonl"
     options = ("--to", "native-tasks", "--traces", tmp_path / "traces")
     assert itinera("convert", tmp_path / "g.jsonl", out, *options).code == 0
-    (episode,) = native.read_split(out).episodes
+    (episode,) = native_tasks.read_split(out).episodes
     assert episode.alignment is not None
     assert (episode.alignment.first.tolist(), episode.alignment.last.tolist()) == ([1], [1])
 
@@ -134,7 +134,7 @@ def test_a_bad_source_leaves_no_target(files: tiny.Files, itinera: Command) -> N
 def test_where_a_file_came_from_is_told_in_it_or_beside_it(files: tiny.Files, itinera: Command) -> None:
     there, back = files.folder / "walks.jsonl", files.folder / "back.json"
     itinera("convert", files.predictions, there, "--to", "native-walks")
-    told = native.read_walks(there).provenance
+    told = native_walks.read_walks(there).provenance
     assert told is not None
     assert (told.command[:2], told.inputs) == (("itinera", "convert"), {"source": str(files.predictions)})
     itinera("convert", there, back, "--to", "r2r-submission")

@@ -72,7 +72,10 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "minus infinity": (b'[{"node": "a", "length": -Infinity}]', "record 0 (line 1): Infinity is not a number."),
     "too large": (b'[{"node": "a", "length": 1e999}]', "record 0, field length: Number out of range."),
     "million digits": (b'[{"node": "a", "length": ' + MILLION + b"}]", "record 0, field length: Number out of range."),
-    "million decimals": (b'[{"node": "a", "length": x' + MILLION + b"}]", 'record 0 (line 1): not JSON at byte 25 ("x111'),
+    "million decimals": (
+        b'[{"node": "a", "length": x' + MILLION + b"}]",
+        'record 0 (line 1): not JSON at byte 25 ("x1',
+    ),
     "deep": (DEEP, "is nested too deeply."),
     "deep within a record": (b'[{"node": "a", "more": ' + DEEP + b"}]", "is nested too deeply."),
     "trailing comma": (b'[{"node": "a"},]', 'line 1: not JSON at byte 15 ("]").'),

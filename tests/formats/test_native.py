@@ -14,7 +14,7 @@ import pytest
 
 from drawn import episode
 from itinera.errors import BadFile
-from itinera.formats import native
+from itinera.formats import bundles, native, native_tasks, native_walks
 from itinera.records import (
     Choices,
     Column,
@@ -66,8 +66,8 @@ def same(some: Any, other: Any) -> bool:
 @pytest.mark.parametrize("name", ["walks.jsonl", "walks.jsonl.gz"])
 def test_walks_come_back_whole(tmp_path: Path, name: str) -> None:
     walks = (Walk("tour", (ON_GRAPH, replace(ON_GRAPH, episode_id="1_1"))), Walk("2", (ON_GROUND,)))
-    native.write_walks(tmp_path / name, Logbook("x", walks, PROTOCOLS["rxr-ce"], TOLD))
-    read = native.read_walks(tmp_path / name)
+    native_walks.write_walks(tmp_path / name, Logbook("x", walks, PROTOCOLS["rxr-ce"], TOLD))
+    read = native_walks.read_walks(tmp_path / name)
     assert same((read.protocol, read.provenance, read.walks), (PROTOCOLS["rxr-ce"], TOLD, walks))
 
 
@@ -90,8 +90,8 @@ def test_tasks_come_back_with_tours_and_alignment(tmp_path: Path) -> None:
     withheld = replace(withheld, reference=())
     split = Split("val", (TASK, replace(TASK, id="2_0", alignment=None), withheld), protocol="rxr")
     split = split.with_tours((Tour("t", "house", ("2_0", "1_0")),))
-    native.write_split(tmp_path / "tasks.jsonl", split, TOLD)
-    read = native.read_split(tmp_path / "tasks.jsonl")
+    native_tasks.write_split(tmp_path / "tasks.jsonl", split, TOLD)
+    read = native_tasks.read_split(tmp_path / "tasks.jsonl")
     assert (read.name, read.protocol, read.tours) == ("val", "rxr", split.tours)
     for before, after in zip(split.episodes, read.episodes, strict=True):
         assert same(before, after)
@@ -102,8 +102,8 @@ def test_tasks_come_back_with_tours_and_alignment(tmp_path: Path) -> None:
 
 def test_tasks_on_the_ground_come_back(tmp_path: Path) -> None:
     path = np.array([[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]])
-    native.write_split(tmp_path / "tasks.jsonl", Split("val", (episode("1", path),), protocol="r2r-ce"))
-    (read,) = native.read_split(tmp_path / "tasks.jsonl").episodes
+    native_tasks.write_split(tmp_path / "tasks.jsonl", Split("val", (episode("1", path),), protocol="r2r-ce"))
+    (read,) = native_tasks.read_split(tmp_path / "tasks.jsonl").episodes
     assert np.asarray(read.start.place).tolist() == [0.0, 1.0, 2.0]
     assert np.asarray(read.reference).tolist() == path.tolist()
     assert np.asarray(read.goals).tolist() == [[3.0, 4.0, 5.0]]
@@ -133,19 +133,19 @@ SCORES = ScoreTable(
 
 @pytest.mark.parametrize("name", ["b.jsonl", "b.jsonl.gz"])
 def test_scores_come_back_with_what_is_infinite_and_what_undefined(tmp_path: Path, name: str) -> None:
-    native.write_scores(tmp_path / name, SCORES)
-    assert same(native.read_scores(tmp_path / name), SCORES)
+    bundles.write_scores(tmp_path / name, SCORES)
+    assert same(bundles.read_scores(tmp_path / name), SCORES)
 
 
 def test_scores_without_tours_or_missing_walks_say_nothing_of_them(tmp_path: Path) -> None:
     table = replace(SCORES, tours=None, missing=np.zeros(3, dtype=bool))
-    native.write_scores(tmp_path / "b.jsonl", table)
-    assert same(native.read_scores(tmp_path / "b.jsonl"), table)
+    bundles.write_scores(tmp_path / "b.jsonl", table)
+    assert same(bundles.read_scores(tmp_path / "b.jsonl"), table)
     assert "missing" not in (tmp_path / "b.jsonl").read_text()
 
 
 def test_rows_are_records_that_any_tool_can_read(tmp_path: Path) -> None:
-    native.write_rows(tmp_path / "rows.jsonl", SCORES)
+    bundles.write_rows(tmp_path / "rows.jsonl", SCORES)
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert rows[0] == {"episode_id": "1_0", "world_id": "house", "path_id": "1", "SR": 1.0, "NE": 0.1 + 0.2,
                        "missing": False}  # fmt: skip
@@ -156,7 +156,7 @@ def test_rows_are_records_that_any_tool_can_read(tmp_path: Path) -> None:
 
 def test_equal_scores_make_equal_bundles(tmp_path: Path) -> None:
     for name in ("one.jsonl", "two.jsonl"):
-        native.write_scores(tmp_path / name, SCORES)
+        bundles.write_scores(tmp_path / name, SCORES)
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
 
 
@@ -172,21 +172,21 @@ TAMPERED = {
 
 @pytest.mark.parametrize(("before", "after"), TAMPERED.values(), ids=TAMPERED.keys())
 def test_a_tampered_bundle_is_refused(tmp_path: Path, before: str, after: str) -> None:
-    native.write_scores(tmp_path / "b.jsonl", SCORES)
+    bundles.write_scores(tmp_path / "b.jsonl", SCORES)
     text = (tmp_path / "b.jsonl").read_text()
     assert before in text
     written(tmp_path / "b.jsonl", text.replace(before, after, 1))
     with pytest.raises(BadFile, match=r"b\.jsonl: .*") as caught:
-        native.read_scores(tmp_path / "b.jsonl")
+        bundles.read_scores(tmp_path / "b.jsonl")
     assert "changed or cut short" in str(caught.value) or "line 2: the JSON ends too soon" in str(caught.value)
 
 
 def test_a_bundle_cut_short_at_a_line_is_refused(tmp_path: Path) -> None:
-    native.write_scores(tmp_path / "b.jsonl", SCORES)
+    bundles.write_scores(tmp_path / "b.jsonl", SCORES)
     lines = (tmp_path / "b.jsonl").read_text().splitlines(keepends=True)
     written(tmp_path / "b.jsonl", "".join(lines[:-1]))
     with pytest.raises(BadFile, match=r"changed or cut short.\n  Score again with --out"):
-        native.read_scores(tmp_path / "b.jsonl")
+        bundles.read_scores(tmp_path / "b.jsonl")
 
 
 WALKS, TASKS = '{"itinera": "walks"}\n', '{"itinera": "tasks", "judged_by": "r2r"}\n'
@@ -233,10 +233,10 @@ FAULTY: dict[str, tuple[str, str]] = {
 def test_faulty_files_are_told_by_line_and_field(tmp_path: Path, content: str, said: str) -> None:
     path = written(tmp_path / "f.jsonl", content)
     with pytest.raises(BadFile) as caught:
-        (native.read_split if content.startswith(TASKS[:19]) else native.read_walks)(path)
+        (native_tasks.read_split if content.startswith(TASKS[:19]) else native_walks.read_walks)(path)
     assert said in str(caught.value)
 
 
 def test_a_bundle_without_protocol_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="line 1, field protocol: is missing"):
-        native.read_scores(written(tmp_path / "f.jsonl", '{"itinera": "scores"}\n'))
+        bundles.read_scores(written(tmp_path / "f.jsonl", '{"itinera": "scores"}\n'))

@@ -74,7 +74,7 @@ def _build_journeys(
 
     given.one_of("--positions", positions, ("pose", "panorama"))
     split = catalogue.read_tasks(tasks)
-    places = read_worlds(worlds, positions=positions)  # type: ignore[arg-type]
+    places = catalogue.read_worlds(worlds) if positions == "pose" else read_worlds(worlds, positions="panorama")
     told = given.provenance_of({"tasks": tasks, "worlds": worlds}, sys.argv[1:])
     draft = Draft(out, f"{told.version} {dict(told.digests)} {positions} {joining}", resume=resume)
     scenes = split.world_ids

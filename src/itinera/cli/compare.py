@@ -30,7 +30,7 @@ def compare(
     Example: itinera compare baseline.jsonl mine.jsonl
     """
     shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
-    from itinera.formats.native import read_scores
+    from itinera.formats.bundles import read_scores
     from itinera.reports import comparison
 
     names = _names(bundles)

@@ -58,13 +58,13 @@ def _write(wanted: Format, target: Path, content: Any, told: Provenance) -> None
     """Our own files carry their provenance; anybody else's gets it in a file beside it."""
     from dataclasses import replace
 
-    from itinera.formats import native
+    from itinera.formats import native_tasks, native_walks
     from itinera.formats.sidecar import write_sidecar
 
     if wanted.name == "native-walks":
-        native.write_walks(target, replace(content, provenance=told))
+        native_walks.write_walks(target, replace(content, provenance=told))
     elif wanted.name == "native-tasks":
-        native.write_split(target, content, told)
+        native_tasks.write_split(target, content, told)
     else:
         wanted.write(target, content)
         write_sidecar(target, told)

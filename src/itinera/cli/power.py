@@ -68,7 +68,7 @@ def power(
 def _learned(bundles: list[Path], metric: str) -> Comparison:
     import numpy as np
 
-    from itinera.formats.native import read_scores
+    from itinera.formats.bundles import read_scores
     from itinera.reports.comparison import aligned
     from itinera.stats import Comparison, intra_cluster_correlation
 

@@ -104,13 +104,13 @@ def _scored(
 def _save(table: ScoreTable, rows: Path | None, out: Path | None, used: dict[str, Path | None]) -> None:
     from dataclasses import replace
 
-    from itinera.formats import native
+    from itinera.formats import bundles
 
     if rows is not None:
-        native.write_rows(rows, table)
+        bundles.write_rows(rows, table)
     if out is not None:
         told = given.provenance_of(used, sys.argv[1:])
-        native.write_scores(out, replace(table, provenance=told))
+        bundles.write_scores(out, replace(table, provenance=told))
 
 
 def summary_grid(summary: Summary, shape: str) -> Grid:

@@ -97,9 +97,9 @@ NAMED = r'"[^"]*"\s*:\s*'
 
 # The first that recognises a file is its format, so what is more special stands first.
 FORMATS = (
-    Format("native-walks", "walks", "our walks", _native("walks"), "native", "read_walks", "write_walks"),
-    Format("native-tasks", "tasks", "our tasks", _native("tasks"), "native", "read_split", "write_split"),
-    Format("scores", "scores", "a result bundle", _native("scores"), "native", "read_scores", "write_scores"),
+    Format("native-walks", "walks", "our walks", _native("walks"), "native_walks", "read_walks", "write_walks"),
+    Format("native-tasks", "tasks", "our tasks", _native("tasks"), "native_tasks", "read_split", "write_split"),
+    Format("scores", "scores", "a result bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
     Format(
         "r2r-submission", "walks", "R2R, R4R, REVERIE and NDH submissions",
         lambda head: "trajectory" in head.keys and bool(head.keys & {"instr_id", "inst_idx"}) and head.begins(r"\["),
