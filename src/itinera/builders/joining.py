@@ -159,9 +159,10 @@ class _Scene:
         )
 
     def _way(self, start: str, end: str) -> tuple[str, ...]:
-        if (start, end) not in self.ways:
-            self.ways[start, end] = self.graph.route(start, end)
-        return self.ways[start, end]
+        ends = start, end
+        if ends not in self.ways:
+            self.ways[ends] = self.graph.route(start, end)
+        return self.ways[ends]
 
     def _texts(self, legs: Sequence[_Leg]) -> tuple[str, ...]:
         texts: list[str] = [""]

@@ -14,7 +14,7 @@ from itinera.cli import build_tours, output
 from itinera.cli import inputs as given
 
 if TYPE_CHECKING:
-    from itinera.builders.joining import Joining, Journey
+    from itinera.builders.joining import Joining
     from itinera.tasks import Split
     from itinera.worlds import World
 
@@ -72,6 +72,7 @@ def _build_journeys(
     from itinera.formats.matterport import read_worlds
     from itinera.formats.sidecar import write_sidecar
 
+    given.spare_blas()
     given.one_of("--positions", positions, ("pose", "panorama"))
     split = catalogue.read_tasks(tasks)
     places = catalogue.read_worlds(worlds) if positions == "pose" else read_worlds(worlds, positions="panorama")
@@ -102,29 +103,24 @@ def _blocks(
     import msgspec
 
     from itinera.builders.joining import join_scene
+    from itinera.formats.frames import heading_to_r2r
+    from itinera.formats.r2r import PARTS, PathRecord, number_or_name
 
     encode = msgspec.json.Encoder().encode
     for journey in join_scene(split, world_id, worlds, joining):
         number = first + counts[0]
+        record = PathRecord(
+            scan=world_id,
+            path_id=number,
+            path=journey.path,  # type: ignore[arg-type]
+            heading=heading_to_r2r(journey.heading),
+            instructions=journey.texts,  # type: ignore[arg-type]
+            distance=journey.length,
+            shortest_path=journey.shortest,  # type: ignore[arg-type]
+            shortest_path_distance=journey.shortest_length,
+            **dict(zip(PARTS, map(number_or_name, journey.part_ids), strict=False)),
+        )
         yield b",\n" if number else b"[\n"
-        yield encode(_record(journey, number))
+        yield encode(record)
         counts[0] += 1
         counts[1] += len(journey.texts)
-
-
-def _record(journey: Journey, number: int) -> object:
-    from itinera.formats import r2r
-    from itinera.formats.frames import heading_to_r2r
-
-    parts = dict(zip(r2r.PARTS, map(r2r.number_or_name, journey.part_ids), strict=False))
-    return r2r.PathRecord(
-        scan=journey.world_id,
-        path_id=number,
-        path=journey.path,  # type: ignore[arg-type]
-        heading=heading_to_r2r(journey.heading),
-        instructions=journey.texts,  # type: ignore[arg-type]
-        distance=journey.length,
-        shortest_path=journey.shortest,  # type: ignore[arg-type]
-        shortest_path_distance=journey.shortest_length,
-        **parts,
-    )

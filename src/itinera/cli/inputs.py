@@ -86,7 +86,7 @@ def gather(
     protocol: str | None = None,
 ) -> Inputs:
     """The inputs of a score, read and made to fit one another."""
-    _spare_blas()
+    spare_blas()
     from itinera.formats import catalogue
     from itinera.tasks import PROTOCOLS
 
@@ -105,7 +105,7 @@ def gather(
     return Inputs(logbook, split, worlds_of(split, worlds), judged)
 
 
-def _spare_blas() -> None:
+def spare_blas() -> None:
     """Load numba without its look for matrix routines, which imports all of scipy.linalg: a quarter of a cold score.
 
     None of our kernels multiplies matrices, and nobody else's run in the process of a command.

@@ -105,10 +105,13 @@ class NavGraph:
         return self.distances[at[:-1], at[1:]]
 
     def route(self, start: Place, goal: Place) -> tuple[str, ...]:
-        first, last = self.locate((cast(str, start), cast(str, goal))).tolist()
-        if not np.isfinite(self.distances[first, last]):
-            raise NoRoute(f"No way leads from {start} to {goal}.")
+        ends = cast(str, start), cast(str, goal)
+        if ends[0] not in self.index or ends[1] not in self.index:
+            self.locate(ends)  # says which is not a node
+        first, last = self.index[ends[0]], self.index[ends[1]]
         before = self._before[first]
+        if first != last and before[last] < 0:
+            raise NoRoute(f"No way leads from {start} to {goal}.")
         way = [self.nodes[last]]
         while last != first:
             last = before[last]
