@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -203,3 +205,9 @@ def test_the_share_of_trajectories_with_repeats():
     groups = pair(logbook({"1": "aabb", "2": "aba", "3": "ab", "4": "aa"}), split(dict.fromkeys("1234", "ab")), HOUSE)
     assert repeated_share(groups) == 0.5
     assert repeated_share(()) == 0.0
+
+
+def test_a_goal_without_a_reference_is_refused_by_name():
+    lonely = Split("drawn", (replace(episode("1", "abc"), reference=()),))
+    with pytest.raises(BadFile, match=r'episode "1": has a goal but no reference path\.'):
+        pair(logbook({"1": "abc"}), lonely, HOUSE)

@@ -153,7 +153,7 @@ class _Group:
             rows=self.rows,
             episodes=tuple(self.episodes),
             walked=walked if walked is not None else none,
-            reference=self._answer_key([e.reference for e in self.episodes]) if goals else none,
+            reference=self._references() if goals else none,
             goals=self._answer_key([e.goals for e in self.episodes]) if goals else none,
             stopped=answered & self.answers.stopped[self.chosen] if len(self.answers.stopped) else answered,
             missing=~answered,
@@ -235,6 +235,15 @@ class _Group:
             yield Fault(
                 self._name(i), problem, "Log every node passed; suites that measure jumps are named in the docs."
             )
+
+    def _references(self) -> Ragged:
+        reference = self._answer_key([e.reference for e in self.episodes])
+        without = np.flatnonzero(reference.counts == 0)
+        if len(without):
+            remedy = "Scoring compares paths: give each episode its reference, or at least its start and goal."
+            faults = [Fault(self._name(int(i)), "has a goal but no reference path.", remedy) for i in without]
+            raise BadFile("tasks", faults)
+        return reference
 
     def _answer_key(self, rows: list[Places]) -> Ragged:
         """Reference or goals of every episode; those that episodes share are located once."""
