@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 
 from itinera.records import Column
-from itinera.reports.tables import WRITERS, Grid, as_csv, as_latex, as_markdown, drawn, heading, number, with_interval
-from itinera.stats import Interval
+from itinera.reports.tables import WRITERS, Grid, as_csv, as_latex, as_markdown, drawn, heading, number
 
 SR, NE, PL = Column("SR"), Column("NE", "m", "lower"), Column("PL", "m", "neither")
 GRID = Grid(("metric", "mean"), (("SR % ↑", "55.0"), ("a|b", 'say "x", y')), "a title")
@@ -21,10 +20,6 @@ def test_rates_are_percentages_and_metres_have_two_decimals() -> None:
     assert number(NE, 5.2809) == "5.28"
     assert number(NE, float("inf")) == "inf"
     assert number(Column("steps", "steps"), 6.125) == "6.12"
-
-
-def test_an_interval_stands_behind_its_mean() -> None:
-    assert with_interval(SR, Interval(0.5, 0.25, 0.75)) == "50.0 [25.0, 75.0]"
 
 
 def test_headings_tell_unit_and_which_way_is_better() -> None:

@@ -13,7 +13,7 @@ import typer
 
 from itinera.cli import inputs as given
 from itinera.cli import output
-from itinera.errors import BadArgument
+from itinera.errors import BadFile, Fault
 
 if TYPE_CHECKING:
     from itinera.builders.touring import OrderedPaths, Touring
@@ -62,7 +62,8 @@ def tours(
     made = _ordered(split, given.worlds_of(split, worlds), touring, solver, time_limit, out, plan, resume=resume)
     listed = [(record.world_id, ids) for record in made for ids in record.tours]
     if not listed:
-        raise BadArgument(f"{split.name} has no two paths that can be reached from one another, so there is no tour.")
+        problem = "has no two paths that can be reached from one another, so there is no tour."
+        raise BadFile(str(tasks), [Fault("", problem, "--single makes tours of one episode.")])
     ivln.write_tours(out, {_plain_name(split.name): [Tour(str(i), w, ids) for i, (w, ids) in enumerate(listed)]})
     write_sidecar(out, told)
     if json:

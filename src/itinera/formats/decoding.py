@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.files import open_stream, read_bytes
+from itinera.formats.files import read_bytes
 
 T = TypeVar("T")
 
@@ -105,23 +105,6 @@ def decode_dict(data: bytes, kind: type[T], source: str) -> dict[str, T]:
         found = dict(zip(raws, decoded, strict=True))
     refuse_repeated_keys(data, source)
     return found
-
-
-def decode_lines(path: Path, kind: type[T]) -> list[T]:
-    """The records of a JSON-lines file, read as a stream. Blank lines are passed over."""
-    decoder = msgspec.json.Decoder(kind)
-    records, faults = [], []
-    with open_stream(path) as stream:
-        for number, line in enumerate(iter(stream.readline, b""), start=1):
-            if not line.strip():
-                continue
-            try:
-                records.append(decoder.decode(line))
-            except UNDECODABLE as error:
-                faults.append(fault_of(error, f"line {number}"))
-    if faults:
-        raise BadFile(str(path), faults)
-    return records
 
 
 def read_list(path: Path, kind: type[T]) -> list[T]:

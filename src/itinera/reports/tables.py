@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from itinera.records import Column
-from itinera.stats import Interval
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,11 +32,6 @@ class Grid:
 def number(column: Column, value: float) -> str:
     """A value as papers print it: fractions as percentages, metres with two decimals."""
     return f"{100 * value:.1f}" if column.unit == "" else f"{value:.2f}"
-
-
-def with_interval(column: Column, interval: Interval) -> str:
-    """A mean with the ends of its interval."""
-    return f"{number(column, interval.mean)} [{number(column, interval.low)}, {number(column, interval.high)}]"
 
 
 def heading(column: Column) -> str:
