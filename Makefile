@@ -32,6 +32,10 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/building.py
 	$(BIN)/python benchmarks/tours.py
+	$(BIN)/python benchmarks/houses.py
+	$(BIN)/python benchmarks/rendering.py
+	$(BIN)/python benchmarks/walking.py
+	$(BIN)/python benchmarks/ground_walking.py
 
 # Recipes of the papers' tables say so and pass where the real data they need is not there.
 tables: $(VENV)/.installed-test
@@ -41,6 +45,9 @@ tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/iterative_table1.py
 	$(BIN)/python recipes/admissible_spl.py
 	$(BIN)/python recipes/continuous_to_graph.py
+	$(CLI) build hearth --out .tables/hearth
+	$(BIN)/python recipes/hearth_shape.py .tables/hearth
+	$(BIN)/python recipes/hearth_language.py
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -51,5 +58,5 @@ docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
 clean:
-	rm -rf $(VENV) build dist site demo .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist site demo .bench .tables .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -33,6 +33,9 @@ GUIDE: dict[str, Any] = {
 FOLLOWER = {"demonstration_id": 31, "instruction_id": 26, "path": ["a", "b"], "metrics": {"ne": 0.0}}
 REVERIE = {"scan": "house", "id": "7_66", "path_id": 7, "objId": 66, "path": ["a", "b"], "heading": 0.5,
            "instructions": ["Wipe the table"]}  # fmt: skip
+POINT = {"episode_id": 4, "scene_id": "hearth/house/house.glb", "start_position": [0.0, 0.5, -1.0],
+         "start_rotation": [0.0, 0.0, 0.0, 1.0], "goals": [{"position": [3.0, 0.5, -1.0], "radius": 0.2}],
+         "info": {"geodesic_distance": 3.5}, "shortest_paths": None}  # fmt: skip
 PROTOCOL = {"name": "r2r", "success_radius": 3.0}
 
 
@@ -60,6 +63,7 @@ _TEXTS: dict[str, str] = {
     "rxr": _lines(GUIDE),
     "rxr-ce-submission": _lines({"instruction_id": 3, "path": [[0.0, 0.5, -1.0], [1.0, 0.5, -1.0]]}),
     "rxr-submission": _lines({"instruction_id": 26, "path": ["a", "b"]}),
+    "pointnav": json.dumps({"episodes": [POINT]}),
     "vlnce": json.dumps(tiny.GROUND),
     "vlnce-dense": json.dumps(tiny.DENSE),
     "ivln-ce-walks": json.dumps({"0": [STEP, STEP | {"phase": "oracle_goal"}]}),

@@ -9,10 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import cottage
 from itinera.errors import BadArgument, BadFile
 from itinera.formats.matterport import read_worlds
-from itinera.formats.rooms import ROOM_NAMES, read_house, read_regions, read_table, write_house, write_table
+from itinera.formats.rooms import read_house, read_regions, read_table, write_house, write_table
 from itinera.worlds import Euclidean, NavGraph, Room, World
+from itinera.worlds.labels import ROOM_NAMES
 
 HEAD = "ASCII 1.1\nH  -  -  0 3 0 0 0 0 0 2 1  1  0 0 0 0 0 0 0 0 9 9 9  0 0 0 0 0\n"
 HOUSE = HEAD + (
@@ -121,6 +123,43 @@ def test_nodes_named_by_numbers_are_not_taken_for_portals(tmp_path: Path) -> Non
 def test_what_a_house_file_cannot_hold_is_refused(tmp_path: Path, bad: World, message: str) -> None:
     with pytest.raises(BadArgument, match=message):
         write_house(tmp_path / "x.house", bad)
+
+
+def records(file: Path) -> dict[str, list[list[str]]]:
+    """The fields of every record by its letter."""
+    found: dict[str, list[list[str]]] = {}
+    for line in file.read_text().splitlines()[1:]:
+        letter, *fields = line.split()
+        found.setdefault(letter, []).append(fields)
+    return found
+
+
+def test_a_planned_house_tells_its_storeys_rooms_floors_and_things(tmp_path: Path) -> None:
+    write_house(tmp_path / "x.house", cottage.world(), plan=cottage.PLAN, items=cottage.ITEMS)
+    assert read_house(tmp_path / "x.house") == cottage.world().rooms
+    told = records(tmp_path / "x.house")
+    assert {letter: len(lines) for letter, lines in told.items()} == {
+        "H": 1, "L": 2, "R": 3, "S": 3, "V": 14, "P": 4, "C": 3, "O": 3,
+    }  # fmt: skip
+    # name, label, then how many images, panoramas, vertices, surfaces, segments, objects, categories, regions, portals
+    assert told["H"][0][:12] == ["cottage", "-", "0", "4", "14", "3", "0", "3", "3", "3", "0", "2"]
+    assert [line[:2] for line in told["L"]] == [["0", "2"], ["1", "1"]]
+    assert [(line[0], line[1], line[4]) for line in told["R"]] == [("0", "0", "k"), ("1", "0", "h"), ("2", "1", "b")]
+    kitchen = [list(map(float, line[3:6])) for line in told["V"] if line[1] == "0"]
+    assert kitchen == [[x, y, 0.0] for x, y in cottage.PLAN.rooms[0].outline.tolist()]
+
+
+def test_the_boxes_of_things_are_turned_as_they_stand(tmp_path: Path) -> None:
+    write_house(tmp_path / "x.house", cottage.world(), plan=cottage.PLAN, items=cottage.ITEMS)
+    told = records(tmp_path / "x.house")
+    names = [line[2] for line in told["C"]]
+    assert names == ["door", "coffee#table", "bed"]  # by mpcat40's order
+    _, table, bed = told["O"]
+    assert names[int(table[2])] == "coffee#table"
+    # The table looks north, so its width lies along x and its depth along y.
+    assert list(map(float, table[3:15])) == [2, 1, 0.2, 1, 0, 0, 0, 1, 0, 0.5, 0.25, 0.2]
+    assert bed[1] == "2"
+    assert list(map(float, bed[6:12])) == pytest.approx([0.5, -np.sqrt(0.75), 0, np.sqrt(0.75), 0.5, 0], abs=1e-5)
 
 
 HOUSE_FAULTS: dict[str, tuple[str, list[str]]] = {

@@ -18,6 +18,7 @@ from itinera.metrics.suites import paper
 from itinera.metrics.touring import Legs
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Euclidean, NavGraph
+from laws.on_the_ground import ground_scenes
 
 PAPER = {metric.name: metric for metric in paper().metrics}
 TOURS = {metric.name: metric for metric in paper().tour_metrics}
@@ -35,7 +36,8 @@ WEIGHTED = (
     ("t-SPL", "t-SR"),
 )
 
-each_space = pytest.mark.parametrize("kind", SCENES)
+SPACES = {**SCENES, "ground": ground_scenes()}
+each_space = pytest.mark.parametrize("kind", SPACES)
 
 
 def legs_of(scene: Scene) -> Legs:
@@ -60,7 +62,7 @@ def assert_same(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> None:
 @quick
 @given(data=st.data())
 def test_following_the_reference_is_perfectly_faithful(kind, data):
-    scene = data.draw(SCENES[kind])
+    scene = data.draw(SPACES[kind])
     values = every_value(Scene(scene.space, scene.references, scene.references))
     for name in FIDELITY:
         np.testing.assert_allclose(values[name], 1.0, err_msg=name)
@@ -78,7 +80,7 @@ def test_a_shortest_path_is_perfectly_efficient(space, data):
 @quick
 @given(data=st.data())
 def test_rates_stay_between_nothing_and_all_and_errors_above_nothing(kind, data):
-    values = every_value(data.draw(SCENES[kind]))
+    values = every_value(data.draw(SPACES[kind]))
     for name in RATES:
         assert ((values[name] >= 0) & (values[name] <= 1)).all(), name
     for name in ERRORS:
@@ -89,7 +91,7 @@ def test_rates_stay_between_nothing_and_all_and_errors_above_nothing(kind, data)
 @quick
 @given(data=st.data())
 def test_a_weighted_rate_never_exceeds_the_rate_it_weighs(kind, data):
-    values = every_value(data.draw(SCENES[kind]))
+    values = every_value(data.draw(SPACES[kind]))
     for weighted, whole in WEIGHTED:
         assert (values[weighted] <= values[whole] + 1e-12).all(), f"{weighted} <= {whole}"
 
@@ -173,7 +175,7 @@ def test_measuring_in_other_units_changes_no_rate(scenes, data, factor):
 @quick
 @given(data=st.data(), random=st.randoms(use_true_random=False))
 def test_the_order_of_episodes_changes_nothing(kind, data, random):
-    scene = data.draw(SCENES[kind])
+    scene = data.draw(SPACES[kind])
     order = list(range(len(scene.walks)))
     random.shuffle(order)
     shuffled = Scene(scene.space, [scene.walks[i] for i in order], [scene.references[i] for i in order])
@@ -185,7 +187,7 @@ def test_the_order_of_episodes_changes_nothing(kind, data, random):
 @quick
 @given(data=st.data())
 def test_one_batch_equals_many_single_attempts(kind, data):
-    scene = data.draw(SCENES[kind])
+    scene = data.draw(SPACES[kind])
     singles = [Scene(scene.space, [w], [r]) for w, r in zip(scene.walks, scene.references, strict=True)]
     measured = [every_value(single) for single in singles]
     together = every_value(scene)
@@ -222,7 +224,7 @@ def test_every_suite_gives_a_rate_between_nothing_and_all_or_none(suite, scene):
 @quick
 @given(data=st.data())
 def test_asked_to_stay_all_or_nothing(kind, data):
-    scene = data.draw(SCENES[kind])
+    scene = data.draw(SPACES[kind])
     stay = [reference[:1] for reference in scene.references]
     stood, went = attempts(scene.space, stay, stay), attempts(scene.space, scene.walks, stay)
     gone = went.lengths > 0

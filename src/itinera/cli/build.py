@@ -1,4 +1,4 @@
-"""`itinera build`: long journeys, and by `build_tours.py` tours, from any split."""
+"""`itinera build`: long journeys from any split; tours are in `build_tours.py`, houses in `build_hearth.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import build_tours, output
+from itinera.cli import build_hearth, build_tours, output
 from itinera.cli import inputs as given
 
 if TYPE_CHECKING:
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from itinera.tasks import Split
     from itinera.worlds import World
 
-app = typer.Typer(help="Build long journeys (R4R, R6R, R8R) and tours from any split.", no_args_is_help=True)
+app = typer.Typer(
+    help="Build houses with tasks; from any split, long journeys (R4R, R6R, R8R) and tours.", no_args_is_help=True
+)
 
 Graphs = Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive.")]
 Positions = Annotated[
@@ -62,6 +64,7 @@ _joined(2, "r4r", "two")
 _joined(3, "r6r", "three")
 _joined(4, "r8r", "four")
 app.command("tours")(build_tours.tours)
+app.command("hearth")(build_hearth.hearth)
 
 
 def _build_journeys(

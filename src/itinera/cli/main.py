@@ -7,7 +7,21 @@ from typing import Annotated
 
 import typer
 
-from itinera.cli import audit, build, check, compare, conformance, convert, describe, power, score
+from itinera.cli import (
+    audit,
+    build,
+    check,
+    compare,
+    conformance,
+    convert,
+    describe,
+    power,
+    replay,
+    reproduce,
+    run,
+    score,
+    view,
+)
 from itinera.errors import ItineraError
 
 app = typer.Typer(
@@ -38,11 +52,15 @@ def _itinera(
 
 
 app.add_typer(build.app, name="build")
+app.command("view")(view.view)
 app.command("describe")(describe.describe)
+app.command("run")(run.run)
+app.command("replay")(replay.replay)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
 app.command("convert")(convert.convert)
 app.command("check")(check.check)
+app.command("reproduce")(reproduce.reproduce)
 app.command("audit")(audit.audit)
 app.command("conformance")(conformance.conformance)
 app.command("power")(power.power)

@@ -1,4 +1,4 @@
-"""What a writer of somebody else's file asks of a trajectory: its acting part, as nodes or as positions."""
+"""What writers ask of what they write: the acting part of a trajectory, nodes or positions, a way to the goal."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from itinera.errors import BadArgument
 from itinera.records import Phase, Trajectory
+from itinera.tasks import Episode
 from itinera.worlds import Array, Places
 
 
@@ -49,3 +50,10 @@ def as_positions(places: Places, whose: str) -> Array:
     if points.dtype.kind not in "fi" or points.ndim != 2 or points.shape[1] != 3:
         raise BadArgument(f"{whose} holds nodes, but this format holds positions. Choose a format for graphs.")
     return cast(Array, points.astype(np.float64, copy=False))
+
+
+def need_reference(episode: Episode) -> None:
+    """Refuse a task with a goal and no way there, which only PointNav files can hold."""
+    if len(episode.goals) and not len(episode.reference):
+        problem = f'Episode "{episode.id}" has a goal but no positions that lead there.'
+        raise BadArgument(f"{problem} Choose the format pointnav, which needs none.")

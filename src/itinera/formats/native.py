@@ -34,6 +34,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     protocol: Protocol | None = None
     name: str = ""  # tasks: the split
     judged_by: str = ""  # tasks: the name of the protocol
+    plan: str = ""  # walks of a run: a fingerprint of all that decides what is in them
     suite: str = ""  # scores, as all that follows
     fingerprint: str = ""
     source: str = ""

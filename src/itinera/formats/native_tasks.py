@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
+from itinera.formats.leaving import need_reference
 from itinera.formats.native import (
     Header,
     Point,
@@ -131,6 +132,7 @@ def write_split(path: str | Path, split: Split, provenance: Provenance | None = 
 
 
 def _written_task(e: Episode) -> _Task:
+    need_reference(e)
     return _Task(
         id=e.id,
         world_id=e.world_id,

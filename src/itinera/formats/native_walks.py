@@ -111,6 +111,17 @@ def write_walks(path: str | Path, logbook: Logbook) -> None:
     write_file(Path(path), header, lines)
 
 
+def walk_of(record: bytes) -> Walk:
+    """The walk of a line of a file."""
+    read = msgspec.json.decode(record, type=_Walk)
+    return Walk(read.tour_id, tuple(map(_trajectory, read.trajectories)))
+
+
+def record_of(walk: Walk) -> bytes:
+    """A walk as its line of a file, without the line break."""
+    return msgspec.json.encode(_written_walk(walk))
+
+
 def _written_walk(walk: Walk) -> _Walk:
     return _Walk(walk.tour_id, [_written_trajectory(t) for t in walk.trajectories])
 

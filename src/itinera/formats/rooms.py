@@ -7,52 +7,18 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.files import atomic_write, read_bytes
-from itinera.worlds import NavGraph, Room, World
-
-ROOM_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        "a": "bathroom",
-        "b": "bedroom",
-        "c": "closet",
-        "d": "dining room",
-        "e": "entryway/foyer/lobby",
-        "f": "familyroom",
-        "g": "garage",
-        "h": "hallway",
-        "i": "library",
-        "j": "laundryroom/mudroom",
-        "k": "kitchen",
-        "l": "living room",
-        "m": "meetingroom/conferenceroom",
-        "n": "lounge",
-        "o": "office",
-        "p": "porch/terrace/deck/driveway",
-        "r": "rec/game",
-        "s": "stairs",
-        "t": "toilet",
-        "u": "utilityroom/toolroom",
-        "v": "tv",
-        "w": "workout/gym/exercise",
-        "x": "outdoor",
-        "y": "balcony",
-        "z": "other room",
-        "B": "bar",
-        "C": "classroom",
-        "D": "dining booth",
-        "S": "spa/sauna",
-        "Z": "junk",
-        "-": "no label",
-    }
-)
-"""The name of each of Matterport's room codes; a slash stands between words for the same."""
+from itinera.houses.item import Item
+from itinera.houses.plan import Plan, PlannedRoom
+from itinera.worlds import Array, NavGraph, Room, World
+from itinera.worlds.labels import MPCAT40, ROOM_NAMES
 
 _OUTSIDE = "-1"
 
@@ -222,11 +188,15 @@ def write_table(path: str | Path, rooms: Mapping[str, Mapping[str, Room]]) -> No
         stream.write(text.getvalue().encode())
 
 
-def write_house(path: str | Path, world: World) -> None:
+def write_house(path: str | Path, world: World, *, plan: Plan | None = None, items: Sequence[Item] = ()) -> None:
     """The rooms of a graph world as a .house file with its H, R and P records.
 
-    A region is a number with one label there, and its box the box around its viewpoints. Rooms that share a number but
-    not a label, or have none, are numbered after the others, so one of unknown region gets a region of its own label.
+    With the plan of the house its regions are the rooms of the plan, with their floors as S and V records and its
+    storeys as L; with its items there are C and O records, whose boxes are turned as the items are.
+
+    Without a plan, a region is a number with one label there, and its box the box around its viewpoints. Rooms that
+    share a number but not a label, or have none, are numbered after the others, so one of unknown region gets a region
+    of its own label.
     """
     graph = world.space
     if not isinstance(graph, NavGraph):
@@ -235,20 +205,81 @@ def write_house(path: str | Path, world: World) -> None:
     if spaced:
         raise BadArgument(f"A .house file has spaces between its fields, so {spaced[0]!r} cannot stand in it.")
     homes = [world.rooms.get(node) for node in graph.nodes]
-    numbers = _numbered([room for room in homes if room is not None])
-    regions = [-1 if room is None else numbers[room] for room in homes]
-    lines = ["ASCII 1.1", _head(world.id, graph, len(numbers))]
+    if plan is None:
+        numbers = _numbered([room for room in homes if room is not None])
+        regions = [-1 if room is None else numbers[room] for room in homes]
+        described = _around_viewpoints(graph, numbers, regions)
+    else:
+        regions = [-1 if room is None else int(room.region_id) for room in homes]
+        described = _planned(plan)
+    panoramas = [
+        f"P  {node}  {i} {region}  0  {_triples(graph.positions[i])}  0 0 0 0 0"
+        for i, (node, region) in enumerate(zip(graph.nodes, regions, strict=True))
+    ]
+    lines = ["ASCII 1.1", *described, *panoramas, *_things(items)]
+    lines.insert(1, _head(world.id, graph, lines))
+    with atomic_write(Path(path)) as stream:
+        stream.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _around_viewpoints(graph: NavGraph, numbers: Mapping[Room, int], regions: Sequence[int]) -> list[str]:
+    lines = []
     for room, number in sorted(numbers.items(), key=lambda pair: pair[1]):
         inside = graph.positions[np.array(regions) == number]
         low, high = inside.min(axis=0), inside.max(axis=0)
         height = float(high[2] - low[2])
-        lines.append(
-            f"R  {number} 0  0 0  {room.label}  {_triples(inside.mean(axis=0), low, high)}  {height:g}  0 0 0 0"
-        )
-    for i, (node, region) in enumerate(zip(graph.nodes, regions, strict=True)):
-        lines.append(f"P  {node}  {i} {region}  0  {_triples(graph.positions[i])}  0 0 0 0 0")
-    with atomic_write(Path(path)) as stream:
-        stream.write("".join(f"{line}\n" for line in lines).encode())
+        lines.append(_region(number, 0, room.label, inside.mean(axis=0), low, high, height))
+    return lines
+
+
+def _region(number: int, level: int, label: str, middle: Array, low: Array, high: Array, height: float) -> str:
+    return f"R  {number} {level}  0 0  {label}  {_triples(middle, low, high)}  {height:g}  0 0 0 0"
+
+
+def _planned(plan: Plan) -> list[str]:
+    """The levels, regions, surfaces and vertices of a plan: a surface is the floor of a room."""
+    boxes = [_box(room) for room in plan.rooms]
+    levels, regions, surfaces = [], [], []
+    vertices: list[str] = []
+    for storey in range(plan.storeys):
+        inside = [box for room, box in zip(plan.rooms, boxes, strict=True) if room.storey == storey]
+        low, high = np.min([box[0] for box in inside], axis=0), np.max([box[1] for box in inside], axis=0)
+        levels.append(f"L  {storey}  {len(inside)}  -  {_triples((low + high) / 2, low, high)}  0 0 0 0 0")
+    for room, (low, high) in zip(plan.rooms, boxes, strict=True):
+        middle = np.array([*(low + high)[:2] / 2, room.floor])
+        regions.append(_region(room.index, room.storey, room.kind, middle, low, high, room.height))
+        flat = np.array([*high[:2], room.floor])
+        surfaces.append(f"S  {room.index} {room.index}  0  F  {_triples(middle, UP, low, flat)}  0 0 0 0 0")
+        for corner in room.outline:
+            at = np.array([*corner, room.floor])
+            vertices.append(f"V  {len(vertices)} {room.index}  F  {_triples(at, UP)}  0 0 0")
+    return [*levels, *regions, *surfaces, *vertices]
+
+
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def _box(room: PlannedRoom) -> tuple[Array, Array]:
+    low, high = room.outline.min(axis=0), room.outline.max(axis=0)
+    return np.array([*low, room.floor]), np.array([*high, room.floor + room.height])
+
+
+def _things(items: Sequence[Item]) -> list[str]:
+    """The categories and objects of a house; an object's number is its item's index less one."""
+    kinds = sorted({(MPCAT40.index(item.category), item.name) for item in items})
+    number = {kind: i for i, kind in enumerate(kinds)}
+    # Spaces stand between fields, so the files write "coffee#table".
+    lines = [
+        f"C  {i}  {i + 1} {name.replace(' ', '#')}  {category} {MPCAT40[category]}  0 0 0 0 0"
+        for i, (category, name) in enumerate(kinds)
+    ]
+    for item in items:
+        kind = number[MPCAT40.index(item.category), item.name]
+        ahead = np.array([np.cos(item.heading), np.sin(item.heading), 0.0]).round(6) + 0.0  # no minus zero
+        aside = np.array([ahead[1], -ahead[0], 0.0]) + 0.0
+        placed = _triples(item.centre, aside, ahead, item.size / 2)
+        lines.append(f"O  {item.index - 1} {item.room} {kind}  {placed}  0 0 0 0 0 0 0 0")
+    return lines
 
 
 def _numbered(rooms: Sequence[Room]) -> dict[Room, int]:
@@ -265,12 +296,13 @@ def _numbered(rooms: Sequence[Room]) -> dict[Room, int]:
     return numbers | {room: next(fresh) for room in distinct if room not in numbers}
 
 
-def _head(name: str, graph: NavGraph, regions: int) -> str:
+def _head(name: str, graph: NavGraph, lines: Sequence[str]) -> str:
     nothing = np.zeros(3)
     low = graph.positions.min(axis=0) if len(graph.nodes) else nothing
     high = graph.positions.max(axis=0) if len(graph.nodes) else nothing
-    counts = f"0 {len(graph.nodes)} 0 0 0 0 0 {regions} 0  1"
-    return f"H  {name}  -  {counts}  0 0 0 0 0 {_triples(low, high)}  0 0 0 0 0"
+    count = Counter(line[0] for line in lines[1:])
+    held = " ".join(str(count[letter]) for letter in "IPVSEOCR")
+    return f"H  {name}  -  {held} 0  {max(count['L'], 1)}  0 0 0 0 0 {_triples(low, high)}  0 0 0 0 0"
 
 
 def _triples(*points: np.ndarray) -> str:

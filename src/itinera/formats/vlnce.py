@@ -27,7 +27,7 @@ from itinera.formats.frames import (
     rotation_of,
     yaw_of,
 )
-from itinera.formats.leaving import as_positions
+from itinera.formats.leaving import as_positions, need_reference
 from itinera.formats.lines import nan_as_null
 from itinera.formats.r2r import number_or_name, refuse, split_name
 from itinera.formats.rxr import TimedWord, spoken, timed
@@ -213,6 +213,7 @@ def _record(episode: Episode, *, rxr: bool) -> _Record:
     words = timed(episode.alignment)
     scene = notes.get("scene_id", "")
     goals = habitat_points(episode.goals, whose)
+    need_reference(episode)
     radii = notes.get("radius", [])
     if len(radii) != len(goals):
         radii = [3.0] * len(goals)

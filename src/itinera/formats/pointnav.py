@@ -1,0 +1,133 @@
+"""PointNav: from a pose to a point, without words. Habitat's episode files, one JSON document, usually .json.gz.
+
+Habitat's frame (y up) is left at this door. An episode has a goal and no reference: any shortest way will do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from itinera.errors import BadArgument, Fault
+from itinera.formats.decoding import decode, decode_list
+from itinera.formats.files import atomic_write, read_bytes
+from itinera.formats.frames import (
+    heading_from_habitat,
+    heading_to_habitat,
+    points_from_habitat,
+    rotation_of,
+    yaw_of,
+)
+from itinera.formats.r2r import number_or_name, refuse, split_name
+from itinera.formats.vlnce import Point, Rotation, habitat_points
+from itinera.tasks import Brief, Episode, Split
+from itinera.worlds import Pose
+
+RADIUS = 0.2  # metres; Habitat's PointNav counts arriving within it
+_TILT = 1e-3  # how far a start rotation may lean before it has no heading
+
+
+class _Goal(msgspec.Struct):
+    position: Point
+    radius: float | None = None
+
+
+class _Record(msgspec.Struct, kw_only=True):
+    episode_id: int | str
+    scene_id: str
+    start_position: Point
+    start_rotation: Rotation
+    goals: list[_Goal]
+    info: dict[str, Any] | None = None
+    shortest_paths: Any = None  # Habitat's own cache of actions; kept as null
+
+
+class _File(msgspec.Struct):
+    episodes: msgspec.Raw
+
+
+def read_split(path: str | Path) -> Split:
+    """The episodes of a PointNav file, named by their episode id; their briefs are empty."""
+    path = Path(path)
+    file = decode(read_bytes(path), _File, str(path))
+    records = decode_list(bytes(file.episodes), _Record, str(path))
+    refuse(str(path), chain.from_iterable(map(_faults, range(len(records)), records)), records, "episode_id")
+    return Split(split_name(path), tuple(map(_episode, records)), protocol="pointnav")
+
+
+def _faults(i: int, record: _Record) -> Iterator[Fault]:
+    where = f'record {i} ("{record.episode_id}")'
+    if not _scan(record.scene_id):
+        yield Fault(where, "names no scene.", "It should look like hearth/<scene>/<scene>.glb.", "scene_id")
+    x, y, z, w = record.start_rotation
+    size = math.hypot(x, y, z, w)
+    if size < 0.5 or math.hypot(x, z) > _TILT * size:
+        problem = "must turn about the vertical axis only."
+        yield Fault(where, problem, "It is a quaternion [x, y, z, w] in Habitat's frame, y up.", "start_rotation")
+    if not record.goals:
+        yield Fault(where, "is empty.", "A point to go to is all that a PointNav task asks.", "goals")
+    distance = (record.info or {}).get("geodesic_distance")
+    if distance is not None and not isinstance(distance, int | float):
+        yield Fault(where, "must be a number of metres.", field="info.geodesic_distance")
+
+
+def _scan(scene_id: str) -> str:
+    return scene_id.rsplit("/", 1)[-1].split(".")[0]
+
+
+def _episode(record: _Record) -> Episode:
+    kept: dict[str, Any] = {
+        "radius": [goal.radius for goal in record.goals],
+        "info": {k: v for k, v in (record.info or {}).items() if k != "geodesic_distance"} or None,
+        "scene_id": record.scene_id if record.scene_id != f"{_scan(record.scene_id)}.glb" else None,
+        "episode_id": _unusual(record.episode_id),
+    }
+    return Episode(
+        id=str(record.episode_id),
+        world_id=_scan(record.scene_id),
+        start=Pose(points_from_habitat(record.start_position)[0], heading_from_habitat(yaw_of(record.start_rotation))),
+        goals=points_from_habitat([goal.position for goal in record.goals]),
+        reference=(),
+        brief=Brief(""),
+        stated_distance=(record.info or {}).get("geodesic_distance"),
+        notes={name: value for name, value in kept.items() if value is not None},
+    )
+
+
+def _unusual(name: int | str) -> str | None:
+    return name if isinstance(name, str) and number_or_name(name) != name else None
+
+
+def write_split(path: str | Path, split: Split) -> None:
+    """A split of continuous episodes as a PointNav file: their starts and goals. Words and references are left out."""
+    without = next((episode.id for episode in split.episodes if episode.goals_withheld), None)
+    if without is not None:
+        raise BadArgument(f'Episode "{without}" tells no goal, which is all that a PointNav task asks.')
+    records = list(map(_record, split.episodes))
+    with atomic_write(Path(path)) as stream:
+        stream.write(msgspec.json.encode({"episodes": records}))
+
+
+def _record(episode: Episode) -> _Record:
+    notes, whose = episode.notes, f'Episode "{episode.id}"'
+    goals = habitat_points(episode.goals, whose)
+    radii = notes.get("radius", [])
+    if len(radii) != len(goals):
+        radii = [RADIUS] * len(goals)
+    info = dict(notes.get("info", {}))
+    if episode.stated_distance is not None:
+        info["geodesic_distance"] = episode.stated_distance
+    scene = notes.get("scene_id", "")
+    return _Record(
+        episode_id=episode.id if notes.get("episode_id") == episode.id else number_or_name(episode.id),
+        scene_id=scene if _scan(scene) == episode.world_id else f"{episode.world_id}.glb",
+        start_position=habitat_points([episode.start.place], whose)[0],
+        start_rotation=rotation_of(heading_to_habitat(episode.start.heading)),
+        goals=[_Goal(*goal) for goal in zip(goals, radii, strict=True)],
+        info=info or None,
+    )

@@ -1,0 +1,159 @@
+"""The compiled loops of viewpoints: what lies between two of them, and which views show which pixels of a panorama."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+@njit(cache=True, nogil=True)
+def clear_lines(
+    starts: NDArray[np.float64], ends: NDArray[np.float64], corners: NDArray[np.float64], clear: NDArray[np.bool_]
+) -> None:
+    """Whether no triangle cuts each line, both sides of a triangle counting.
+
+    (n, 3) starts and ends, (f, 3, 3) corners: the largest triangles first, as one hit settles a line. Into (n,) clear.
+    """
+    margin = 1e-6
+    for k in range(len(starts)):
+        ox, oy, oz = starts[k]
+        dx, dy, dz = ends[k, 0] - ox, ends[k, 1] - oy, ends[k, 2] - oz
+        low, high = min(oz, ends[k, 2]), max(oz, ends[k, 2])
+        clear[k] = True
+        for f in range(len(corners)):
+            az, bz, cz = corners[f, 0, 2], corners[f, 1, 2], corners[f, 2, 2]
+            if (az < low and bz < low and cz < low) or (az > high and bz > high and cz > high):
+                continue
+            ax, ay = corners[f, 0, 0], corners[f, 0, 1]
+            ux, uy, uz = corners[f, 1, 0] - ax, corners[f, 1, 1] - ay, bz - az
+            wx, wy, wz = corners[f, 2, 0] - ax, corners[f, 2, 1] - ay, cz - az
+            px, py, pz = dy * wz - dz * wy, dz * wx - dx * wz, dx * wy - dy * wx
+            volume = ux * px + uy * py + uz * pz
+            if abs(volume) < 1e-12:
+                continue
+            sx, sy, sz = ox - ax, oy - ay, oz - az
+            first = (sx * px + sy * py + sz * pz) / volume
+            if first < -margin or first > 1.0 + margin:
+                continue
+            qx, qy, qz = sy * uz - sz * uy, sz * ux - sx * uz, sx * uy - sy * ux
+            second = (dx * qx + dy * qy + dz * qz) / volume
+            if second < -margin or first + second > 1.0 + margin:
+                continue
+            along = (wx * qx + wy * qy + wz * qz) / volume
+            if 0.0 <= along <= 1.0:
+                clear[k] = False
+                break
+
+
+@njit(cache=True, nogil=True)
+def _frame_pixel(
+    patch: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    focal: float,
+    half_width: float,
+    half_height: float,
+    frame: NDArray[np.int16],
+) -> None:
+    """Left, top, right and bottom of a pixel with these (2, 2, 3) corners in a view, cut off where the view ends."""
+    low_u, low_v, high_u, high_v = 2.0 * half_width, 2.0 * half_height, 0.0, 0.0
+    for i in range(2):
+        for j in range(2):
+            x, y, z = patch[i, j, 0], patch[i, j, 1], patch[i, j, 2]
+            scale = focal / (x * axes[2, 0] + y * axes[2, 1] + z * axes[2, 2])
+            u = half_width + scale * (x * axes[0, 0] + y * axes[0, 1] + z * axes[0, 2])
+            v = half_height - scale * (x * axes[1, 0] + y * axes[1, 1] + z * axes[1, 2])
+            low_u, high_u = min(low_u, u), max(high_u, u)
+            low_v, high_v = min(low_v, v), max(high_v, v)
+    frame[0], frame[1] = np.round(max(low_u, 0.0)), np.round(max(low_v, 0.0))
+    frame[2], frame[3] = np.round(min(high_u, 2.0 * half_width)), np.round(min(high_v, 2.0 * half_height))
+
+
+@njit(cache=True, nogil=True)
+def project_pixels(
+    corners: NDArray[np.float64],
+    axes: NDArray[np.float64],
+    focal: float,
+    half_width: float,
+    half_height: float,
+    starts: NDArray[np.int64],
+    views: NDArray[np.uint8],
+    frames: NDArray[np.int16],
+) -> int:
+    """The views that show each pixel of a cube, and the pixels it fills there; the number of (pixel, view) pairs.
+
+    (6, s + 1, s + 1, 3) directions of the corners of the cube's pixels, (v, 3, 3) the views' right, up and forward.
+    Into (6 s s + 1,) starts of each pixel's (m,) views and (m, 4) frames: left, top, right, bottom, the last two not
+    included. With empty views it only counts. A pixel is shown where its middle is; its frame ends at the view's.
+    """
+    size = corners.shape[1] - 1
+    found = 0
+    for face in range(len(corners)):
+        for row in range(size):
+            for column in range(size):
+                starts[(face * size + row) * size + column] = found
+                x = corners[face, row, column, 0] + corners[face, row + 1, column + 1, 0]
+                y = corners[face, row, column, 1] + corners[face, row + 1, column + 1, 1]
+                z = corners[face, row, column, 2] + corners[face, row + 1, column + 1, 2]
+                for view in range(len(axes)):
+                    deep = x * axes[view, 2, 0] + y * axes[view, 2, 1] + z * axes[view, 2, 2]
+                    if deep <= 0.0:
+                        continue
+                    across = x * axes[view, 0, 0] + y * axes[view, 0, 1] + z * axes[view, 0, 2]
+                    upward = x * axes[view, 1, 0] + y * axes[view, 1, 1] + z * axes[view, 1, 2]
+                    if abs(across) * focal >= half_width * deep or abs(upward) * focal >= half_height * deep:
+                        continue
+                    if len(views) > 0:
+                        views[found] = view
+                        _frame_pixel(
+                            corners[face, row : row + 2, column : column + 2], axes[view], focal, half_width,
+                            half_height, frames[found],
+                        )  # fmt: skip
+                    found += 1
+    starts[-1] = found
+    return found
+
+
+@njit(cache=True, nogil=True)
+def gather_boxes(
+    instances: NDArray[np.int32],
+    depths: NDArray[np.float32],
+    rays: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    views: NDArray[np.uint8],
+    frames: NDArray[np.int16],
+    pixels: NDArray[np.int32],
+    shown: NDArray[np.int32],
+    boxes: NDArray[np.int16],
+    middles: NDArray[np.float64],
+    nearest: NDArray[np.float64],
+) -> None:
+    """What each panorama shows of each instance, in one pass over its pixels.
+
+    (n, p) instances and depths of n panoramas, (p, 3) rays of depth one; starts, views and frames as above. Into, for
+    each panorama and instance: its pixels, the pixels each view shows, the box around them (left, top, right, bottom),
+    the sum of their directions, each weighted by its pixel's solid angle, and the nearest distance.
+    """
+    for k in range(len(instances)):
+        for p in range(instances.shape[1]):
+            thing = instances[k, p]
+            if thing <= 0:
+                continue
+            pixels[k, thing] += 1
+            x, y, z = rays[p, 0], rays[p, 1], rays[p, 2]
+            length = np.sqrt(x * x + y * y + z * z)
+            # A pixel at the rim of a cube's face is farther off and turned away: its solid angle falls with length^3.
+            weight = 1.0 / (length * length * length * length)
+            middles[k, thing, 0] += x * weight
+            middles[k, thing, 1] += y * weight
+            middles[k, thing, 2] += z * weight
+            nearest[k, thing] = min(nearest[k, thing], depths[k, p] * length)
+            for entry in range(starts[p], starts[p + 1]):
+                view = views[entry]
+                if shown[k, thing, view] == 0:
+                    boxes[k, thing, view] = frames[entry]
+                else:
+                    for side in range(2):
+                        boxes[k, thing, view, side] = min(boxes[k, thing, view, side], frames[entry, side])
+                        boxes[k, thing, view, side + 2] = max(boxes[k, thing, view, side + 2], frames[entry, side + 2])
+                shown[k, thing, view] += 1

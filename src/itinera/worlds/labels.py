@@ -1,0 +1,106 @@
+"""The words Matterport has for rooms and things, and the 13 classes of semantic maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+ROOM_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "a": "bathroom",
+        "b": "bedroom",
+        "c": "closet",
+        "d": "dining room",
+        "e": "entryway/foyer/lobby",
+        "f": "familyroom",
+        "g": "garage",
+        "h": "hallway",
+        "i": "library",
+        "j": "laundryroom/mudroom",
+        "k": "kitchen",
+        "l": "living room",
+        "m": "meetingroom/conferenceroom",
+        "n": "lounge",
+        "o": "office",
+        "p": "porch/terrace/deck/driveway",
+        "r": "rec/game",
+        "s": "stairs",
+        "t": "toilet",
+        "u": "utilityroom/toolroom",
+        "v": "tv",
+        "w": "workout/gym/exercise",
+        "x": "outdoor",
+        "y": "balcony",
+        "z": "other room",
+        "B": "bar",
+        "C": "classroom",
+        "D": "dining booth",
+        "S": "spa/sauna",
+        "Z": "junk",
+        "-": "no label",
+    }
+)
+"""The name of each of Matterport's room codes; a slash stands between words for the same."""
+
+MPCAT40 = (
+    "void",
+    "wall",
+    "floor",
+    "chair",
+    "door",
+    "table",
+    "picture",
+    "cabinet",
+    "cushion",
+    "window",
+    "sofa",
+    "bed",
+    "curtain",
+    "chest_of_drawers",
+    "plant",
+    "sink",
+    "stairs",
+    "ceiling",
+    "toilet",
+    "stool",
+    "towel",
+    "mirror",
+    "tv_monitor",
+    "shower",
+    "column",
+    "bathtub",
+    "counter",
+    "fireplace",
+    "lighting",
+    "beam",
+    "railing",
+    "shelving",
+    "blinds",
+    "gym_equipment",
+    "seating",
+    "board_panel",
+    "furniture",
+    "appliances",
+    "clothes",
+    "objects",
+    "misc",
+    "unlabeled",
+)
+"""Matterport's categories of things; a mesh's classes are indices into it."""
+
+MAP_CLASSES = (
+    "void",
+    "shelving",
+    "chest_of_drawers",
+    "bed",
+    "cushion",
+    "fireplace",
+    "sofa",
+    "table",
+    "chair",
+    "cabinet",
+    "plant",
+    "counter",
+    "sink",
+)
+"""The classes of a semantic map; whatever is none of them is void."""

@@ -1,0 +1,48 @@
+"""The 36 views around a viewpoint, numbered as in R2R's panoramas: twelve headings, clockwise from +y, in three rows.
+
+Rows look 30 degrees down, level and 30 degrees up; view 0 is the first of those that look down.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from itinera.worlds.space import Array
+
+VIEWS = 36
+TURNS = 12  # views in a row
+STEP = math.tau / TURNS  # radians from a view to the next, and from a row to the next
+VIEW_WIDTH, VIEW_HEIGHT = 640, 480  # pixels
+VIEW_FOV = math.radians(60)  # vertical
+
+
+def _headings() -> Array:
+    sixths = 3 - np.arange(VIEWS) % TURNS
+    # The seventh to the right is pi, not -pi.
+    turned: Array = np.where(sixths > -6, sixths, sixths + TURNS) * (math.pi / 6)
+    return turned
+
+
+VIEW_HEADINGS = _headings()
+"""(36,) the heading of each view, radians counter-clockwise from +x, in (-pi, pi]."""
+
+VIEW_ELEVATIONS = np.array([STEP * (view // TURNS - 1) for view in range(VIEWS)], dtype=np.float64)
+"""(36,) the elevation of each view, radians above the horizon."""
+
+VIEW_HEADINGS.flags.writeable = VIEW_ELEVATIONS.flags.writeable = False
+
+
+def nearest_view(heading: float, elevation: float) -> int:
+    """The view that someone who looks this way is turned to, as Matterport's simulator rounds.
+
+    Half way between two headings the one to the right is taken; up to half a step from the horizon one looks level.
+
+    >>> nearest_view(math.pi / 2, 0.0), nearest_view(0.0, 0.3), nearest_view(math.radians(105), 0.0)
+    (12, 27, 12)
+    """
+    # Rounded, because the last bit of a quotient is not the same for every way an angle was come by.
+    turns = math.floor(round((math.pi / 2 - heading) / STEP, 9) + 0.5) % TURNS
+    lift = round(elevation / STEP, 9)
+    return turns + TURNS * (1 + (lift > 0.5) - (lift < -0.5))

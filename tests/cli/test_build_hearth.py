@@ -1,0 +1,375 @@
+"""`itinera build hearth` end to end: every file can be read and used, and the way of working leaves no trace."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from itinera.builders import season as seasons
+from itinera.cli import season_work
+from itinera.cli.season_work import Order, build
+from itinera.formats import catalogue, matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
+from itinera.formats.sidecar import check_sidecar
+
+FEW = {"train": {"train": 6, "val_seen": 2}, "val_unseen": {"val_unseen": 5}, "test": {"test": 4}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_paths() -> Iterator[None]:
+    """Houses as they are, but with fewer paths, which take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seasons, "paths_of", lambda index: FEW[seasons.role_of(index)])
+        yield
+
+
+@pytest.fixture(scope="module")
+def hearth(tmp_path_factory: pytest.TempPathFactory, _few_paths: None) -> Path:
+    """A season of three houses."""
+    out = tmp_path_factory.mktemp("built") / "hearth"
+    build(Order(seasons.public_season(1), out, 3, seasons.SPLITS), 1)
+    return out
+
+
+@pytest.fixture
+def copied(hearth: Path, tmp_path: Path) -> Path:
+    """The season, to be changed."""
+    shutil.copytree(hearth, tmp_path / "hearth")
+    return tmp_path / "hearth"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """What a person sees of a season, without how it was called for."""
+    found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    return {name: file.read_bytes() for name, file in found.items() if not name.startswith((".", "season.json."))}
+
+
+def made_since(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The houses that are really made from now on, as a list that grows."""
+    made: list[int] = []
+    whole = season_work.make_home
+    monkeypatch.setattr(season_work, "make_home", lambda order, index: (made.append(index), whole(order, index)))
+    return made
+
+
+# What is in it
+
+
+def test_a_finished_season_is_left_alone_and_told(itinera, hearth, monkeypatch):
+    before = {file: file.stat().st_mtime_ns for file in hearth.rglob("*") if file.is_file()}
+    made = made_since(monkeypatch)
+    done = itinera("build", "hearth", "--out", hearth, "--houses", 3)
+    assert done.code == 0, done.err
+    assert "season 1 of Hearth, 3 houses." in done.out
+    table = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.out.splitlines() if line[:1] == "│"]
+    assert [[*row[:4], row[5]] for row in table] == [
+        ["train", "1", "6", "18", "6"],
+        ["val_seen", "1", "2", "6", "2"],
+        ["val_unseen", "1", "5", "15", "5"],
+        ["test", "1", "4", "12", "4"],
+    ]
+    finds = [int(row[4]) for row in table]
+    assert all(0 < find <= int(row[2]) for find, row in zip(finds, table, strict=True))
+    assert made == []
+    assert before == {file: file.stat().st_mtime_ns for file in hearth.rglob("*") if file.is_file()}
+
+
+def test_every_file_is_known_by_its_content(hearth):
+    for split in seasons.SPLITS:
+        for file, name in {
+            f"r2r/R2R_{split}.json": "r2r",
+            f"rxr/rxr_{split}_guide.jsonl.gz": "rxr",
+            f"vlnce/{split}/{split}.json.gz": "vlnce",
+            f"vlnce/{split}/{split}_gt.json.gz": "vlnce-dense",
+            f"pointnav/{split}/{split}.json.gz": "pointnav",
+            f"reverie/REVERIE_{split}.json": "reverie",
+        }.items():
+            assert catalogue.detect(hearth / file).name == name
+    assert catalogue.detect(hearth / "connectivity").name == "connectivity"
+    assert catalogue.detect(hearth / "reverie/BBox.tar.gz").name == "bbox"
+    assert catalogue.detect(hearth / "rooms.csv").name == "rooms"
+
+
+def test_the_files_tell_of_the_same_houses(hearth):
+    worlds = matterport.read_worlds(hearth / "connectivity", visible=True)
+    seen, table = reverie.read_objects(hearth / "reverie/BBox.tar.gz"), rooms.read_table(hearth / "rooms.csv")
+    assert list(worlds) == sorted(seen) == list(table) == ["hearth-1-000", "hearth-1-001", "hearth-1-002"]
+    for name, world in worlds.items():
+        nodes = set(world.space.nodes)  # type: ignore[attr-defined]
+        assert seen[name].keys() == nodes == table[name].keys()
+        assert rooms.read_house(hearth / f"houses/{name}.house") == table[name]
+        assert sum(len(objects) for objects in seen[name].values()) > 2 * len(nodes)
+
+
+def test_graph_ground_and_spoken_tasks_are_the_same_episodes(hearth):
+    on_graph = r2r.read_split(hearth / "r2r/R2R_train.json").episodes
+    spoken = rxr.with_alignment(
+        rxr.read_split(hearth / "rxr/rxr_train_guide.jsonl.gz"), hearth / "rxr/pose_traces/rxr_train.tar.gz"
+    )
+    on_ground = vlnce.read_split(hearth / "vlnce/train/train.json.gz")
+    dense = vlnce.read_dense(hearth / "vlnce/train/train_gt.json.gz")
+    assert on_ground.protocol == "r2r-ce"
+    assert [e.id for e in spoken.episodes] == [e.id for e in on_ground.episodes] == list(dense)
+    for a, b, c in zip(on_graph, spoken.episodes, on_ground.episodes, strict=True):
+        assert a.brief.text == b.brief.text == c.brief.text
+        assert a.path_id == b.path_id == c.path_id
+        assert a.reference == b.reference
+        assert len(c.reference) == len(a.reference)
+        assert a.start.heading == pytest.approx(b.start.heading)
+        assert np.cos(a.start.heading - c.start.heading) == pytest.approx(1.0)
+        assert (b.alignment.first >= 0).all()  # type: ignore[union-attr]
+        assert dense[c.id].positions[0] == pytest.approx(c.start.place, abs=1e-3)
+        assert np.linalg.norm(dense[c.id].positions[-1] - c.goals[0]) < 0.6
+        assert dense[c.id].forward_steps == (dense[c.id].actions == 1).sum()
+        assert c.notes["scene_id"] == "hearth/hearth-1-000/hearth-1-000.glb"
+
+
+def test_objects_to_find_are_seen_from_the_end_of_their_paths(hearth):
+    seen = reverie.read_objects(hearth / "reverie/BBox.tar.gz")
+    for split in seasons.SPLITS:
+        for episode in reverie.read_split(hearth / f"reverie/REVERIE_{split}.json").episodes:
+            (found,) = (o for o in seen[episode.world_id][episode.goals[0]] if o.id == str(episode.notes["objId"]))
+            assert len(found.views)
+            assert found.name in episode.brief.text
+
+
+def test_path_ids_are_unique_in_the_season(hearth):
+    ids = [{e.path_id for e in r2r.read_split(hearth / f"r2r/R2R_{s}.json").episodes} for s in seasons.SPLITS]
+    assert len(set().union(*ids)) == sum(map(len, ids)) == 17
+    points = [
+        {e.id for e in pointnav.read_split(hearth / f"pointnav/{s}/{s}.json.gz").episodes} for s in seasons.SPLITS
+    ]
+    assert len(set().union(*points)) == sum(map(len, points)) == 17
+
+
+def test_the_seasons_file_tells_order_houses_counts_and_digests(hearth, itinera):
+    about = json.loads((hearth / "season.json").read_text())
+    assert about["order"]["seed"] == 1
+    assert about["houses"] == {"train": ["hearth-1-000"], "val_unseen": ["hearth-1-001"], "test": ["hearth-1-002"]}
+    assert about["splits"]["train"].items() >= {"houses": 1, "paths": 6, "instructions": 18, "points": 6}.items()
+    assert about["files"].keys() == files(hearth).keys() - {"season.json"}
+
+
+# What others make of it
+
+
+def test_a_perfect_walk_scores_perfectly(itinera, hearth, tmp_path):
+    tasks, worlds = hearth / "r2r/R2R_val_unseen.json", hearth / "connectivity"
+    walks = [
+        {"instr_id": e.id, "trajectory": [[node, 0.0, 0.0] for node in e.reference]}
+        for e in r2r.read_split(tasks).episodes
+    ]
+    (tmp_path / "walks.json").write_text(json.dumps(walks))
+    done = itinera("score", tmp_path / "walks.json", "--tasks", tasks, "--worlds", worlds, "--json")
+    assert done.code == 0, done.err
+    assert {name: done.json["metrics"][name]["mean"] for name in ("SR", "SPL", "nDTW", "CLS")} == pytest.approx(
+        {"SR": 1.0, "SPL": 1.0, "nDTW": 1.0, "CLS": 1.0}
+    )
+
+
+def test_the_experts_steps_are_judged_a_success(itinera, hearth, tmp_path):
+    folder = hearth / "vlnce/val_unseen"
+    dense = vlnce.read_dense(folder / "val_unseen_gt.json.gz")
+    states = {
+        name: [
+            {"position": [x, z, -y], "heading": 0.0, "stop": i == len(way.positions) - 1}
+            for i, (x, y, z) in enumerate(way.positions.tolist())
+        ]
+        for name, way in dense.items()
+    }
+    (tmp_path / "walks.json").write_text(json.dumps(states))
+    asked = ("--tasks", folder / "val_unseen.json.gz", "--reference", folder / "val_unseen_gt.json.gz", "--json")
+    done = itinera("score", tmp_path / "walks.json", *asked)
+    assert done.code == 0, done.err
+    assert done.json["metrics"]["SR"]["mean"] == 1.0
+    assert done.json["metrics"]["nDTW"]["mean"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("what", ["r4r", "tours"])
+def test_longer_tasks_are_built_from_it(itinera, hearth, tmp_path, what):
+    asked = (
+        "--tasks",
+        hearth / "r2r/R2R_train.json",
+        "--worlds",
+        hearth / "connectivity",
+        "--out",
+        tmp_path / "x.json",
+    )
+    done = itinera("build", what, *asked)
+    assert done.code == 0, done.err
+    assert (tmp_path / "x.json").exists()
+
+
+def test_it_can_be_described_and_checked(itinera, hearth):
+    tasks = [hearth / f"r2r/R2R_{split}.json" for split in ("train", "val_unseen")]
+    done = itinera("describe", *tasks, "--worlds", hearth / "connectivity", "--json")
+    assert done.code == 0, done.err
+    assert [portrait["name"] for portrait in done.json] == ["R2R_train", "R2R_val_unseen"]
+    for file in (*tasks, hearth / "rxr/rxr_test_guide.jsonl.gz", hearth / "vlnce/test/test.json.gz"):
+        assert itinera("check", file).code == 0
+
+
+# Sealed and secret
+
+
+def test_a_sealed_season_withholds_the_answers_and_keeps_them_elsewhere(itinera, copied, hearth):
+    answers = copied.parent / "hearth-answers"
+    answers.mkdir()
+    (copied / ".homes").rename(answers / ".homes")  # made already: this test is of the rest
+    done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--sealed")
+    assert done.code == 0, done.err
+    assert "Season 1 is public" in done.err
+    assert "hearth-answers. Keep that folder to yourself." in done.err
+    tasks = ("r2r/R2R_test.json", "rxr/rxr_test_guide.jsonl.gz", "vlnce/test/test.json.gz", "reverie/REVERIE_test.json")
+    for file in tasks:
+        hidden, answered = (
+            catalogue.read_tasks(copied / file),
+            catalogue.read_tasks(copied.parent / "hearth-answers" / file),
+        )
+        assert hidden.withheld == len(hidden.episodes) > 0
+        assert answered.withheld == 0
+        assert [e.brief for e in hidden.episodes] == [e.brief for e in answered.episodes]
+        assert all(e.stated_distance is None for e in hidden.episodes)
+    assert catalogue.read_tasks(copied / "r2r/R2R_train.json").withheld == 0
+    gone = {"vlnce/test/test_gt.json.gz", "rxr/pose_traces/rxr_test.tar.gz"}
+    assert files(hearth).keys() - files(copied).keys() == gone
+    assert not (copied / ".homes").exists()
+    assert (answers / "vlnce/test/test_gt.json.gz").exists()
+
+
+def test_a_season_that_is_sealed_later_does_not_leave_its_answers_behind(itinera, copied, monkeypatch):
+    kept = copied.parent / "kept"
+    shutil.copytree(copied / ".homes", kept)
+    monkeypatch.setattr(
+        season_work, "make_home", lambda order, index: shutil.copytree(kept / order.part(index).name, order.part(index))
+    )
+    assert itinera("build", "hearth", "--out", copied, "--houses", 3, "--sealed", "--workers", 1).code == 0
+    assert not (copied / ".homes").exists()
+    assert not (copied / "vlnce/test/test_gt.json.gz").exists()
+
+
+def test_a_secret_season_tells_the_hash_first_and_never_the_seed(itinera, tmp_path):
+    (tmp_path / "secret.txt").write_text("correct horse battery staple\n")
+    out = tmp_path / "hearth"
+    asked = ("--secret", tmp_path / "secret.txt", "--houses", 3, "--splits", "test", "--sealed", "--workers", 1)
+    done = itinera("build", "hearth", "--out", out, *asked)
+    assert done.code == 0, done.err
+    season = seasons.secret_season(b"correct horse battery staple")
+    assert done.err.splitlines()[0] == f"SHA-256 of the secret: {season.commitment}"
+    about = json.loads((out / "season.json").read_text())
+    assert (about["order"]["seed"], about["order"]["commitment"]) == (None, season.commitment)
+    assert about["houses"]["test"] == [f"hearth-{season.commitment[:8]}-002"]
+    published = b"".join(file.read_bytes() for file in out.rglob("*") if file.is_file())
+    assert str(season.seed).encode() not in published
+    assert b"correct horse" not in published
+    assert check_sidecar(out / "season.json").seed is None  # type: ignore[union-attr]
+
+
+# Ways of working
+
+
+@pytest.mark.slow
+def test_the_order_of_work_leaves_no_trace(hearth, tmp_path, monkeypatch):
+    monkeypatch.setattr(season_work, "_made", lambda order, indices, workers: backwards(order, indices))
+
+    def backwards(order, indices):
+        for index in reversed(indices):
+            season_work.make_home(order, index)
+            yield index
+
+    build(Order(seasons.public_season(1), tmp_path / "hearth", 3, seasons.SPLITS), 1)
+    assert files(tmp_path / "hearth") == files(hearth)
+
+
+def test_an_interrupted_build_goes_on_where_it_was(itinera, copied, hearth, monkeypatch):
+    (copied / "season.json").unlink()
+    shutil.rmtree(copied / ".homes/hearth-1-001")
+    half = copied / ".homes/hearth-1-001.0123.part"
+    half.mkdir()
+    made = made_since(monkeypatch)
+    done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--workers", 1)
+    assert done.code == 0, done.err
+    assert made == [1]
+    assert not half.exists()
+    assert files(copied) == files(hearth)
+
+
+def test_a_smaller_choice_leaves_nothing_of_the_larger(itinera, copied, monkeypatch):
+    made = made_since(monkeypatch)
+    done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--splits", "val_unseen", "--json")
+    assert done.code == 0, done.err
+    assert made == []
+    assert list(done.json["splits"]) == ["val_unseen"]
+    assert list(matterport.read_worlds(copied / "connectivity")) == ["hearth-1-001"]
+    assert not (copied / "r2r/R2R_train.json").exists()
+
+
+def test_other_settings_are_other_houses(copied):
+    order = Order(seasons.public_season(1), copied, 3, seasons.SPLITS)
+    for other in (
+        Order(seasons.public_season(1), copied, 3, seasons.SPLITS, radius=0.18),
+        Order(seasons.Season(2, "1"), copied, 3, seasons.SPLITS),
+        Order(seasons.public_season(1), copied, 3, seasons.SPLITS, scenes=True),
+    ):
+        assert season_work._is_made(order, 0)
+        assert not season_work._is_made(other, 0)
+        assert season_work.finished(other) is None
+
+
+def test_scenes_are_written_and_can_be_read(itinera, tmp_path):
+    scenes = pytest.importorskip("itinera.formats.scenes")
+    pytest.importorskip("trimesh")
+    out = tmp_path / "hearth"
+    done = itinera("build", "hearth", "--out", out, "--houses", 3, "--splits", "test", "--scenes", "--workers", 1)
+    assert done.code == 0, done.err
+    folder = out / "scenes/hearth/hearth-1-002"
+    glb, obj = (scenes.read_scene(folder / f"hearth-1-002{ending}") for ending in (".glb", ".obj"))
+    assert len(glb.faces) == len(obj.faces) > 5000
+    assert glb.vertices.min(axis=0) == pytest.approx(obj.vertices.min(axis=0), abs=1e-4)
+    assert len(np.unique(glb.instances)) > 50
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--houses", 0), 2, "at least 3 houses"),
+        (("--houses", 2), 2, "at least 3 houses"),
+        (("--season", -1), 2, "Seasons count from 0, not -1"),
+        (("--splits", "train,val"), 2, "--splits must be one of train, val_seen, val_unseen, test, not 'val'"),
+        (("--radius", 0.5), 2, "A robot of radius 0.5 m does not fit through these houses"),
+        (("--workers", 0), 2, "--workers must be at least 1, not 0"),
+        (("--sealed", "--splits", "train"), 2, "which is not among --splits"),
+        (("--secret", "missing.txt"), 1, "missing.txt"),
+        (("--secret", "short.txt"), 1, "short.txt: A secret of 3 bytes could be guessed"),
+        (("--secret", "long.txt", "--season", 2), 2, "Give --season or --secret, not both"),
+    ],
+)
+def test_a_wrong_call_is_told_before_anything_is_built(itinera, tmp_path, monkeypatch, options, code, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "short.txt").write_text("abc")
+    (tmp_path / "long.txt").write_text("correct horse battery staple")
+    done = itinera("build", "hearth", "--out", tmp_path / "hearth", *options)
+    assert done.code == code
+    assert said in done.err
+    assert not (tmp_path / "hearth").exists()
+
+
+def test_a_folder_of_somebody_elses_is_not_filled(itinera, tmp_path):
+    (tmp_path / "thesis.txt").write_text("precious")
+    done = itinera("build", "hearth", "--out", tmp_path)
+    assert done.code == 2
+    assert "holds something else" in done.err
+    assert itinera("build", "hearth", "--out", tmp_path / "thesis.txt").code == 2
+
+
+@pytest.mark.slow
+def test_the_number_of_workers_leaves_no_trace(itinera_process, tmp_path):
+    for workers in (1, 3):
+        out = tmp_path / str(workers) / "hearth"
+        done = itinera_process("build", "hearth", "--out", out, "--houses", 4, "--workers", workers)
+        assert done.code == 0, done.err
+    assert files(tmp_path / "1/hearth") == files(tmp_path / "3/hearth")
