@@ -31,7 +31,7 @@ def main() -> None:
         marks.append(time.process_time())
         spent = np.diff(marks)
         rows.append((house, len(place.mesh.faces), len(graph.nodes), spent[0], spent[1] - spent[0], spent[2]))
-    table = Table("house", "triangles", "viewpoints", "place, s", "annotations, s", f"{PATHS} paths, s", "all, s")
+    table = Table("house", "triangles", "viewpoints", "place, s", "known, s", f"{PATHS} paths, s", "all, s")
     for house, triangles, nodes, *spent in rows:
         table.add_row(f"{house}", f"{triangles:,}", f"{nodes}", *(f"{s:.2f}" for s in (*spent, sum(spent))))
     middle = np.median(np.array(rows)[:, 1:], axis=0)

@@ -264,6 +264,15 @@ def test_every_protocol_is_in_the_table():
         for p in PROTOCOLS.values()
     ]  # fmt: skip
     assert rows_after(DOCS / "protocols.md", "protocol")[1:] == expected
+    guided = [
+        [
+            p.name, told(g.to_goal), told(g.goal_distance, " m"), told(g.exact_start), told(g.radius, " m"),
+            told(math.degrees(g.heading_tolerance), "°"), told(g.step_limit),
+        ]
+        for p in PROTOCOLS.values()
+        if (g := p.guidance) is not None
+    ]  # fmt: skip
+    assert rows_after(DOCS / "protocols.md", "guidance")[1:] == guided
 
 
 # Formats

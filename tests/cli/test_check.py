@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -116,3 +117,39 @@ def test_a_changed_bundle_is_refused(bundle: Path, itinera: Command) -> None:
     outcome = itinera("check", bundle)
     assert outcome.code == 1
     assert "changed or cut short" in outcome.err
+
+
+def test_an_agent_that_keeps_its_promises_passes(itinera: Command) -> None:
+    outcome = itinera("check", "agent", "players:Wanderer")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out == "players:Wanderer: an agent that weighs. It keeps its promises.\n"
+    assert itinera("check", "agent", "players:Still", "--protocol", "r2r-ce", "--json").json == {
+        "agent": "players:Still", "protocol": "r2r-ce", "weighs": False,
+    }  # fmt: skip
+
+
+def test_an_agent_in_another_process_is_checked_too(itinera: Command) -> None:
+    client = Path(__file__).parents[2] / "examples" / "client.py"
+    outcome = itinera("check", "agent", "--agent-command", f"{sys.executable} {client}")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.endswith("client.py: an agent. It keeps its promises.\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["agent"], "Say whom to check"),
+        (["agent", "players:Still", "--agent-command", "python"], "one of them"),
+        (["agent", "still"], "still is one of ours"),
+        (["agent", "players:Nobody"], "Module players has no Nobody"),
+        (["agent", "players:Scripted"], "missing 1 required positional argument"),
+        (["agent", "pathlib:Path"], "has no enter"),
+        (["agent", "players:Still", "--protocol", "r3r"], "--protocol must be one of"),
+        (["agent", "localhost:70000"], "An agent's address is HOST:PORT"),
+        (["preds.json", "players:Still"], "To check an agent, say so: itinera check agent players:Still"),
+    ],
+)
+def test_what_is_no_agent_is_told(itinera: Command, arguments: list[str], told: str) -> None:
+    outcome = itinera("check", *arguments)
+    assert outcome.code == 2
+    assert told in outcome.err

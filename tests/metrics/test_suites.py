@@ -9,8 +9,8 @@ import pytest
 
 from drawn import attempts, graph
 from itinera.metrics import SUITES
-from itinera.metrics.suites import paper, vlnce
-from itinera.tasks.protocol import R2R, R2R_CE
+from itinera.metrics.suites import EVERY_SUITE, paper, usual_suite, vlnce
+from itinera.tasks.protocol import POINTNAV, R2R, R2R_CE
 
 TEN = {"PL", "NE", "ONE", "SR", "OSR", "SPL", "SED", "nDTW", "SDTW", "CLS"}
 
@@ -74,3 +74,14 @@ def test_the_continuous_scorer_walks_and_warps_in_straight_lines_but_errs_along_
     assert measured["NE"].tolist() == [0.0, 4.0]
     assert measured["SPL"][0] == 1.0  # 4 / max(sqrt(8), 4)
     assert measured["nDTW"][1] == pytest.approx(np.exp(-np.sqrt(8) / 6))
+
+
+def test_point_goals_are_judged_without_comparing_paths():
+    suite = EVERY_SUITE[usual_suite(POINTNAV)](POINTNAV)
+    assert [metric.name for metric in suite.metrics] == ["PL", "steps", "NE", "ONE", "SR", "OSR", "SPL"]
+    assert not suite.needs_reference
+    assert usual_suite(R2R_CE) == "paper"
+    assert all(make(R2R).needs_reference for make in SUITES.values())
+    made = attempts(graph("a-b"), ["ab", "ab"], ["ab", "ab"], stopped=[True, False])
+    measured = {metric.name: metric.measure(made).tolist() for metric in suite.metrics}
+    assert (measured["SR"], measured["SPL"]) == ([1.0, 0.0], [1.0, 0.0])

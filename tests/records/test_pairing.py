@@ -11,8 +11,10 @@ from drawn import STREET, RowByRow, episode, logbook, split, world
 from itinera.errors import BadFile, GoalsWithheld
 from itinera.records import Ending, Logbook, Phase, Trajectory
 from itinera.records.pairing import Rules, pair, repeated_share, without_repeats
-from itinera.tasks import Split
+from itinera.tasks import Brief, Episode, Split
 from itinera.worlds import Euclidean, Pose, Ragged, World
+from itinera.worlds.surface import Surface
+from worlds.rooms import ROBOT, room
 
 HOUSE = {"house": world(STREET)}
 OPEN = {"house": World("house", Euclidean())}
@@ -211,3 +213,20 @@ def test_a_goal_without_a_reference_is_refused_by_name():
     lonely = Split("drawn", (replace(episode("1", "abc"), reference=()),))
     with pytest.raises(BadFile, match=r'episode "1": has a goal but no reference path\.'):
         pair(logbook({"1": "abc"}), lonely, HOUSE)
+
+
+def test_who_does_not_compare_paths_asks_for_no_reference():
+    lonely = Split("drawn", (replace(episode("1", "abc"), reference=()),))
+    (group,) = pair(logbook({"1": "ab"}), lonely, HOUSE, reference=False)
+    assert (group.reference.counts.tolist(), group.goals.counts.tolist(), len(group.walked[0])) == ([0], [1], 2)
+
+
+def test_a_walk_off_the_surface_is_named():
+    world = World("house", Surface.from_mesh(room(4, 3), **ROBOT))
+    here, there = np.array([[1.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 0.0], [9.0, 1.0, 0.0]])
+    asked = Episode("1", "house", Pose(here[0]), here, here, Brief(""))
+    walks = Logbook.alone("walks", [Trajectory("1", there)])
+    with pytest.raises(
+        BadFile, match=r'episode "1": leaves world house: Place 1, \(9.00, 1.00, 0.00\), is not walkable'
+    ):
+        pair(walks, Split("drawn", (asked,)), {"house": world})

@@ -1,4 +1,4 @@
-"""`itinera check`: is a file whole and does it fit its tasks and worlds?"""
+"""`itinera check`: is a file whole and does it fit its tasks and worlds? Does an agent keep its promises?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from itinera.cli import inputs as given
 from itinera.cli import output
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 
 if TYPE_CHECKING:
     from itinera.formats.catalogue import Format
@@ -20,11 +20,18 @@ if TYPE_CHECKING:
 
 
 def check(
-    file: Annotated[Path, typer.Argument(help="Any file, folder or archive `itinera convert` can read.")],
+    file: Annotated[
+        Path, typer.Argument(help="Any file, folder or archive `itinera convert` can read; or the word agent.")
+    ],
+    agent: Annotated[
+        str | None, typer.Argument(help="After the word agent: module:Class of yours, or HOST:PORT where it listens.")
+    ] = None,
     tasks: Annotated[Path | None, typer.Option(help="Check predictions against these episodes.")] = None,
     worlds: given.Worlds = None,
     missing: given.Missing = "fail",
     format: given.Format = None,
+    agent_command: Annotated[str | None, typer.Option(help="After the word agent: a command that starts it.")] = None,
+    protocol: Annotated[str, typer.Option(help="After the word agent: the kind of walk it is made for.")] = "r2r",
     json: output.Json = False,
 ) -> None:
     """Check a file: its shape and ids, and with --tasks and --worlds that walks start right and keep to their world.
@@ -32,8 +39,17 @@ def check(
     Goals are not needed, so a submission to a hidden test can be checked before it is sent. A result bundle is checked
     against its own digest, and against its inputs where they still lie where they were.
 
+    An agent is let walk a little in a place of ours, and is told the first promise it breaks.
+
     Example: itinera check preds.json --tasks R2R_test.json --worlds connectivity/
+
+    Example: itinera check agent my_agent:Agent
     """
+    if str(file) == "agent":
+        _agent(agent, agent_command, protocol, json=json)
+        return
+    if agent is not None or agent_command is not None:
+        raise BadArgument(f"To check an agent, say so: itinera check agent {agent or '--agent-command …'}")
     given.one_of("--missing", missing, ("fail", "zero"))
     from itinera.formats import catalogue
     from itinera.formats.sidecar import check_sidecar
@@ -50,6 +66,32 @@ def check(
     else:
         counts = ", ".join(f"{value} {name}" for name, value in said.items())
         typer.echo(f"{file}: {found.about}; {counts}. No faults.")
+
+
+def _agent(name: str | None, command: str | None, protocol: str, *, json: bool) -> None:
+    from itinera.agents.checks import check_agent
+    from itinera.cli.crews import AGENTS, Setting, agent_of, on_ground
+    from itinera.tasks import PROTOCOLS
+
+    who = name or command
+    if who is None or (name and command):
+        raise BadArgument("Say whom to check: itinera check agent module:Class, or --agent-command, one of them.")
+    if name in AGENTS:
+        raise BadArgument(f"{name} is one of ours. Give yours, as module:Class or by --agent-command.")
+    rules = PROTOCOLS[given.one_of("--protocol", protocol, tuple(PROTOCOLS))]
+    try:
+        made = agent_of(Setting(who, Path(), Path(), rules, is_command=name is None), {})
+    except ItineraError:
+        raise
+    except Exception as error:
+        told = f"{type(error).__name__}: {error}"
+        raise BadArgument(f"{who}() failed: {told}. It is called without arguments.") from error
+    check_agent(made, body="ground" if on_ground(rules) else "graph")
+    weighs = hasattr(made, "weigh")
+    if json:
+        output.print_json({"agent": who, "protocol": rules.name, "weighs": weighs})
+    else:
+        typer.echo(f"{who}: an agent{' that weighs' if weighs else ''}. It keeps its promises.")
 
 
 def _walks(file: Path, found: Format, split: Split, worlds: Path | None, missing: str) -> dict[str, Any]:

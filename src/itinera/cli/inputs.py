@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 Predictions = Annotated[Path, typer.Argument(help="The agent's trajectories, in any format `itinera convert` lists.")]
 Tasks = Annotated[Path, typer.Option("--tasks", help="The episodes: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")]
 Worlds = Annotated[
-    Path | None, typer.Option("--worlds", help="Connectivity folder or archive. Not needed for continuous tasks.")
+    Path | None,
+    typer.Option(
+        "--worlds",
+        help="Connectivity folder or archive; for continuous tasks a folder of scenes or a season of Hearth, if any.",
+    ),
 ]
 Tours = Annotated[Path | None, typer.Option("--tours", help="IVLN's tours, to score episodes together.")]
 Dense = Annotated[
@@ -42,9 +46,9 @@ Repeats = Annotated[str, typer.Option(help="keep or drop places that equal the o
 
 def suites() -> list[str]:
     """The names of the suites, for a shell to complete."""
-    from itinera.metrics.suites import SUITES
+    from itinera.metrics.suites import EVERY_SUITE
 
-    return list(SUITES)
+    return list(EVERY_SUITE)
 
 
 def formats() -> list[str]:
@@ -102,7 +106,7 @@ def gather(
         judged = PROTOCOLS[one_of("--protocol", protocol, tuple(PROTOCOLS))]
     else:
         judged = logbook.protocol or PROTOCOLS[split.protocol]
-    return Inputs(logbook, split, worlds_of(split, worlds), judged)
+    return Inputs(logbook, split, worlds_of(split, worlds, judged), judged)
 
 
 def spare_blas() -> None:
@@ -126,13 +130,19 @@ def _asked(split: Split, logbook: Logbook) -> Split:
     return replace(split, episodes=tuple(e for e in split.episodes if e.id in kept))
 
 
-def worlds_of(split: Split, path: Path | None) -> Mapping[str, World]:
-    """The worlds of a split's episodes: graphs from the path given, open space for tasks on the ground."""
+def worlds_of(split: Split, path: Path | None, protocol: Protocol | None = None) -> Mapping[str, World]:
+    """The worlds of a split's episodes: graphs from the path given, and for tasks on the ground surfaces.
+
+    Where the path holds no places to stand on, or the protocol tells of no robot, the ground is open space.
+    """
     if not split.episodes:
         raise BadArgument(f"{split.name} holds no episodes.")
     if not isinstance(split.episodes[0].start.place, str):
         from itinera.worlds import Euclidean, World
 
+        grounds = None if path is None or protocol is None else read_grounds(path, protocol)
+        if grounds is not None:
+            return grounds
         remark("Distances are straight lines: walls are not known for these continuous tasks.")
         if path is not None:
             remark(f"{path} is not used: a navigation graph does not measure positions on the ground.")
@@ -142,6 +152,33 @@ def worlds_of(split: Split, path: Path | None) -> Mapping[str, World]:
     from itinera.formats.catalogue import read_worlds
 
     return read_worlds(path)
+
+
+def read_grounds(path: Path, protocol: Protocol) -> Mapping[str, World] | None:
+    """The worlds of a folder as a protocol's robot can walk them, each made when it is first asked for.
+
+    The folder holds scenes, or it is a season of Hearth, whose houses are built again unless their scenes are there.
+    None if it is neither, or the protocol tells of no robot.
+    """
+    radius, height = protocol.robot_radius, protocol.robot_height
+    if not path.is_dir() or radius is None or height is None:
+        return None
+    from itinera.formats import scenes
+
+    if scenes.scenes_in(path):
+        return scenes.read_worlds(path, radius=radius, height=height)
+    from itinera.cli.season_work import houses_of
+
+    houses = houses_of(path)
+    if houses is None:
+        return None
+    from itinera.builders.hearth import ground_world
+    from itinera.worlds.on_demand import WorldsOnDemand
+
+    def house(world_id: str) -> World:
+        return ground_world(*houses[world_id], id=world_id, radius=radius, height=height)
+
+    return WorldsOnDemand(houses, house)
 
 
 def provenance_of(inputs: Mapping[str, Path | None], command: list[str]) -> Provenance:

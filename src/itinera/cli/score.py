@@ -24,12 +24,13 @@ def score(
     tasks: given.Tasks,
     worlds: given.Worlds = None,
     suite: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="Whose definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce.",
+            help="Whose definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce, pointnav. "
+            "Unless given: pointnav for PointNav, which has no reference paths, else paper.",
             autocompletion=given.suites,
         ),
-    ] = "paper",
+    ] = None,
     tours: given.Tours = None,
     reference: given.Dense = None,
     rows: Annotated[Path | None, typer.Option(help="Write one JSON record per episode (and tour) here.")] = None,
@@ -71,7 +72,7 @@ def _scored(
     predictions: Path,
     tasks: Path,
     worlds: Path | None,
-    suite: str,
+    suite: str | None,
     tours: Path | None,
     reference: Path | None,
     missing: str,
@@ -82,14 +83,24 @@ def _scored(
     from dataclasses import replace
 
     from itinera.metrics.score import score_pairs
-    from itinera.metrics.suites import SUITES
+    from itinera.metrics.suites import EVERY_SUITE, usual_suite
     from itinera.records.pairing import pair, repeated_share
 
-    given.one_of("--suite", suite, tuple(SUITES))
+    if suite is not None:
+        given.one_of("--suite", suite, tuple(EVERY_SUITE))
     read = given.gather(predictions, tasks, worlds, format=format, tours=tours, reference=reference, protocol=protocol)
-    chosen = SUITES[suite](read.protocol)
+    chosen = EVERY_SUITE[suite or usual_suite(read.protocol)](read.protocol)
+    if suite is None and not chosen.needs_reference:
+        output.remark(f"Suite {chosen.name}: any way to the goal will do, so paths are not compared.")
     chosen = replace(chosen, rules=replace(chosen.rules, repeats=repeats))  # type: ignore[arg-type]
-    pairs = pair(read.logbook, read.split, read.worlds, missing=missing, rules=chosen.rules)  # type: ignore[arg-type]
+    pairs = pair(
+        read.logbook,
+        read.split,
+        read.worlds,
+        missing=missing,  # type: ignore[arg-type]
+        rules=chosen.rules,
+        reference=chosen.needs_reference,
+    )
     share = repeated_share(pairs)
     if share > SHOWN_REPEATS:
         output.remark(

@@ -60,32 +60,34 @@ class WalkDraft:
         """Read what is there, and cut off what is not whole."""
         head = stream.readline()
         whole = len(head) if head.endswith(b"\n") else 0
-        if whole:
-            self._check(head)
-            for line in stream:
-                try:
-                    read = msgspec.json.decode(line, type=_Line)
-                except msgspec.DecodeError:
-                    break
-                if not line.endswith(b"\n"):
-                    break
-                self._lines[read.number] = whole, len(line)
-                whole += len(line)
+        for line in stream if whole else ():
+            try:
+                read = msgspec.json.decode(line, type=_Line)
+            except msgspec.DecodeError:
+                break
+            if not line.endswith(b"\n"):
+                break
+            self._lines[read.number] = whole, len(line)
+            whole += len(line)
+        if whole and not self._is_ours(head):
+            whole = 0
         stream.truncate(whole)
         if not whole:
             stream.write(header_line(Header(itinera="walks", plan=self._plan)))
             stream.flush()
 
-    def _check(self, head: bytes) -> None:
+    def _is_ours(self, head: bytes) -> bool:
+        """Whether the draft is of this plan. One of another is refused, unless nothing was done of it."""
         try:
             plan = msgspec.json.decode(head, type=Header).plan
         except msgspec.DecodeError:
             plan = ""
-        if plan != self._plan:
+        if plan != self._plan and (self._lines or not plan):
             raise BadArgument(
                 f"{self.path} was begun with another agent, other inputs or options, or another version. "
                 "--restart starts over."
             )
+        return plan == self._plan
 
     def __enter__(self) -> WalkDraft:
         return self

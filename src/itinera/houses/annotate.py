@@ -28,7 +28,7 @@ FOCAL = VIEW_HEIGHT / 2 / math.tan(math.radians(30))  # pixels; a view is 60 deg
 FACE = 256  # pixels along a face of the cube, each about 2.5 pixels of a view
 LEAST_PIXELS = 20  # of the panorama: below that, about 11 x 11 pixels of a view, an object is not seen
 LEAST_SHOWN = 6  # pixels of the panorama within a view: below that a view does not show an object
-AT_ONCE = 8  # viewpoints whose panoramas are in memory together
+AT_ONCE = 4  # viewpoints whose panoramas are in memory together
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.metrics.attempts import Attempts, chunks
-from itinera.metrics.suites import Metric, Suite, paper
+from itinera.metrics.suites import EVERY_SUITE, Metric, Suite, usual_suite
 from itinera.metrics.touring import Legs
 from itinera.records.pairing import Pairs, pair
 from itinera.records.scores import ScoreTable, TourTable
@@ -36,9 +36,9 @@ def score(
     out places that equal the one before, such as turns in place.
     """
     protocol = protocol or logbook.protocol or PROTOCOLS[split.protocol]
-    suite = suite or paper(protocol)
+    suite = suite or EVERY_SUITE[usual_suite(protocol)](protocol)
     suite = replace(suite, rules=replace(suite.rules, repeats=repeats))  # so that the fingerprint tells
-    groups = pair(logbook, split, worlds, missing=missing, rules=suite.rules)
+    groups = pair(logbook, split, worlds, missing=missing, rules=suite.rules, reference=suite.needs_reference)
     return score_pairs(groups, split, suite, protocol)
 
 

@@ -22,7 +22,7 @@ from itinera.metrics.reaching import navigation_error, oracle_error, oracle_succ
 from itinera.metrics.touring import Legs, tour_mean, tour_ndtw
 from itinera.records.pairing import Rules
 from itinera.records.scores import Column
-from itinera.tasks.protocol import R2R, Protocol
+from itinera.tasks.protocol import POINTNAV, R2R, Protocol
 from itinera.worlds import Array
 
 DEFINITIONS = 1  # raised whenever a definition in this folder changes what it returns
@@ -64,6 +64,7 @@ class Suite:
     metrics: tuple[Metric, ...]
     tour_metrics: tuple[TourMetric, ...] = ()
     rules: Rules = field(default_factory=Rules)
+    needs_reference: bool = True  # whether any metric compares paths
 
     @property
     def fingerprint(self) -> str:
@@ -124,6 +125,16 @@ def paper(protocol: Protocol = R2R) -> Suite:
             TourMetric("t-SPL", partial(tour_mean, measure=efficient)),
         ),
     )
+
+
+GOAL_METRICS = ("PL", "steps", "NE", "ONE", "SR", "OSR", "SPL")
+
+
+def pointnav(protocol: Protocol = POINTNAV) -> Suite:
+    """Of the papers' definitions those that need a goal only, for tasks that any way there will do for."""
+    metrics = tuple(metric for metric in paper(protocol).metrics if metric.name in GOAL_METRICS)
+    about = "the papers' definitions, of what a goal alone can tell"
+    return Suite("pointnav", about, metrics, needs_reference=False)
 
 
 def _goal_metrics(radius: float) -> tuple[Metric, ...]:
@@ -266,3 +277,11 @@ SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
         "ivln-ce": ivln_ce,
     }
 )
+"""What compares paths: ours, and the released scorers."""
+
+EVERY_SUITE = MappingProxyType({**SUITES, "pointnav": pointnav})
+
+
+def usual_suite(protocol: Protocol) -> str:
+    """The name of the suite a protocol is judged by unless another is chosen."""
+    return "pointnav" if protocol.name == POINTNAV.name else "paper"

@@ -55,11 +55,13 @@ def pair(
     missing: Literal["fail", "zero"] = "fail",
     rules: Rules | None = None,
     goals: bool = True,
+    reference: bool = True,
 ) -> tuple[Pairs, ...]:
     """The logbook's trajectories beside the split's episodes, a group per world, or every fault of the logbook.
 
     `missing="zero"` lets episodes without a walk pass, marked as missing. `goals=False` does not ask for goals, which
-    is enough to check a submission to a hidden test.
+    is enough to check a submission to a hidden test. `reference=False` leaves references out, and does
+    not ask for them.
     """
     rules = rules or Rules()
     if goals:
@@ -74,7 +76,9 @@ def pair(
                 split.name, [Fault("", f"world {world_id} is not among the worlds given.", "Check --worlds.")]
             )
         episodes = [split.episodes[i] for i in rows]
-        groups.append(_Group(world, rows, episodes, logbook.answers, chosen[rows], rules).pairs(faults, goals))
+        groups.append(
+            _Group(world, rows, episodes, logbook.answers, chosen[rows], rules).pairs(faults, goals, reference)
+        )
     if faults:
         raise BadFile(logbook.source, faults)
     return tuple(groups)
@@ -139,7 +143,7 @@ class _Group:
         self.rows, self.episodes = rows, episodes
         self.answers, self.chosen = answers, chosen
 
-    def pairs(self, faults: list[Fault], goals: bool) -> Pairs:
+    def pairs(self, faults: list[Fault], goals: bool, reference: bool) -> Pairs:
         walked = self._located(faults)
         if walked is not None:
             faults.extend(self._wrong_starts(walked))
@@ -153,7 +157,7 @@ class _Group:
             rows=self.rows,
             episodes=tuple(self.episodes),
             walked=walked if walked is not None else none,
-            reference=self._references() if goals else none,
+            reference=self._references() if goals and reference else none,
             goals=self._answer_key([e.goals for e in self.episodes]) if goals else none,
             stopped=answered & self.answers.stopped[self.chosen] if len(self.answers.stopped) else answered,
             missing=~answered,
@@ -200,11 +204,20 @@ class _Group:
                 unknown = next((place for place in row if place not in self.space.index), None)
                 problem = f"node {unknown} is not in world {self.world.id}." if unknown is not None else ""
             else:
-                points = np.asarray(row)
-                right = points.dtype.kind in "fiu" and points.ndim == 2 and points.shape[1] == 3
-                problem = "" if right and np.isfinite(points).all() else "positions must be finite triples of metres."
+                problem = self._off_the_ground(row)
             if problem:
                 yield Fault(self._name(i), problem, "Check that walks, tasks and worlds belong together.")
+
+    def _off_the_ground(self, row: Places) -> str:
+        points = np.asarray(row)
+        right = points.dtype.kind in "fiu" and points.ndim == 2 and points.shape[1] == 3
+        if not (right and np.isfinite(points).all()):
+            return "positions must be finite triples of metres."
+        try:
+            self.space.locate(points)
+        except BadArgument as error:
+            return f"leaves world {self.world.id}: {error}"
+        return ""
 
     def _wrong_starts(self, walked: Ragged) -> Iterator[Fault]:
         if self.rules.starts == "measure":
@@ -240,7 +253,7 @@ class _Group:
         reference = self._answer_key([e.reference for e in self.episodes])
         without = np.flatnonzero(reference.counts == 0)
         if len(without):
-            remedy = "Scoring compares paths: give each episode its reference, or at least its start and goal."
+            remedy = "This suite compares paths: give each episode its reference, or choose --suite pointnav."
             faults = [Fault(self._name(int(i)), "has a goal but no reference path.", remedy) for i in without]
             raise BadFile("tasks", faults)
         return reference

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from itinera.worlds import Array, Places
 
+PLACED = -1  # in place of an action: nobody moved, the body was put there
+
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -52,7 +54,7 @@ class Trajectory:
     places: Places
     headings: Array | None = None  # radians, counter-clockwise from +x
     elevations: Array | None = None  # radians above the horizon
-    actions: NDArray[np.int64] | None = None  # one fewer than places: the action that led to the next
+    actions: NDArray[np.int64] | None = None  # one fewer than places: the action that led to the next, or PLACED
     times: Array | None = None  # seconds
     phases: tuple[Phase, ...] | None = None  # None: acting throughout
     ending: Ending = Ending.STOPPED

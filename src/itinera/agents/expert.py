@@ -1,0 +1,150 @@
+"""An agent that knows the answers: it goes to the goal by a shortest way, on graphs and on the ground.
+
+Its privilege shows where it is built. Nobody tells it which episode it is on either: it knows it by the words, the
+place where it begins, and what came before on the tour.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import cast
+
+import numpy as np
+
+from itinera.errors import BadArgument
+from itinera.simulators.simulator import STOP, Observation
+from itinera.tasks import Brief, Episode, Protocol, Tour
+from itinera.worlds import NavGraph, Place, Places, Pose, World
+from itinera.worlds.surface import Surface
+
+NEAR_START = 1.0  # metres; whoever is led to a start on the ground does not come to its very position
+NEAR_GOAL = 0.5  # metres from the goal where it stops on the ground, as VLN-CE's expert does
+WELL_WITHIN = 0.9  # of the success radius, where that is smaller
+OFF_TRAIL = 1e-3  # metres from where it expected to be, from which on it looks for a new trail
+
+Way = Callable[[Observation], int]  # the action to take from here
+
+
+class Expert:
+    """Walks every episode by a shortest way to its nearest goal, and stops there."""
+
+    def __init__(
+        self,
+        episodes: Sequence[Episode],
+        worlds: Mapping[str, World],
+        protocol: Protocol,
+        *,
+        tours: Sequence[Tour] = (),
+    ) -> None:
+        self._worlds, self._protocol = worlds, protocol
+        self._asked: dict[tuple[str, Brief], list[Episode]] = {}
+        for episode in episodes:
+            self._asked.setdefault((episode.world_id, episode.brief), []).append(episode)
+        self._after = {a: b for tour in tours for a, b in pairwise(tour.episode_ids)}
+
+    def enter(self, rng: np.random.Generator) -> None:
+        """A new tour. Nothing is left to chance."""
+        self._last = ""  # the episode before
+
+    def begin(self, brief: Brief) -> None:
+        self._brief = brief
+        self._way: Way | None = None
+
+    def act(self, observation: Observation) -> int:
+        if self._way is None:
+            episode = self._which(observation)
+            self._last = episode.id
+            self._way = self._way_to_goal(episode, observation)
+        return self._way(observation)
+
+    def watch(self, observation: Observation) -> None:
+        """It knows the place."""
+
+    def _which(self, observation: Observation) -> Episode:
+        """The episode that begins here with these words."""
+        found = self._asked.get((observation.world_id, self._brief), [])
+        far = [_apart(episode.start.place, observation.place) for episode in found]
+        nearest = min(far, default=np.inf)
+        found = [episode for episode, gap in zip(found, far, strict=True) if gap == nearest <= NEAR_START]
+        if not found:
+            raise BadArgument(
+                f"The expert knows no episode that begins here in world {observation.world_id} with these words. "
+                "Give it the tasks that are walked."
+            )
+        following = [episode for episode in found if episode.id == self._after.get(self._last)]
+        if not following and len({_told(episode.goals) for episode in found}) > 1:
+            names = ", ".join(episode.id for episode in found[:3])
+            raise BadArgument(f"Episodes {names} begin alike and lead elsewhere: an expert cannot tell them apart.")
+        return (following or found)[0]
+
+    def _way_to_goal(self, episode: Episode, observation: Observation) -> Way:
+        if episode.goals_withheld:
+            raise BadArgument(f"The goal of episode {episode.id} is withheld, so not even an expert knows it.")
+        world = self._worlds[episode.world_id]
+        far = world.space.between(cast(Places, [observation.place]), episode.goals)[0]
+        goal = episode.goals[int(np.argmin(far))]
+        if isinstance(world.space, NavGraph):
+            return _along_edges(world.space, str(observation.place), str(goal))
+        if isinstance(world.space, Surface):
+            return _Trailing(world.space, goal, self._protocol)
+        raise BadArgument(f"World {world.id} is neither a graph nor a walkable surface: an expert finds no way in it.")
+
+
+def _apart(a: Place, b: Place) -> float:
+    """Metres in a straight line; nodes are the same or not."""
+    if isinstance(a, str) or isinstance(b, str):
+        return 0.0 if a is b or a == b else np.inf
+    return float(np.linalg.norm(np.asarray(a) - np.asarray(b)))
+
+
+def _told(places: Places) -> str:
+    return repr([place if isinstance(place, str) else np.asarray(place).tolist() for place in places])
+
+
+def _along_edges(graph: NavGraph, start: str, goal: str) -> Way:
+    left = list(graph.route(start, goal))[:0:-1]
+
+    def way(observation: Observation) -> int:
+        if not left:
+            return STOP
+        assert observation.ways is not None
+        return 1 + observation.ways.nodes.index(left.pop())
+
+    return way
+
+
+class _Trailing:
+    """A trail over the ground that is foreseen once and walked as long as the body goes where it was expected."""
+
+    def __init__(self, surface: Surface, goal: Place, protocol: Protocol) -> None:
+        if protocol.step_size is None or protocol.turn_angle is None:
+            raise BadArgument(f"Protocol {protocol.name} has no step and turn, so an expert cannot walk by it.")
+        self._surface, self._goal, self._sliding = surface, goal, bool(protocol.sliding)
+        self._step, self._turn = protocol.step_size, protocol.turn_angle
+        self._radius = min(NEAR_GOAL, WELL_WITHIN * protocol.success_radius)
+        self._positions = np.empty((0, 3))
+        self._actions: list[int] = []
+        self._at = 0
+
+    def __call__(self, observation: Observation) -> int:
+        here = np.asarray(observation.place, dtype=np.float64)
+        if self._at == len(self._actions) or np.abs(self._positions[self._at] - here).max() > OFF_TRAIL:
+            self._foresee(observation)
+        self._at += 1
+        return self._actions[self._at - 1]
+
+    def _foresee(self, observation: Observation) -> None:
+        from itinera.planners.follower import follow  # takes long to load, and on graphs nobody needs it
+
+        trail = follow(
+            self._surface,
+            Pose(observation.place, observation.heading),
+            self._goal,
+            step=self._step,
+            turn=self._turn,
+            radius=self._radius,
+            sliding=self._sliding,
+        )
+        # One that gave up is walked as well: it ends with STOP where no step leads nearer, as Habitat's follower does.
+        self._positions, self._actions, self._at = trail.positions, trail.actions.tolist(), 0

@@ -1,0 +1,216 @@
+"""Agents in processes of their own, in any language: they are asked in lines of JSON and answer in lines of JSON.
+
+Every message gets one line for an answer. The first is {"ask": "hello", "version": 1}, answered by {"version": 1};
+then come enter, begin, act, watch and, of those whose hello says "weighs", weigh. A message with an observation names
+its arrays in "arrays"; their bytes follow right after the line, one after another, in C order, little-endian.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.agents.agent import Agent
+from itinera.agents.wire import AgentFailed, Line, call_address, call_program
+from itinera.errors import BadArgument
+from itinera.simulators.simulator import Observation, Ways
+from itinera.tasks.brief import Brief
+from itinera.worlds import Array
+from itinera.worlds.raster import CHANNELS
+
+VERSION: Final = 1
+ARRAYS = ("views", *CHANNELS)  # what an agent can want to be sent
+SECONDS = 60.0  # a reply may take; models take their time to load
+
+
+class Reply(msgspec.Struct, forbid_unknown_fields=True):
+    """Whatever an agent may answer; which fields are needed depends on what it was asked."""
+
+    error: str = ""  # what went wrong, where something did
+    version: int | None = None
+    weighs: bool = False
+    wants: list[str] | None = None  # of ARRAYS; all if left out
+    action: int | None = None
+    weights: list[float] | None = None
+
+
+_decoder = msgspec.json.Decoder(Reply)
+_encoder = msgspec.json.Encoder(enc_hook=lambda array: array.tolist())  # numpy's arrays and numbers, small ones only
+
+
+def remote_program(command: str, *, seconds: float = SECONDS) -> Agent:
+    """The agent that a command starts, spoken to over its standard input and output."""
+    return _called(lambda: call_program(command), seconds)
+
+
+def remote_address(address: str, *, seconds: float = SECONDS) -> Agent:
+    """The agent that listens at HOST:PORT on this machine."""
+    return _called(lambda: call_address(address), seconds)
+
+
+def _called(call: Callable[[], Line], seconds: float) -> Agent:
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise BadArgument(f"An agent needs more than 0 s for a reply, not {seconds}.")
+    conversation = _Conversation(call, seconds)
+    weighs = conversation.open().weighs
+    return WeighingRemote(conversation) if weighs else Remote(conversation)
+
+
+class _Conversation:
+    """Questions and answers, with a new line for the next episode after one that broke."""
+
+    def __init__(self, call: Callable[[], Line], seconds: float) -> None:
+        self._call, self._seconds = call, seconds
+        self._line: Line | None = None
+        self._wants = frozenset(ARRAYS)
+
+    @property
+    def is_open(self) -> bool:
+        return self._line is not None and self._line.is_open
+
+    def open(self) -> Reply:
+        """Call, and say hello."""
+        self._line = self._call()
+        reply = self.ask("hello", version=VERSION)
+        if reply.version != VERSION:
+            raise self._broken(f"speaks version {reply.version} where version {VERSION} was expected")
+        unknown = sorted(set(reply.wants or ()) - set(ARRAYS))
+        if unknown:
+            raise self._broken(f"wants {', '.join(unknown)}; there are {', '.join(ARRAYS)}")
+        self._wants = frozenset(ARRAYS if reply.wants is None else reply.wants)
+        return reply
+
+    def ask(self, what: str, observation: Observation | None = None, **fields: Any) -> Reply:
+        """What the agent answers, or AgentFailed."""
+        assert self._line is not None
+        arrays = {} if observation is None else _arrays(observation, self._wants)
+        message = {"ask": what, **fields}
+        if observation is not None:
+            message["observation"] = _told(observation, arrays)
+        data = b"".join([_encoder.encode(message), b"\n", *(array.tobytes() for array in arrays.values())])
+        return self._understood(self._line.ask(data, seconds=self._seconds), what)
+
+    def need(self, value: Any, name: str, what: str) -> Any:
+        """The value, which must be there."""
+        if value is None:
+            raise self._broken(f'answered {what} without "{name}"')
+        return value
+
+    def close(self) -> None:
+        if self._line is not None:
+            self._line.close()
+
+    def _understood(self, line: bytes, what: str) -> Reply:
+        if line.count(b"\n") > 1:
+            raise self._broken(f"answered {what} with more than one line: {_short(line)}")
+        try:
+            reply = _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            # MessagePack's and JSON's errors are one kind; a ValidationError tells which field is wrong.
+            remedy = "" if isinstance(error, msgspec.ValidationError) else " What is not an answer belongs on stderr."
+            raise self._broken(f"answered {what} with {_short(line)}: {error}", remedy) from None
+        if reply.error:
+            self.close()
+            raise AgentFailed(f"The agent reports: {reply.error[:1000]}")
+        return reply
+
+    def _broken(self, how: str, remedy: str = "") -> AgentFailed:
+        self.close()  # whatever comes next could answer anything
+        return AgentFailed(f"The agent {how.rstrip('.')}.{remedy}")
+
+
+class Remote:
+    """An agent at the other end of a line. One that failed is called again for the next episode, as if new here."""
+
+    def __init__(self, conversation: _Conversation) -> None:
+        self._conversation = conversation
+        self._seed = 0
+
+    def enter(self, rng: np.random.Generator) -> None:
+        self._seed = int(rng.integers(1 << 31))  # fits whatever language it is drawn in
+        self._come_in()
+
+    def begin(self, brief: Brief) -> None:
+        if not self._conversation.is_open:
+            self._come_in()
+        self._conversation.ask("begin", text=brief.text, language=brief.language)
+
+    def act(self, observation: Observation) -> int:
+        reply = self._conversation.ask("act", observation)
+        action: int = self._conversation.need(reply.action, "action", "act")
+        return action
+
+    def watch(self, observation: Observation) -> None:
+        if self._conversation.is_open:  # else there is nobody to look
+            self._conversation.ask("watch", observation)
+
+    def close(self) -> None:
+        """Hang up. A program is ended with all it started."""
+        self._conversation.close()
+
+    def __del__(self) -> None:
+        self._conversation.close()
+
+    def _come_in(self) -> None:
+        if not self._conversation.is_open:
+            self._conversation.open()
+        self._conversation.ask("enter", seed=self._seed)
+
+
+class WeighingRemote(Remote):
+    """One that can also say how much it would like each action."""
+
+    def weigh(self, observation: Observation) -> Array:
+        reply = self._conversation.ask("weigh", observation)
+        return np.array(self._conversation.need(reply.weights, "weights", "weigh"), dtype=np.float64)
+
+
+def _arrays(observation: Observation, wanted: frozenset[str]) -> dict[str, NDArray[Any]]:
+    """The arrays of an observation that are there and wanted, as they are sent."""
+    found = {"views": observation.views}
+    if observation.frame is not None:
+        found |= {name: getattr(observation.frame, name) for name in CHANNELS}
+    return {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in found.items()
+        if name in wanted and array is not None and len(array)
+    }
+
+
+def _told(observation: Observation, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+    return {
+        "world": observation.world_id,
+        "place": observation.place,
+        "heading": observation.heading,
+        "elevation": observation.elevation,
+        "ways": _ways(observation.ways),
+        "sight": observation.sight,
+        "collided": observation.collided,
+        "time": observation.time,
+        "arrays": [
+            {"name": name, "dtype": array.dtype.str, "shape": array.shape, "bytes": array.nbytes}
+            for name, array in arrays.items()
+        ],
+    }
+
+
+def _ways(ways: Ways | None) -> dict[str, Any] | None:
+    if ways is None:
+        return None
+    return {
+        "nodes": ways.nodes,
+        "headings": ways.headings,
+        "elevations": ways.elevations,
+        "distances": ways.distances,
+        "views": ways.views,
+    }
+
+
+def _short(line: bytes, most: int = 80) -> str:
+    text = line.decode(errors="replace").strip()
+    return text if len(text) <= most else f"{text[:most]}…"

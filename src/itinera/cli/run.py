@@ -1,0 +1,211 @@
+"""`itinera run`: lets an agent walk its tasks, and keeps the walks."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from itinera.cli import inputs as given
+from itinera.cli import output
+from itinera.cli.crews import (
+    AGENTS,
+    Setting,
+    chosen_protocol,
+    fits,
+    inputs_of,
+    make_crew,
+    read_split,
+    walking_worlds,
+)
+from itinera.cli.tally import Tally, watched
+from itinera.errors import BadArgument
+
+if TYPE_CHECKING:
+    from itinera.formats.walk_draft import WalkDraft
+    from itinera.records import Provenance
+    from itinera.runs.crew import Asked, Rules
+    from itinera.tasks import Split
+
+SHOWN_REASONS = 3
+
+
+def run(
+    tasks: given.Tasks,
+    worlds: Annotated[
+        Path, typer.Option(help="Connectivity, or a season of Hearth; for the ground a season or scenes.")
+    ],
+    out: given.Out,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Who walks: {', '.join(AGENTS)}, or module:Class of yours, found in this folder first.",
+            autocompletion=lambda: list(AGENTS),
+        ),
+    ] = None,
+    agent_command: Annotated[
+        str | None, typer.Option(help="A command that starts the agent, in any language, spoken to in JSON lines.")
+    ] = None,
+    tours: Annotated[Path | None, typer.Option(help="IVLN's tours: the episodes of each are one walk.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Walk by this protocol, not the tasks' own.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes at work; one for each core if left out, 0 to walk in this one.")
+    ] = None,
+    seed: given.Seed = 0,
+    limit_seconds: Annotated[
+        float | None, typer.Option(help="Seconds an episode may take; then it has failed.")
+    ] = None,
+    max_episodes: Annotated[int | None, typer.Option(help="Walk the first so many only.")] = None,
+    choices: Annotated[bool, typer.Option("--choices", help="Keep what the agent thinks of its actions.")] = False,
+    restart: Annotated[bool, typer.Option("--restart", help="Begin anew, whatever is there already.")] = False,
+    json: output.Json = False,
+) -> None:
+    """Let an agent walk its tasks: one walk for each episode, or for each tour.
+
+    A run that was stopped goes on where it was when the same command is given again, and ends with the same file. That
+    does not depend on the number of workers either. An episode in which the agent fails is recorded as failed, with
+    the reason, and the run goes on.
+
+    Example: itinera run --agent my_agent:Agent --tasks R2R_val_unseen.json --worlds connectivity/ --out walks.jsonl
+    """
+    from itinera.runs.crew import Rules
+
+    who = agent or agent_command
+    if who is None or (agent and agent_command):
+        raise BadArgument("Say who walks: give --agent or --agent-command, one of them.")
+    split = read_split(tasks, tours)
+    rules = Rules(chosen_protocol(protocol, split), seed, limit_seconds, choices)
+    fits(rules.protocol, split)
+    setting = Setting(who, tasks, worlds, rules.protocol, tours, is_command=agent is None)
+    asked = asked_of(split, max_episodes)
+    told = replace(given.provenance_of(inputs_of(setting), sys.argv[1:]), seed=seed)
+    plan = _plan(told, who, rules, max_episodes)
+    tally = Tally(split, lambda: walking_worlds(worlds, rules.protocol), rules.protocol)
+    if not restart and _is_done(out, plan):
+        _count_done(out, tally)
+    else:
+        _walk_all(setting, asked, rules, _processes(workers), _draft(out, plan, restart), told, tally)
+    _print(out, tally, json=json)
+
+
+def asked_of(split: Split, most: int | None = None) -> list[Asked]:
+    """The tours of a split, or its episodes as tours of one; the first `most` episodes of them."""
+    from itinera.runs.crew import Asked
+    from itinera.tasks import Tour
+
+    if most is not None and most < 1:
+        raise BadArgument(f"--max-episodes must be at least 1, not {most}.")
+    tours = split.tours or tuple(Tour(e.id, e.world_id, (e.id,)) for e in split.episodes)
+    asked, left = [], len(split.episodes) if most is None else most
+    for tour in tours:
+        ids = tour.episode_ids[:left]
+        left -= len(ids)
+        if ids:
+            asked.append(Asked(replace(tour, episode_ids=ids), tuple(split.by_id[name] for name in ids)))
+    return asked
+
+
+def _processes(asked: int | None) -> int:
+    if asked is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return asked
+
+
+def _plan(told: Provenance, agent: str, rules: Rules, max_episodes: int | None) -> str:
+    """A fingerprint of all that decides what the walks are; how many work on them does not."""
+    decides = (
+        told.version,
+        agent,
+        sorted(told.digests.items()),
+        rules.protocol.digest,
+        rules.seed,
+        rules.limit_seconds,
+        rules.keep_choices,
+        max_episodes,
+    )
+    return hashlib.blake2b(repr(decides).encode(), digest_size=16).hexdigest()
+
+
+def _is_done(out: Path, plan: str) -> bool:
+    """Whether the file is there and of this plan; one of another is not to be overwritten by chance."""
+    if not out.exists() or out.with_name(f"{out.name}.draft").exists():
+        return False
+    from itinera.errors import BadFile
+    from itinera.formats.native import read_header
+
+    try:
+        found = read_header(out).plan
+    except BadFile:
+        found = ""
+    if found != plan:
+        raise BadArgument(
+            f"{out} is there already, and not from this run. Give another --out, or --restart to replace it."
+        )
+    return True
+
+
+def _count_done(out: Path, tally: Tally) -> None:
+    from itinera.formats.native_walks import read_walks
+
+    for walk in read_walks(out).walks:
+        tally.add(walk)
+    output.remark(f"{out} is there already, from this very run; --restart makes it again.")
+
+
+def _draft(out: Path, plan: str, restart: bool) -> WalkDraft:
+    from itinera.formats.walk_draft import WalkDraft
+
+    return WalkDraft(out, plan, restart=restart)
+
+
+def _walk_all(
+    setting: Setting,
+    asked: list[Asked],
+    rules: Rules,
+    workers: int,
+    draft: WalkDraft,
+    told: Provenance,
+    tally: Tally,
+) -> None:
+    from itinera.runs.many import run_tours
+
+    with draft, watched(tally, sum(len(one.episodes) for one in asked)) as seen:
+        left = [number for number in range(len(asked)) if number not in draft]
+        for number in range(len(asked)):
+            if number in draft:
+                seen(draft[number])
+        if len(draft):
+            output.remark(f"{len(draft)} of {len(asked)} walks are there already; going on with the rest.")
+        if workers == 0 and rules.limit_seconds is not None:
+            output.remark("An agent in this very process cannot be ended: there is no time limit with --workers 0.")
+        try:
+            for number, walk in run_tours(
+                partial(make_crew, setting), [asked[k] for k in left], rules, workers=workers
+            ):
+                draft.add(left[number], walk)
+                seen(walk)
+        except KeyboardInterrupt:
+            output.remark(f"Stopped with {len(draft)} of {len(asked)} walks. The same command goes on from here.")
+            raise typer.Exit(1) from None
+        draft.finish(rules.protocol, told)
+
+
+def _print(out: Path, tally: Tally, *, json: bool) -> None:
+    rate = tally.success()
+    endings = {name: tally.endings[name] for name in ("stopped", "out of steps", "failed")}
+    if json:
+        success = None if rate is None else {"mean": rate.mean, "low": rate.low, "high": rate.high}
+        output.print_json(
+            {"file": str(out), "walks": tally.tours, "episodes": sum(endings.values()), **endings, "SR": success}
+        )
+    else:
+        ended = ", ".join(f"{count} {name}" for name, count in endings.items())
+        typer.echo(f"{out}: {tally.tours} walks of {sum(endings.values())} episodes; {ended}. {tally}".rstrip())
+    for reason, count in tally.reasons.most_common(SHOWN_REASONS):
+        output.remark(f"{count} failed: {reason}")

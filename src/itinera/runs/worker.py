@@ -1,0 +1,87 @@
+"""A process that walks tours for another: it takes them from a pipe and tells of every episode."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from contextlib import suppress
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from itinera.errors import ItineraError
+from itinera.records import Trajectory
+from itinera.runs.crew import Asked, Crew, Recipe, Rules, walk_tour, world_of
+from itinera.runs.walk import failure
+
+
+def hire(recipe: Recipe, rules: Rules) -> tuple[BaseProcess, Connection]:
+    """A worker at work, and the pipe to it.
+
+    It says ("ready",) once; of every tour it is sent ("began",) when the world is at hand, ("told", number, trajectory)
+    of each episode and ("done",); and ("broken", why, exit code) if it cannot work at all.
+    """
+    # Fresh processes, not copies of this one: what they do cannot depend on what was done here before.
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(theirs, recipe, rules))
+    process.start()
+    theirs.close()
+    return process, ours
+
+
+def end(process: BaseProcess) -> None:
+    """End a worker at once, with whatever it started."""
+    try:
+        os.killpg(process.pid or 0, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        process.kill()  # it has no group of its own yet, or is gone
+    process.join()
+
+
+def _serve(pipe: Connection, recipe: Recipe, rules: Rules) -> None:
+    os.setpgid(0, 0)  # so that Ctrl-C is for the one who started us, and we can be ended with all we start
+    _end_with_parent()
+    os.dup2(2, 1)  # results stand alone on stdout, whatever an agent prints
+    try:
+        crew = recipe()
+        pipe.send(("ready",))
+        while True:
+            _walk(pipe, crew, pipe.recv(), rules)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return
+    except ItineraError as error:
+        pipe.send(("broken", str(error), error.exit_code))
+    except (Exception, SystemExit) as error:
+        pipe.send(("broken", failure(error)["traceback"], 1))
+
+
+def _walk(pipe: Connection, crew: Crew, asked: Asked, rules: Rules) -> None:
+    def told(number: int, trajectory: Trajectory) -> None:
+        pipe.send(("told", number, trajectory))
+
+    _make_ready(crew, asked)
+    pipe.send(("began",))
+    walk_tour(crew, asked, rules, told)
+    sys.stdout.flush()
+    pipe.send(("done",))
+
+
+def _make_ready(crew: Crew, asked: Asked) -> None:
+    """Have the world and all that a body needs in it at hand: to make them is not the agent's time."""
+    world = world_of(crew, asked.tour)
+    with suppress(Exception):  # which the walk will meet again, and record
+        crew.simulator.start(world, asked.episodes[0].start)
+
+
+def _end_with_parent() -> None:
+    """Let this process and what it started end when its parent does, however that ends."""
+    parent = parent_process()
+
+    def watch() -> None:
+        wait([parent.sentinel] if parent is not None else [])
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True).start()

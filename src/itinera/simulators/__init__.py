@@ -1,0 +1,1 @@
+"""What an action does. Start with `simulator.py`."""

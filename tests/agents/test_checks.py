@@ -1,0 +1,167 @@
+"""Agents that break a promise are told which."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from itinera.agents.checks import check_agent
+from itinera.agents.reader import Reader
+from itinera.agents.simple import ForwardBiased, GroundRandom, Handcrafted, RandomWalk, Still, Uniform
+from itinera.errors import BadArgument
+from itinera.simulators.simulator import STOP
+from players import Wanderer
+
+
+@pytest.mark.parametrize(
+    "agent",
+    [Still(), Uniform(), RandomWalk([4, 5]), ForwardBiased(), ForwardBiased(stop_once_in=6), Reader(), Wanderer()],
+    ids=lambda agent: type(agent).__name__,
+)
+def test_agents_of_ours_keep_their_promises_on_graphs(agent):
+    check_agent(agent)
+
+
+@pytest.mark.parametrize("agent", [Still(), Uniform(), GroundRandom(), Handcrafted(most_turns=4, steps=5)])
+def test_agents_of_ours_keep_their_promises_on_the_ground(agent):
+    check_agent(agent, body="ground")
+
+
+class Good:
+    """Looks at everything, and stops after three steps."""
+
+    def enter(self, rng: np.random.Generator) -> Any:
+        self.rng = rng
+
+    def begin(self, brief: Any) -> Any:
+        self.steps = 0
+
+    def act(self, observation: Any) -> Any:
+        assert observation.views.shape == (36, 8)
+        self.steps += 1
+        return STOP if self.steps == 4 else 1
+
+    def watch(self, observation: Any) -> Any:
+        pass
+
+
+class Blind(Good):
+    watch = None
+
+
+class Talkative(Good):
+    def watch(self, observation):
+        return "nice here"
+
+
+class Greeting(Good):
+    def enter(self, rng):
+        return 1
+
+
+class Undecided(Good):
+    def act(self, observation):
+        return 1.0
+
+
+class Yes(Good):
+    def act(self, observation):
+        return True
+
+
+class Bold(Good):
+    def act(self, observation):
+        return 99
+
+
+class Failing(Good):
+    def act(self, observation):
+        raise KeyError("left")
+
+
+class Remembering(Good):
+    seen = 0
+
+    def act(self, observation):
+        self.seen += 1
+        return STOP if self.seen > 20 else 1
+
+
+class Elsewhere(Good):
+    def __init__(self):
+        self.own = np.random.default_rng()
+
+    def act(self, observation):
+        return int(self.own.integers(len(observation.ways.nodes) + 1))
+
+
+class Weighing(Good):
+    def weigh(self, observation):
+        ways = len(observation.ways.nodes)
+        return np.full(ways + 1, 1 / (ways + 1), dtype=np.float32)
+
+
+class TooSure(Weighing):
+    def weigh(self, observation):
+        return 2 * super().weigh(observation)
+
+
+class Short(Weighing):
+    def weigh(self, observation):
+        return super().weigh(observation)[1:]
+
+
+class Hopeless(Weighing):
+    def weigh(self, observation):
+        return np.nan * super().weigh(observation)
+
+
+class Wordy(Weighing):
+    def weigh(self, observation):
+        return "left"
+
+
+class Fidgety(Weighing):
+    def act(self, observation):
+        return int(self.rng.integers(len(observation.ways.nodes) + 1))
+
+    def weigh(self, observation):
+        self.rng.random()
+        return super().weigh(observation)
+
+
+BROKEN = {
+    Blind: "has no watch()",
+    Talkative: "watch() returned 'nice here'; it must return nothing",
+    Greeting: "enter() returned 1",
+    Undecided: "act() returned 1.0 (float); expected a whole number from 0 (STOP) to 2",
+    Yes: "act() returned True",
+    Bold: "act() returned 99; expected a whole number from 0 (STOP) to 2",
+    Failing: "act() failed: KeyError: 'left'",
+    Remembering: "enter() must forget",
+    Elsewhere: "all chance must come from the generator",
+    TooSure: "sum to 2; they must sum to 1",
+    Short: "shape (2,); expected (3,), STOP first",
+    Hopeless: "finite, not negative",
+    Wordy: "weigh() returned 'left'; expected 3 probabilities",
+    Fidgety: "weigh() changes what is done after it",
+}
+
+
+def test_a_newcomers_agent_passes():
+    check_agent(Good())
+    check_agent(Weighing())
+
+
+@pytest.mark.parametrize(("agent", "told"), BROKEN.items(), ids=[kind.__name__ for kind in BROKEN])
+def test_the_first_promise_broken_is_named(agent, told):
+    with pytest.raises(BadArgument, match=re.escape(told)):
+        check_agent(agent())
+
+
+def test_a_class_is_not_an_agent():
+    with pytest.raises(BadArgument, match="Good is a class; an agent is one of its objects"):
+        check_agent(Good)

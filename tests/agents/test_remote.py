@@ -1,0 +1,395 @@
+"""Agents in processes of their own: what they are told and shown, and every way in which they can let one down."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from drawn import STREET, episode, world
+from itinera.agents.agent import Weighing
+from itinera.agents.checks import check_agent
+from itinera.agents.remote import remote_address, remote_program
+from itinera.agents.wire import AgentFailed
+from itinera.errors import BadArgument
+from itinera.records import Ending
+from itinera.runs.walk import walk
+from itinera.seeds import generator
+from itinera.simulators.graph_walk import GraphWalk
+from itinera.simulators.simulator import Observation
+from itinera.tasks import Brief, Tour
+from itinera.tasks.protocol import IVLN
+from itinera.worlds import Pose
+from itinera.worlds.raster import Frame
+
+HOUSE = world(STREET)
+HOUSE_START = Pose("a")
+CLIENT = Path(__file__).parents[2] / "examples" / "client.py"
+
+# Answers as told: the words of a task are what it does when it is asked to act.
+PLAYER = r"""
+import json, os, sys, time
+weighs = len(sys.argv) > 1
+out, err = sys.stdout, sys.stderr
+def say(what): out.write(what + "\n"); out.flush()
+deeds = {
+    "crash": lambda: 1 / 0,
+    "leave": lambda: os._exit(3),
+    "abort": lambda: os.abort(),
+    "hang": lambda: time.sleep(600),
+    "nonsense": lambda: say("going left"),
+    "no object": lambda: say("[1]"),
+    "text": lambda: say('{"action": "left"}'),
+    "half": lambda: say('{"action": 0.5}'),
+    "true": lambda: say('{"action": true}'),
+    "nan": lambda: say('{"action": NaN}'),
+    "nothing": lambda: say("{}"),
+    "strange": lambda: say('{"action": 1, "deed": 2}'),
+    "far": lambda: say('{"action": 1000000000000000000000000000000}'),
+    "back": lambda: say('{"action": -1}'),
+    "twice": lambda: say('{"action": 0}\n{"action": 0}'),
+    "bytes": lambda: (out.buffer.write(b"\xff\xfe\n"), out.flush()),
+    "megabytes": lambda: (out.write("x" * (4 << 20)), say("")),
+    "loud": lambda: (err.write("y" * (4 << 20)), err.flush(), say('{"action": 0}')),
+    "sorry": lambda: say('{"error": "no model"}'),
+    "unasked": lambda: (say('{"action": 1}'), time.sleep(0.2), say('{"action": 1}')),
+    "stop": lambda: say('{"action": 0}'),
+}
+for line in iter(sys.stdin.buffer.readline, b""):
+    asked = json.loads(line)
+    for array in asked.get("observation", {}).get("arrays", []):
+        sys.stdin.buffer.read(array["bytes"])
+    if asked["ask"] == "hello": say(json.dumps({"version": 1, "weighs": weighs}))
+    elif asked["ask"] == "weigh": say('{"weights": [0.5, 0.5]}')
+    elif asked["ask"] == "act": deeds[word]()
+    else:
+        word = asked.get("text", "")
+        say("{}")
+"""
+
+
+@pytest.fixture
+def player(tmp_path):
+    file = tmp_path / "player.py"
+    file.write_text(PLAYER)
+    return shlex.join([sys.executable, "-I", "-S", str(file)])
+
+
+@contextmanager
+def called(command, **options):
+    agent = remote_program(command, **options)
+    try:
+        yield agent
+    finally:
+        agent.close()
+
+
+def walked(agent, *words):
+    episodes = tuple(episode(str(k), "ab", brief=Brief(word)) for k, word in enumerate(words))
+    tour = Tour("tour", "house", tuple(e.id for e in episodes))
+    return walk(agent, GraphWalk(), HOUSE, tour, episodes, protocol=IVLN, seed=7).trajectories
+
+
+WRONGS = {
+    "crash": "The agent ended (exit code 1). Its last words on stderr: ZeroDivisionError: division by zero\n",
+    "leave": "The agent ended (exit code 3).",
+    "abort": "The agent ended (signal SIGABRT).",
+    "hang": "The agent did not answer within 0.6 s.",
+    "nonsense": "answered act with going left: JSON is malformed",
+    "no object": "answered act with [1]: Expected `object`, got `array`.",
+    "text": 'answered act with {"action": "left"}: Expected `int | null`, got `str` - at `$.action`.',
+    "half": "Expected `int | null`, got `float` - at `$.action`.",
+    "true": "Expected `int | null`, got `bool` - at `$.action`.",
+    "nan": 'answered act with {"action": NaN}: JSON is malformed',
+    "nothing": 'answered act without "action".',
+    "strange": "contains unknown field `deed`.",
+    "far": "Action 1000000000000000000000000000000 was chosen where there are actions 0 to 1.",
+    "back": "Action -1 was chosen where there are actions 0 to 1.",
+    "twice": "answered act with more than one line",
+    "bytes": "answered act with",
+    "megabytes": "answered with more than 1048576 bytes where a line was expected",
+    "sorry": "The agent reports: no model",
+}
+
+
+@pytest.mark.parametrize(("word", "told"), WRONGS.items(), ids=WRONGS)
+def test_whatever_goes_wrong_fails_the_episode_with_its_reason_and_no_other(player, word, told):
+    with called(player, seconds=0.6 if word == "hang" else 20) as agent:
+        before, wrong, after = walked(agent, "stop", word, "stop")
+    assert (before.ending, wrong.ending, after.ending) == (Ending.STOPPED, Ending.FAILED, Ending.STOPPED)
+    assert told in wrong.notes["failed"]
+    assert after.acted == ("a",)
+
+
+def test_answers_to_questions_nobody_asked_are_not_taken_for_others(player):
+    with called(player) as agent:
+        agent.enter(generator(0))
+        agent.begin(Brief("unasked"))
+        seen = GraphWalk().start(HOUSE, HOUSE_START)
+        assert agent.act(seen) == 1
+        time.sleep(0.5)
+        with pytest.raises(AgentFailed, match="spoke without being asked"):
+            agent.act(seen)
+
+
+def test_megabytes_of_complaints_are_no_crime(player):
+    with called(player) as agent:
+        assert [t.ending for t in walked(agent, "loud", "stop")] == [Ending.STOPPED] * 2
+
+
+def test_the_same_failure_is_told_the_same_every_time(player):
+    def notes():
+        with called(player) as agent:
+            return [t.notes for t in walked(agent, "crash", "nonsense", "leave")]
+
+    assert notes() == notes()
+
+
+def test_only_those_who_can_weigh_are_asked_to(player):
+    with called(player) as plain, called(f"{player} weighing") as weighing:
+        assert not isinstance(plain, Weighing)
+        assert isinstance(weighing, Weighing)
+        episodes = (episode("0", "ab", brief=Brief("stop")),)
+        tour = Tour("t", "house", ("0",))
+        found = walk(weighing, GraphWalk(), HOUSE, tour, episodes, protocol=IVLN, seed=0, keep_choices=True)
+        assert found.trajectories[0].choices.probabilities[0].tolist() == [0.5, 0.5]
+
+
+ECHO = r"""
+import json, sys
+log = open(sys.argv[1], "wb")
+print(json.dumps({"version": 1, "wants": json.loads(sys.argv[2])} if sys.argv[2] else {"version": 1}), flush=True)
+sys.stdin.buffer.readline()
+for line in iter(sys.stdin.buffer.readline, b""):
+    asked = json.loads(line)
+    rest = [sys.stdin.buffer.read(a["bytes"]) for a in asked.get("observation", {}).get("arrays", [])]
+    log.write(line + b"".join(rest)); log.flush()
+    print('{"action": 0}', flush=True)
+"""
+
+
+def echoing(folder, wants):
+    file, log = folder / "echo.py", folder / "log"
+    file.write_text(ECHO)
+    return shlex.join([sys.executable, "-I", "-S", str(file), str(log), wants]), log
+
+
+def frame() -> Frame:
+    depth = np.arange(12, dtype=np.float32).reshape(3, 4)
+    depth[0, 0] = np.inf
+    none = np.empty(0, np.uint8)
+    return Frame(np.arange(36, dtype=np.uint8).reshape(3, 4, 3)[:, ::-1], depth, none, np.empty(0, np.int32))
+
+
+def test_arrays_follow_their_line_as_they_are(tmp_path):
+    # The first line of the echo answers the hello it has not read yet; what matters is what is sent.
+    command, log = echoing(tmp_path, "")
+    seen = Observation("hall", np.array([1.5, 2.0, 0.0]), 0.25, 0.0, None, None, frame(), None, True, 3.0)
+    with called(command) as agent:
+        agent.enter(generator(0))
+        agent.begin(Brief("Geh übers „Eck“\n", "de"))
+        agent.act(seen)
+    lines = log.read_bytes().split(b"\n", 3)
+    assert json.loads(lines[0])["ask"] == "enter"
+    assert 0 <= json.loads(lines[0])["seed"] < 1 << 31
+    assert json.loads(lines[1]) == {"ask": "begin", "text": "Geh übers „Eck“\n", "language": "de"}
+    told = json.loads(lines[2])["observation"]
+    assert told == {
+        "world": "hall", "place": [1.5, 2.0, 0.0], "heading": 0.25, "elevation": 0.0, "ways": None, "sight": None,
+        "collided": True, "time": 3.0,
+        "arrays": [
+            {"name": "rgb", "dtype": "|u1", "shape": [3, 4, 3], "bytes": 36},
+            {"name": "depth", "dtype": "<f4", "shape": [3, 4], "bytes": 48},
+        ],
+    }  # fmt: skip
+    assert lines[3][:36] == frame().rgb.tobytes()
+    np.testing.assert_array_equal(np.frombuffer(lines[3][36:], "<f4").reshape(3, 4), frame().depth)
+
+
+def test_only_the_arrays_an_agent_wants_are_sent(tmp_path):
+    command, log = echoing(tmp_path, '["depth", "views"]')
+    seen = Observation("hall", np.zeros(3), 0.0, 0.0, frame=frame())
+    with called(command) as agent:
+        agent.enter(generator(0))
+        agent.act(seen)
+    told = json.loads(log.read_bytes().split(b"\n", 2)[1])
+    assert [array["name"] for array in told["observation"]["arrays"]] == ["depth"]
+
+
+def test_ways_are_told_in_the_order_of_the_actions(tmp_path):
+    command, log = echoing(tmp_path, "[]")
+    seen = GraphWalk().start(HOUSE, HOUSE_START)
+    with called(command) as agent:
+        agent.enter(generator(0))
+        agent.act(seen)
+    told = json.loads(log.read_bytes().split(b"\n", 2)[1])["observation"]
+    assert told["place"] == "a"
+    assert told["ways"] == {
+        "nodes": ["b"], "headings": [0.0], "elevations": [0.0], "distances": [2.0], "views": [15],
+    }  # fmt: skip
+
+
+def test_large_observations_pass_whole_and_do_not_block_one_who_never_reads(tmp_path, player):
+    large = Observation("house", "a", 0.0, 0.0, views=np.zeros((36, 100_000), np.float32))  # 14 MB
+    with called(player) as agent:
+        agent.enter(generator(0))
+        agent.begin(Brief("stop"))
+        assert agent.act(large) == 0
+    deaf = shlex.join([sys.executable, "-I", "-S", "-c", DEAF])
+    with called(deaf, seconds=1) as agent, pytest.raises(AgentFailed, match="did not answer within 1 s"):
+        agent.act(large)
+
+
+DEAF = "import sys, time; print('{\"version\": 1}', flush=True); sys.stdin.readline(); time.sleep(600)"
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("", "command is empty"),
+        ("python 'client.py", "No closing quotation"),
+        ("no-such-program-here", "cannot be run: no-such-program-here: No such file or directory"),
+    ],
+)
+def test_a_command_that_cannot_be_run_is_refused_at_once(command, told):
+    with pytest.raises(BadArgument, match=told):
+        remote_program(command)
+
+
+@pytest.mark.parametrize(
+    ("hello", "told"),
+    [
+        ('{"version": 2}', "speaks version 2 where version 1 was expected"),
+        ("{}", "speaks version None"),
+        ('{"version": 1, "wants": ["smell"]}', "wants smell; there are views, rgb, depth"),
+        ("Loading model…", "belongs on stderr"),
+    ],
+)
+def test_who_does_not_greet_as_agreed_is_refused(hello, told):
+    command = shlex.join(
+        [sys.executable, "-X", "utf8", "-I", "-S", "-c", f"import sys; sys.stdin.readline(); print({hello!r})"]
+    )
+    with pytest.raises(AgentFailed, match=told):
+        remote_program(command)
+
+
+def test_no_shell_reads_the_command(tmp_path):
+    marker = tmp_path / "made"
+    with pytest.raises(AgentFailed, match="The agent ended"):
+        remote_program(f"{sys.executable} -c pass ; touch {marker}")
+    assert not marker.exists()
+
+
+SPAWNING = r"""
+import os, subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+open(sys.argv[1], "w").write(f"{os.getpid()} {child.pid}")
+sys.stdin.readline()
+print('{"version": 1}', flush=True)
+time.sleep(600)
+"""
+
+
+def alive(pid: int) -> bool:
+    with suppress(OSError):
+        # One that has ended but was not yet asked how is no longer alive.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def eventually_gone(pids) -> bool:
+    until = time.monotonic() + 20
+    while any(map(alive, pids)) and time.monotonic() < until:
+        time.sleep(0.02)
+    return not any(map(alive, pids))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_a_program_is_ended_with_all_it_started(tmp_path):
+    file = tmp_path / "pids"
+    agent = remote_program(shlex.join([sys.executable, "-I", "-S", "-c", SPAWNING, str(file)]))
+    pids = [*map(int, file.read_text().split())]
+    assert all(map(alive, pids))
+    agent.close()
+    assert eventually_gone(pids)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
+def test_a_program_ends_with_us_even_if_we_are_not_asked(tmp_path):
+    file = tmp_path / "pids"
+    command = shlex.join([sys.executable, "-I", "-S", "-c", SPAWNING, str(file)])
+    code = (
+        f"import os; from itinera.agents.remote import remote_program as r; a = r({command!r}); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False
+    )
+    assert eventually_gone([*map(int, file.read_text().split())])
+
+
+def test_the_example_client_keeps_its_promises():
+    with called(shlex.join([sys.executable, str(CLIENT)])) as agent:
+        check_agent(agent)
+        check_agent(agent, body="ground")
+
+
+def test_the_example_client_stays_short():
+    assert len(CLIENT.read_text().splitlines()) <= 50
+
+
+def test_an_agent_can_be_called_at_an_address(player):
+    words = shlex.split(player)
+    server = socket.create_server(("127.0.0.1", 0))
+    port = server.getsockname()[1]
+
+    def serve():
+        for _ in range(2):
+            line, _ = server.accept()
+            subprocess.run(words, stdin=line.fileno(), stdout=line.fileno(), stderr=subprocess.DEVNULL, check=False)
+            line.close()
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    agent = remote_address(f"localhost:{port}")
+    trajectories = walked(agent, "stop", "leave", "stop")
+    agent.close()
+    thread.join(20)
+    server.close()
+    assert [t.ending for t in trajectories] == [Ending.STOPPED, Ending.FAILED, Ending.STOPPED]
+    assert trajectories[1].notes["failed"] == "AgentFailed: The agent ended."
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("localhost", "is HOST:PORT"),
+        ("localhost:70000", "is HOST:PORT"),
+        ("example.org:5000", "on this machine only"),
+        ("10.0.0.1:5000", "on this machine only"),
+    ],
+)
+def test_addresses_elsewhere_are_refused(address, told):
+    with pytest.raises(BadArgument, match=told):
+        remote_address(address)
+
+
+def test_nobody_at_the_address_is_told():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with pytest.raises(BadArgument, match=f"Nobody answers at localhost:{port}"):
+        remote_address(f"localhost:{port}")
+
+
+def test_replies_need_some_time():
+    with pytest.raises(BadArgument, match="more than 0 s"):
+        remote_program("python", seconds=0)

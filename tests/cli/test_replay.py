@@ -1,0 +1,50 @@
+"""`itinera replay`: walks done again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def walks(itinera, files, tmp_path):
+    out = tmp_path / "walks.jsonl"
+    command = ["--agent", "players:Wanderer", *files.options, "--tours", files.tours, "--workers", 0]
+    assert itinera("run", *command, "--out", out).code == 0
+    return out
+
+
+def test_walks_as_they_were_are_found_the_same(itinera, files, walks):
+    done = itinera("replay", walks, *files.options)
+    assert (done.code, done.out) == (0, f"{walks}: 5 episodes walked again, each as it is stored.\n")
+    assert itinera("replay", walks, *files.options, "--json").json["differences"] == []
+
+
+def test_a_tampered_walk_is_pinpointed(itinera, files, walks):
+    header, first, *rest = walks.read_text().splitlines()
+    record = json.loads(first)
+    record["trajectories"][0]["places"][-1] = "f"
+    walks.write_text("\n".join([header, json.dumps(record), *rest]) + "\n")
+    done = itinera("replay", walks, *files.options)
+    step = len(record["trajectories"][0]["places"]) - 1
+    assert done.code == 1
+    assert f'{walks}: episode "1_0", step {step}, places: stored f, found ' in done.out
+    told = itinera("replay", walks, *files.options, "--json")
+    assert told.code == 1
+    assert [d["episode_id"] for d in told.json["differences"]] == ["1_0"]
+
+
+def test_walks_without_actions_cannot_be_done_again(itinera, files, tmp_path):
+    out = tmp_path / "converted.jsonl"
+    assert itinera("convert", files.predictions, out, "--to", "native-walks").code == 0
+    refused = itinera("replay", out, *files.options)
+    assert refused.code == 1
+    assert "tells no actions" in refused.err
+
+
+def test_walks_of_other_tasks_are_refused(itinera, files, walks):
+    files.write("R2R_tiny.json", json.loads(files.tasks.read_text())[1:])
+    refused = itinera("replay", walks, *files.options)
+    assert refused.code == 1
+    assert 'episode "1_0": is not in R2R_tiny.' in refused.err

@@ -1,0 +1,271 @@
+"""`itinera run`, from tasks to walks, stopped and taken up again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiny
+from itinera.formats.native_walks import read_walks
+from itinera.records import Ending
+
+
+def arguments(files, out, *more, agent="players:Wanderer", workers=0):
+    return ["run", "--agent", agent, *files.options, "--out", str(out), "--workers", str(workers), *map(str, more)]
+
+
+@pytest.fixture
+def many(files):
+    """The tiny benchmark with more to do: 40 paths told three times each."""
+    paths = [tiny.path(k, *(("house", "abcdef"[k % 4 :]), ("hut", "pqrst"[k % 3 :]))[k % 2], 3) for k in range(40)]
+    tiny.written(files.tasks, paths)
+    return files
+
+
+def rows(file: Path) -> list[bytes]:
+    return file.read_bytes().splitlines()[1:]
+
+
+def test_a_run_keeps_a_walk_for_each_episode(itinera, files, tmp_path):
+    out = tmp_path / "walks.jsonl"
+    done = itinera(*arguments(files, out, agent="players:Still"))
+    assert done.code == 0
+    assert done.out == f"{out}: 5 walks of 5 episodes; 5 stopped, 0 out of steps, 0 failed. SR 0.0 % (0.0 – 43.4)\n"
+    logbook = read_walks(out)
+    assert [walk.tour_id for walk in logbook.walks] == ["1_0", "1_1", "2_0", "3_0", "3_1"]
+    assert logbook.protocol.name == "r2r"
+    assert logbook.provenance.seed == 0
+    assert set(logbook.provenance.digests) == {"tasks", "worlds", "agent"}
+    assert not (tmp_path / "walks.jsonl.draft").exists()
+    scored = itinera("score", out, *files.options, "--json")
+    assert scored.json["metrics"]["SR"]["mean"] == 0.0
+
+
+def test_a_run_over_tours_leads_the_agent_between_episodes(itinera, files, tmp_path):
+    out = tmp_path / "walks.jsonl"
+    done = itinera(*arguments(files, out, "--tours", files.tours, "--json", agent="players:Still"))
+    assert done.json == {
+        "file": str(out), "walks": 3, "episodes": 5, "stopped": 5, "out of steps": 0, "failed": 0,
+        "SR": {"mean": 0.0, "low": 0.0, "high": pytest.approx(0.434, abs=1e-3)},
+    }  # fmt: skip
+    logbook = read_walks(out)
+    assert logbook.protocol.name == "ivln"
+    assert [len(walk.trajectories) for walk in logbook.walks] == [2, 1, 2]
+    assert logbook.walks[0].trajectories[0].places == tuple("abc")
+    scored = itinera("score", out, *files.options, "--tours", files.tours, "--json")
+    assert scored.json["metrics"]["PL"]["mean"] == 0.0
+
+
+def test_the_first_episodes_can_be_walked_alone(itinera, files, tmp_path):
+    out = tmp_path / "walks.jsonl"
+    assert itinera(*arguments(files, out, "--max-episodes", 3)).code == 0
+    assert len(rows(out)) == 3
+    assert itinera(*arguments(files, tmp_path / "b.jsonl", "--max-episodes", 0)).code == 2
+
+
+def test_choices_are_kept_if_asked_for(itinera, files, tmp_path):
+    out = tmp_path / "walks.jsonl"
+    assert itinera(*arguments(files, out, "--choices")).code == 0
+    assert all(t.choices is not None for t in read_walks(out).trajectories)
+
+
+def test_rows_do_not_depend_on_the_number_of_workers(itinera, itinera_process, many, tmp_path):
+    alone = tmp_path / "0.jsonl"
+    assert itinera(*arguments(many, alone)).code == 0
+    for workers in (1, 2, 4):
+        out = tmp_path / f"{workers}.jsonl"
+        assert itinera_process(*arguments(many, out, workers=workers)).code == 0
+        assert rows(out) == rows(alone)
+    assert itinera(*arguments(many, tmp_path / "other.jsonl", "--seed", 1)).code == 0
+    assert rows(tmp_path / "other.jsonl") != rows(alone)
+
+
+def started(command):
+    return subprocess.Popen(
+        [sys.executable, "-m", "itinera.cli.main", *command],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_a_run_killed_halfway_ends_with_the_same_bytes(itinera_process, many, tmp_path):
+    command = arguments(many, tmp_path / "walks.jsonl", agent="players:Dawdler", workers=2)
+    draft = tmp_path / "walks.jsonl.draft"
+    process = started(command)
+    while not draft.exists() or draft.read_bytes().count(b"\n") < 10:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    there = draft.read_bytes().count(b"\n") - 1
+    assert there < 120
+    again = itinera_process(*command)
+    assert again.code == 0
+    assert f"{there} of 120 walks are there already; going on with the rest." in again.err
+    stopped = (tmp_path / "walks.jsonl").read_bytes()
+    (tmp_path / "walks.jsonl").unlink()
+    assert itinera_process(*command).code == 0
+    assert (tmp_path / "walks.jsonl").read_bytes() == stopped
+
+
+@pytest.mark.slow
+def test_a_run_killed_at_random_moments_ends_with_the_same_rows(many, tmp_path):
+    undisturbed = started(arguments(many, tmp_path / "whole.jsonl", agent="players:Dawdler", workers=1))
+    undisturbed.communicate()
+    assert undisturbed.returncode == 0
+    rng = np.random.default_rng(11)
+    killed = 0
+    while True:
+        process = started(arguments(many, tmp_path / "walks.jsonl", agent="players:Dawdler", workers=1 + killed % 4))
+        try:
+            process.communicate(timeout=rng.uniform(1.0, 4.0 + killed))
+            break
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            killed += 1
+    assert killed > 1
+    assert process.returncode == 0
+    assert rows(tmp_path / "walks.jsonl") == rows(tmp_path / "whole.jsonl")
+
+
+def test_ctrl_c_keeps_what_is_done(many, tmp_path):
+    command = arguments(many, tmp_path / "walks.jsonl", agent="players:Dawdler", workers=2)
+    draft = tmp_path / "walks.jsonl.draft"
+    process = started(command)
+    while not draft.exists() or draft.read_bytes().count(b"\n") < 5:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert "The same command goes on from here." in said
+    assert "Traceback" not in said
+
+
+def test_a_run_that_is_done_is_left_alone(itinera, files, tmp_path):
+    out = tmp_path / "walks.jsonl"
+    first = itinera(*arguments(files, out))
+    made = out.read_bytes(), out.stat().st_mtime_ns
+    again = itinera(*arguments(files, out, "--workers", 1))
+    assert (again.code, again.out) == (0, first.out)
+    assert "from this very run" in again.err
+    assert (out.read_bytes(), out.stat().st_mtime_ns) == made
+    other = itinera(*arguments(files, out, "--seed", 5))
+    assert other.code == 2
+    assert "not from this run" in other.err
+    assert itinera(*arguments(files, out, "--seed", 5, "--restart")).code == 0
+
+
+def test_a_draft_of_another_run_is_not_mixed_in(itinera, files, tmp_path):
+    out = tmp_path / "walks.jsonl"
+    other = b'{"itinera":"walks","plan":"other"}\n{"number":0,"walk":{}}\n'
+    (tmp_path / "walks.jsonl.draft").write_bytes(other)
+    refused = itinera(*arguments(files, out))
+    assert refused.code == 2
+    assert "--restart starts over" in refused.err
+    assert itinera(*arguments(files, out, "--restart")).code == 0
+
+
+MISDEEDS = ("walk", "crash", "leave", "hang", "nonsense", "nan", "far", "print", "walk")
+
+
+def test_misdeeds_are_recorded_and_the_run_goes_on(itinera_process, files, tmp_path):
+    paths = [tiny.path(k, "house", "abc") | {"instructions": [deed]} for k, deed in enumerate(MISDEEDS)]
+    tiny.written(files.tasks, paths)
+    out = tmp_path / "walks.jsonl"
+    done = itinera_process(*arguments(files, out, "--limit-seconds", 5, agent="players:Misbehaving", workers=2))
+    assert done.code == 0
+    assert "9 walks of 9 episodes" in done.out
+    found = dict(zip(MISDEEDS, read_walks(out).trajectories, strict=True))
+    failed = {deed for deed, t in found.items() if t.ending is Ending.FAILED}
+    assert failed == {"crash", "leave", "hang", "nonsense", "nan", "far"}
+    assert found["hang"].notes["failed"] == "time limit: the episode took longer than 5 s."
+    assert itinera_process("score", out, *files.options).code == 0
+
+
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ("nobody", "There is no agent 'nobody'."),
+        ("no_such_module:Agent", "no_such_module cannot be imported"),
+        ("players:Nobody", "Module players has no Nobody."),
+        ("players:STREETS", "'dict' object is not callable"),
+        ("pathlib:Path", "pathlib:Path is no agent: it has no enter, begin, act, watch."),
+    ],
+)
+def test_an_agent_that_is_none_is_told_so(itinera, files, tmp_path, agent, said):
+    refused = itinera(*arguments(files, tmp_path / "walks.jsonl", agent=agent, workers=1))
+    assert refused.code in (1, 2)
+    assert said in refused.err
+    assert itinera(*arguments(files, tmp_path / "walks.jsonl", agent="still")).code == 0  # nothing is in the way
+
+
+def test_tasks_and_protocol_must_be_of_one_kind(itinera, files, tmp_path):
+    refused = itinera(*arguments(files, tmp_path / "walks.jsonl", "--protocol", "r2r-ce"))
+    assert refused.code == 2
+    assert "is walked on graphs, but protocol r2r-ce is of walks on the ground" in refused.err
+
+
+def test_hidden_goals_are_not_asked_for(itinera, files, tmp_path):
+    hidden = [{**path, "path": path["path"][:1], "distance": None} for path in tiny.PATHS]
+    tiny.written(files.tasks, hidden)
+    done = itinera(*arguments(files, tmp_path / "walks.jsonl", "--tours", files.tours, "--json"))
+    assert done.code == 0
+    assert done.json["SR"] is None
+    assert read_walks(tmp_path / "walks.jsonl").protocol.name == "ivln-test"
+
+
+@pytest.mark.parametrize("agent", ["still", "uniform", "random", "forward", "expert"])
+def test_agents_go_by_name(itinera, files, tmp_path, agent):
+    done = itinera(*arguments(files, tmp_path / "walks.jsonl", "--tours", files.tours, "--json", agent=agent))
+    assert (done.code, done.json["failed"]) == (0, 0)
+    if agent == "expert":
+        assert done.json["SR"]["mean"] == 1.0
+
+
+def test_the_reader_asks_for_sights(itinera, files, tmp_path):
+    refused = itinera(*arguments(files, tmp_path / "walks.jsonl", agent="reader"))
+    assert refused.code == 2
+    assert "give a season's folder as --worlds" in refused.err
+
+
+def test_an_agent_may_be_a_program_of_its_own(itinera, files, tmp_path):
+    client = Path(__file__).parents[2] / "examples" / "client.py"
+    command = ["run", *files.options, "--out", tmp_path / "walks.jsonl", "--workers", 0, "--json"]
+    done = itinera(*command, "--agent-command", f"{sys.executable} {client}")
+    assert (done.code, done.json["failed"]) == (0, 0)
+    assert itinera("replay", tmp_path / "walks.jsonl", *files.options).code == 0
+    told = "give --agent or --agent-command, one of them"
+    for wrong in ([], ["--agent", "still", "--agent-command", "true"]):
+        refused = itinera(*command, *wrong)
+        assert refused.code == 2
+        assert told in refused.err
+
+
+def test_walls_are_met_on_the_ground(itinera, tmp_path):
+    """From a file of a scene to walks, tours and back again."""
+    from itinera.formats.scenes import write_scene
+    from worlds.rooms import room
+
+    write_scene(tmp_path / "scenes" / "house.glb", room(8, 6, boxes=[((2, 1, 0), (3, 5, 1.8))]))
+    # Habitat's frame: y up, z towards us.
+    paths = [[[1.0, 0.0, -3.0], [6.0, 0.0, -3.0]], [[6.0, 0.0, -2.0], [1.0, 0.0, -5.0]]]
+    episodes = [tiny.ground_episode(k, "house", path) for k, path in enumerate(paths)]
+    tasks = tiny.written(tmp_path / "tasks.json", {"episodes": episodes})
+    tours = tiny.written(tmp_path / "tours.json", {"tasks": {"house": [["0", "1"]]}})
+    given = ["--tasks", tasks, "--worlds", tmp_path / "scenes"]
+    for agent in ("expert", "random"):
+        out = tmp_path / f"{agent}.jsonl"
+        done = itinera("run", "--agent", agent, *given, "--tours", tours, "--out", out, "--workers", 0, "--json")
+        assert (done.code, done.json["failed"]) == (0, 0)
+        assert agent == "random" or done.json["SR"]["mean"] == 1.0
+        assert read_walks(out).protocol.name == "ivln-ce"
+        assert itinera("replay", out, *given).code == 0

@@ -1,0 +1,151 @@
+"""Agents that do as they are told, or all that an agent must not do."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from itinera.errors import BadArgument
+from itinera.runs.crew import Crew
+from itinera.simulators.graph_walk import GraphWalk
+from itinera.simulators.simulator import STOP, Observation
+from itinera.tasks import Brief
+from itinera.worlds import NavGraph, World
+
+STREETS = {"house": "abcdef", "hut": "pqrst"}  # 2 m from node to node
+
+
+def crew(agent: Callable[[], Any]) -> Crew:
+    """An agent on two short streets, as a worker makes it."""
+    worlds = {name: World(name, _street(nodes)) for name, nodes in STREETS.items()}
+    return Crew(agent(), GraphWalk(), worlds)
+
+
+def _street(nodes: str) -> NavGraph:
+    # Not drawn: workers begin faster without all that drawings need.
+    return NavGraph.from_edges({node: (2.0 * k, 0.0, 0.0) for k, node in enumerate(nodes)}, [*pairwise(nodes)])
+
+
+def no_crew() -> Crew:
+    raise BadArgument("nobody came.")
+
+
+def dying_crew() -> Crew:
+    os._exit(5)
+
+
+class Still:
+    """Stays where it is."""
+
+    def enter(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def begin(self, brief: Brief) -> None:
+        self.brief = brief
+
+    def act(self, observation: Observation) -> Any:
+        return STOP
+
+    def watch(self, observation: Observation) -> None:
+        pass
+
+
+class Wanderer(Still):
+    """Goes anywhere, and stops one time in six."""
+
+    def act(self, observation: Observation) -> Any:
+        assert observation.ways is not None
+        ways = len(observation.ways.nodes)
+        return STOP if self.rng.random() < 1 / 6 else int(self.rng.integers(1, ways + 1))
+
+    def weigh(self, observation: Observation) -> Any:
+        assert observation.ways is not None
+        ways = len(observation.ways.nodes)
+        return np.array([1 / 6, *np.full(ways, 5 / 6 / ways)])
+
+
+class Scripted(Still):
+    """Goes to the nodes listed for the words it is given, then stops; keeps a diary of all it is shown."""
+
+    def __init__(self, ways: Mapping[str, Sequence[str]]) -> None:
+        self.ways = ways
+        self.diary: list[tuple[str, str]] = []
+        self.seen: list[Observation] = []
+
+    def begin(self, brief: Brief) -> None:
+        self.left = list(self.ways.get(brief.text, ()))
+        self.diary.append(("begin", brief.text))
+
+    def act(self, observation: Observation) -> Any:
+        self._note("act", observation)
+        assert observation.ways is not None
+        return 1 + observation.ways.nodes.index(self.left.pop(0)) if self.left else STOP
+
+    def watch(self, observation: Observation) -> None:
+        self._note("watch", observation)
+
+    def _note(self, how: str, observation: Observation) -> None:
+        self.diary.append((how, str(observation.place)))
+        self.seen.append(observation)
+
+
+class Misbehaving(Wanderer):
+    """Wanders, but the words "crash", "leave", "hang" and the like are taken at their word."""
+
+    def begin(self, brief: Brief) -> None:
+        self.word = brief.text
+
+    def act(self, observation: Observation) -> Any:
+        deeds = {
+            "crash": self._crash,
+            "leave": lambda: os._exit(3),
+            "abort": os.abort,
+            "exit": lambda: exit("enough"),
+            "hang": lambda: time.sleep(600),
+            "nonsense": lambda: "left",
+            "nan": lambda: float("nan"),
+            "true": lambda: True,
+            "none": lambda: None,
+            "far": lambda: 10**30,
+            "back": lambda: -1,
+            "print": self._print,
+        }
+        return deeds[self.word]() if self.word in deeds else super().act(observation)
+
+    def _crash(self) -> Any:
+        raise ValueError(f"{object()} is no good")
+
+    def _print(self) -> Any:
+        print("x" * (4 << 20))
+        return STOP
+
+
+class Obedient(Misbehaving):
+    """Misbehaves when told so, and otherwise stays."""
+
+    def begin(self, brief: Brief) -> None:
+        super().begin(brief)
+        self.idle = brief.text == "stay"
+
+    def act(self, observation: Observation) -> Any:
+        return STOP if self.idle else super().act(observation)
+
+
+class Telling(Still):
+    """Fails with the number of the process it is in."""
+
+    def act(self, observation: Observation) -> Any:
+        raise RuntimeError(str(os.getpid()))
+
+
+class Dawdler(Wanderer):
+    """Wanders, and takes its time."""
+
+    def act(self, observation: Observation) -> Any:
+        time.sleep(0.003)
+        return super().act(observation)
