@@ -1,7 +1,9 @@
 """Itinera tells how well, how surely and why an agent follows language through a place.
 
-Reading order: `worlds` (where), `tasks` (what is asked), `records` (what happened), `formats` (others' files),
-`metrics` (how well), `stats` (how sure), `cli` (the terminal).
+Reading order: `worlds` (where), `houses` (places we make), `tasks` (what is asked), `records` (what happened),
+`formats` (others' files). Judging: `metrics` (how well), `stats` (how sure), `studies` (why), `reports` (how to tell
+it). Acting: `planners` (how to get there), `simulators` (what an action does), `agents` (who), `builders` (where tasks
+come from), `runs` (the loop). Last, `cli` (the terminal).
 
     from itinera.formats import matterport, r2r
     from itinera.metrics import score
