@@ -6,8 +6,7 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -22,20 +21,11 @@ from itinera.tasks.protocol import POINTNAV, R2R_CE, RXR_CE
 from itinera.worlds import Pose, World
 from itinera.worlds.raster import Camera, Raster
 from itinera.worlds.surface import Surface
+from timing import cpu
 
 STEPS, DRAWN = 50_000, 2_000
 SMALL = Eye(Camera(64, 64, math.radians(90)), channels=("depth",))
 VLNCE = Eye(Camera(224, 224, math.radians(90)), channels=("rgb", "depth"))
-
-
-def cpu(work: Callable[[], object], repeats: int = 5) -> float:
-    """CPU seconds, the best of several runs."""
-    best = math.inf
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        best = min(best, time.process_time() - begun)
-    return best
 
 
 def actions_of(body: Simulator, count: int) -> list[int]:
@@ -55,7 +45,7 @@ def steps(body: Simulator, world: World, start: Pose, count: int = STEPS) -> flo
             body.step(action)
 
     stroll()  # compiled
-    return count / cpu(stroll)
+    return count / cpu(stroll, 5)
 
 
 def camera_share(eye: Eye, world: World, start: Pose) -> tuple[float, float]:
@@ -66,7 +56,7 @@ def camera_share(eye: Eye, world: World, start: Pose) -> tuple[float, float]:
     shown = [blind.start(world, start), *map(blind.step, actions_of(blind, DRAWN))]
     assert world.mesh is not None
     raster = Raster(world.mesh)
-    return rate, cpu(lambda: _draw(eye, raster, shown)) * rate / len(shown)
+    return rate, cpu(lambda: _draw(eye, raster, shown), 5) * rate / len(shown)
 
 
 def _draw(eye: Eye, raster: Raster, shown: Sequence[Observation]) -> None:

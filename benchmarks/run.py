@@ -10,7 +10,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from itinera.records.pairing import pair  # noqa: E402
 from itinera.seeds import generator  # noqa: E402
 from itinera.tasks.protocol import R2R  # noqa: E402
 from itinera.worlds import Euclidean, NavGraph, Ragged  # noqa: E402
+from timing import cpu  # noqa: E402
 
 FOLDER = ROOT / ".bench"
 TEN = ("PL", "NE", "ONE", "SR", "OSR", "SPL", "SED", "nDTW", "SDTW", "CLS")
@@ -48,16 +48,6 @@ class Row:
     @property
     def ratio(self) -> float:
         return self.twin / self.ours
-
-
-def cpu(work: Callable[[], Any], repeats: int = 1) -> float:
-    """The least CPU seconds of several runs."""
-    best = float("inf")
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        best = min(best, time.process_time() - begun)
-    return best
 
 
 def scoring() -> tuple[list[Row], float]:

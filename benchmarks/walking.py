@@ -5,11 +5,8 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,19 +24,10 @@ from itinera.simulators.graph_walk import GraphWalk  # noqa: E402
 from itinera.simulators.views import ViewSource, rendered_views  # noqa: E402
 from itinera.simulators.ways import ways_of  # noqa: E402
 from itinera.worlds import NavGraph, Pose, World  # noqa: E402
+from timing import cpu  # noqa: E402
 
 STEPS, TWIN_STEPS = 100_000, 300
 WIDE = 2048  # numbers that ResNet's features have for a view
-
-
-def cpu(work: Callable[[], object], repeats: int = 5) -> float:
-    """CPU seconds, the best of several runs."""
-    best = math.inf
-    for _ in range(repeats):
-        begun = time.process_time()
-        work()
-        best = min(best, time.process_time() - begun)
-    return best
 
 
 def steps(world: World, views: ViewSource | None) -> float:
@@ -55,7 +43,7 @@ def steps(world: World, views: ViewSource | None) -> float:
             ways = walk.step(1 + choice % len(ways.nodes)).ways
 
     stroll()  # the views of every node are at hand
-    return STEPS / cpu(stroll)
+    return STEPS / cpu(stroll, 5)
 
 
 def twin_steps(world: World) -> float:
@@ -101,7 +89,7 @@ def main() -> None:
     console = Console(width=110)
     console.print(table)
     fresh = rendered_views({world.id: world}, {world.id: house.mesh})
-    tables = cpu(lambda: ways_of(graph))
+    tables = cpu(lambda: ways_of(graph), 5)
     summaries = cpu(lambda: fresh.at(world.id, graph.nodes[0]), 1)
     console.print(f"{len(graph.nodes)} nodes: ways in {1000 * tables:.1f} ms, rendered views in {summaries:.2f} s.")
 

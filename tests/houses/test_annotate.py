@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from itinera.houses._annotate_kernels import gather_boxes, project_pixels
-from itinera.houses.annotate import FOCAL, LEAST_PIXELS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS, annotate, view_axes
+from itinera.houses.annotate import FOCAL, LEAST_PIXELS, annotate, view_axes
 from itinera.houses.build import build_house
 from itinera.houses.viewpoints import place_viewpoints
 from itinera.seeds import generator
+from itinera.worlds.panorama import VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 from itinera.worlds.raster import Camera, Raster
 from itinera.worlds.surface import Surface
 

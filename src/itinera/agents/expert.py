@@ -12,16 +12,16 @@ from typing import cast
 
 import numpy as np
 
+from itinera.agents.trailing import Trailing
 from itinera.errors import BadArgument
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Brief, Episode, Protocol, Tour
-from itinera.worlds import NavGraph, Place, Places, Pose, World
+from itinera.worlds import NavGraph, Place, Places, World
 from itinera.worlds.surface import Surface
 
 NEAR_START = 1.0  # metres; whoever is led to a start on the ground does not come to its very position
 NEAR_GOAL = 0.5  # metres from the goal where it stops on the ground, as VLN-CE's expert does
 WELL_WITHIN = 0.9  # of the success radius, where that is smaller
-OFF_TRAIL = 1e-3  # metres from where it expected to be, from which on it looks for a new trail
 
 Way = Callable[[Observation], int]  # the action to take from here
 
@@ -87,7 +87,7 @@ class Expert:
         if isinstance(world.space, NavGraph):
             return _along_edges(world.space, str(observation.place), str(goal))
         if isinstance(world.space, Surface):
-            return _Trailing(world.space, goal, self._protocol)
+            return _over_ground(world.space, goal, self._protocol)
         raise BadArgument(f"World {world.id} is neither a graph nor a walkable surface: an expert finds no way in it.")
 
 
@@ -114,37 +114,7 @@ def _along_edges(graph: NavGraph, start: str, goal: str) -> Way:
     return way
 
 
-class _Trailing:
-    """A trail over the ground that is foreseen once and walked as long as the body goes where it was expected."""
-
-    def __init__(self, surface: Surface, goal: Place, protocol: Protocol) -> None:
-        if protocol.step_size is None or protocol.turn_angle is None:
-            raise BadArgument(f"Protocol {protocol.name} has no step and turn, so an expert cannot walk by it.")
-        self._surface, self._goal, self._sliding = surface, goal, bool(protocol.sliding)
-        self._step, self._turn = protocol.step_size, protocol.turn_angle
-        self._radius = min(NEAR_GOAL, WELL_WITHIN * protocol.success_radius)
-        self._positions = np.empty((0, 3))
-        self._actions: list[int] = []
-        self._at = 0
-
-    def __call__(self, observation: Observation) -> int:
-        here = np.asarray(observation.place, dtype=np.float64)
-        if self._at == len(self._actions) or np.abs(self._positions[self._at] - here).max() > OFF_TRAIL:
-            self._foresee(observation)
-        self._at += 1
-        return self._actions[self._at - 1]
-
-    def _foresee(self, observation: Observation) -> None:
-        from itinera.planners.follower import follow  # takes long to load, and on graphs nobody needs it
-
-        trail = follow(
-            self._surface,
-            Pose(observation.place, observation.heading),
-            self._goal,
-            step=self._step,
-            turn=self._turn,
-            radius=self._radius,
-            sliding=self._sliding,
-        )
-        # One that gave up is walked as well: it ends with STOP where no step leads nearer, as Habitat's follower does.
-        self._positions, self._actions, self._at = trail.positions, trail.actions.tolist(), 0
+def _over_ground(surface: Surface, goal: Place, protocol: Protocol) -> Way:
+    if protocol.step_size is None or protocol.turn_angle is None:
+        raise BadArgument(f"Protocol {protocol.name} has no step and turn, so an expert cannot walk by it.")
+    return Trailing(surface, goal, protocol, radius=min(NEAR_GOAL, WELL_WITHIN * protocol.success_radius))

@@ -22,8 +22,8 @@ from itinera.formats.r2r import number_or_name, path_faults, refuse, split_name
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.tasks import Brief, Episode, Split
 from itinera.worlds import Pose, SeenObject
+from itinera.worlds.panorama import VIEWS
 
-VIEWS = 36  # of a panorama: twelve headings, three elevations
 _NOTED = ("id", "objId", "ix", "instructions_l")
 
 

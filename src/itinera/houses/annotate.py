@@ -19,11 +19,10 @@ from itinera.houses.plan import PlannedRoom
 from itinera.houses.viewpoints import EYE_HEIGHT
 from itinera.houses.whereabouts import rooms_at
 from itinera.worlds import Array, NavGraph, Room, SeenObject
+from itinera.worlds.panorama import VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 from itinera.worlds.raster import Camera, Raster
 
-VIEWS = 36  # twelve headings, clockwise from +y, looking down, level and up: the order of R2R's panoramas
-VIEW_WIDTH, VIEW_HEIGHT = 640, 480  # pixels
-FOCAL = VIEW_HEIGHT / 2 / math.tan(math.radians(30))  # pixels; a view is 60 degrees high
+FOCAL = VIEW_HEIGHT / 2 / math.tan(VIEW_FOV / 2)  # pixels
 
 FACE = 256  # pixels along a face of the cube, each about 2.5 pixels of a view
 LEAST_PIXELS = 20  # of the panorama: below that, about 11 x 11 pixels of a view, an object is not seen
@@ -56,8 +55,7 @@ def annotate(house: House, graph: NavGraph, raster: Raster) -> Annotations:
 
 def view_axes() -> Array:
     """(36, 3, 3) right, up and forward of each view."""
-    view = np.arange(VIEWS)
-    return _axes(math.pi / 2 - np.radians(30) * (view % 12), np.radians(30) * (view // 12 - 1))
+    return _axes(VIEW_HEADINGS, VIEW_ELEVATIONS)
 
 
 def _axes(heading: Array, elevation: Array) -> Array:

@@ -7,18 +7,16 @@ import typing
 from collections.abc import Callable
 from typing import cast
 
-import numpy as np
-
+from itinera.agents.trailing import Trailing
 from itinera.errors import BadArgument, NoRoute
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks.protocol import Guidance, Protocol
-from itinera.worlds import Array, NavGraph, Pose, World
+from itinera.worlds import NavGraph, Pose, World
 from itinera.worlds.surface import Surface
 
 Way = Callable[[Observation], int]  # the action to take from here, STOP when there; raises NoRoute when stuck
 
 LEFT, RIGHT = 2, 3  # on the ground
-_OFF_TRAIL = 1e-3  # metres from the trail foreseen, from which on a new one is looked for
 
 
 class Leader(typing.Protocol):
@@ -54,56 +52,16 @@ def _along_edges(graph: NavGraph, target: str) -> Way:
 def _over_ground(surface: Surface, target: Pose, protocol: Protocol, *, facing: bool) -> Way:
     if protocol.step_size is None or protocol.turn_angle is None:
         raise BadArgument(f"Protocol {protocol.name} has no step and turn, so nobody can be led over the ground by it.")
-    walk = _Trailing(surface, target, protocol)
+    guidance = protocol.guidance or Guidance()
+    trail = Trailing(surface, target.place, protocol, radius=guidance.radius, limit=guidance.step_limit)
 
     def way(observation: Observation) -> int:
-        action = walk(observation)
-        return _turn(observation.heading, target.heading, walk.guidance) if action == STOP and facing else action
-
-    return way
-
-
-class _Trailing:
-    """A trail that is foreseen once and then walked, as long as the body goes where it was expected."""
-
-    def __init__(self, surface: Surface, target: Pose, protocol: Protocol) -> None:
-        self.surface, self.target, self.protocol = surface, target, protocol
-        self.guidance = protocol.guidance or Guidance()
-        self.positions: Array = np.empty((0, 3))
-        self.actions: list[int] = []
-        self.at = 0
-        self.there = False
-
-    def __call__(self, observation: Observation) -> int:
-        if self.there:
-            return STOP
-        here = np.asarray(observation.place, dtype=np.float64)
-        if self.at >= len(self.actions) or np.abs(self.positions[self.at] - here).max() > _OFF_TRAIL:
-            self._foresee(observation)
-        action = self.actions[self.at]
-        self.at += 1
-        self.there = action == STOP
-        return action
-
-    def _foresee(self, observation: Observation) -> None:
-        from itinera.planners.follower import follow  # planners take long to load, and on graphs nobody needs them
-
-        rules = self.protocol
-        assert rules.step_size is not None
-        assert rules.turn_angle is not None
-        trail = follow(
-            self.surface,
-            Pose(observation.place, observation.heading),
-            self.target.place,
-            step=rules.step_size,
-            turn=rules.turn_angle,
-            radius=self.guidance.radius,
-            sliding=bool(rules.sliding),
-            limit=self.guidance.step_limit,
-        )
+        action = trail(observation)
         if not trail.reached:
             raise NoRoute("no step leads nearer, or not within the limit.")
-        self.positions, self.actions, self.at = trail.positions, trail.actions.tolist(), 0
+        return _turn(observation.heading, target.heading, guidance) if action == STOP and facing else action
+
+    return way
 
 
 def _turn(heading: float, wanted: float, guidance: Guidance) -> int:
