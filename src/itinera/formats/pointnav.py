@@ -5,7 +5,6 @@ Habitat's frame (y up) is left at this door. An episode has a goal and no refere
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
@@ -24,12 +23,11 @@ from itinera.formats.frames import (
     yaw_of,
 )
 from itinera.formats.r2r import number_or_name, refuse, split_name
-from itinera.formats.vlnce import Point, Rotation, habitat_points
+from itinera.formats.vlnce import Point, Rotation, distance_faults, habitat_points, scan_of, turned_faults
 from itinera.tasks import Brief, Episode, Split
 from itinera.worlds import Pose
 
 RADIUS = 0.2  # metres; Habitat's PointNav counts arriving within it
-_TILT = 1e-3  # how far a start rotation may lean before it has no heading
 
 
 class _Goal(msgspec.Struct):
@@ -62,34 +60,24 @@ def read_split(path: str | Path) -> Split:
 
 def _faults(i: int, record: _Record) -> Iterator[Fault]:
     where = f'record {i} ("{record.episode_id}")'
-    if not _scan(record.scene_id):
+    if not scan_of(record.scene_id):
         yield Fault(where, "names no scene.", "It should look like hearth/<scene>/<scene>.glb.", "scene_id")
-    x, y, z, w = record.start_rotation
-    size = math.hypot(x, y, z, w)
-    if size < 0.5 or math.hypot(x, z) > _TILT * size:
-        problem = "must turn about the vertical axis only."
-        yield Fault(where, problem, "It is a quaternion [x, y, z, w] in Habitat's frame, y up.", "start_rotation")
+    yield from turned_faults(where, record.start_rotation)
     if not record.goals:
         yield Fault(where, "is empty.", "A point to go to is all that a PointNav task asks.", "goals")
-    distance = (record.info or {}).get("geodesic_distance")
-    if distance is not None and not isinstance(distance, int | float):
-        yield Fault(where, "must be a number of metres.", field="info.geodesic_distance")
-
-
-def _scan(scene_id: str) -> str:
-    return scene_id.rsplit("/", 1)[-1].split(".")[0]
+    yield from distance_faults(where, record.info)
 
 
 def _episode(record: _Record) -> Episode:
     kept: dict[str, Any] = {
         "radius": [goal.radius for goal in record.goals],
         "info": {k: v for k, v in (record.info or {}).items() if k != "geodesic_distance"} or None,
-        "scene_id": record.scene_id if record.scene_id != f"{_scan(record.scene_id)}.glb" else None,
+        "scene_id": record.scene_id if record.scene_id != f"{scan_of(record.scene_id)}.glb" else None,
         "episode_id": _unusual(record.episode_id),
     }
     return Episode(
         id=str(record.episode_id),
-        world_id=_scan(record.scene_id),
+        world_id=scan_of(record.scene_id),
         start=Pose(points_from_habitat(record.start_position)[0], heading_from_habitat(yaw_of(record.start_rotation))),
         goals=points_from_habitat([goal.position for goal in record.goals]),
         reference=(),
@@ -125,7 +113,7 @@ def _record(episode: Episode) -> _Record:
     scene = notes.get("scene_id", "")
     return _Record(
         episode_id=episode.id if notes.get("episode_id") == episode.id else number_or_name(episode.id),
-        scene_id=scene if _scan(scene) == episode.world_id else f"{episode.world_id}.glb",
+        scene_id=scene if scan_of(scene) == episode.world_id else f"{episode.world_id}.glb",
         start_position=habitat_points([episode.start.place], whose)[0],
         start_rotation=rotation_of(heading_to_habitat(episode.start.heading)),
         goals=[_Goal(*goal) for goal in zip(goals, radii, strict=True)],

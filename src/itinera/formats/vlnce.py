@@ -109,22 +109,33 @@ def _without_nan(data: bytes, source: str) -> bytes:
 
 def _faults(i: int, record: _Record) -> Iterator[Fault]:
     where = f'record {i} ("{record.episode_id}")'
-    if not _scan(record.scene_id):
+    if not scan_of(record.scene_id):
         yield Fault(where, "names no scan.", "It should look like mp3d/<scan>/<scan>.glb.", "scene_id")
-    x, y, z, w = record.start_rotation
+    yield from turned_faults(where, record.start_rotation)
+    if bool(record.goals) != bool(record.reference_path):
+        given, lacking = ("goals", "reference_path") if record.goals else ("reference_path", "goals")
+        yield Fault(where, f"is empty, but {given} is not.", "A task tells both, a hidden test neither.", lacking)
+    yield from distance_faults(where, record.info)
+
+
+def turned_faults(where: str, rotation: Rotation) -> Iterator[Fault]:
+    """A fault if a start is turned about anything but the vertical axis."""
+    x, y, z, w = rotation
     size = math.hypot(x, y, z, w)
     if size < 0.5 or math.hypot(x, z) > _TILT * size:
         problem = "must turn about the vertical axis only."
         yield Fault(where, problem, "It is a quaternion [x, y, z, w] in Habitat's frame, y up.", "start_rotation")
-    if bool(record.goals) != bool(record.reference_path):
-        given, lacking = ("goals", "reference_path") if record.goals else ("reference_path", "goals")
-        yield Fault(where, f"is empty, but {given} is not.", "A task tells both, a hidden test neither.", lacking)
-    distance = (record.info or {}).get("geodesic_distance")
+
+
+def distance_faults(where: str, info: Mapping[str, Any] | None) -> Iterator[Fault]:
+    """A fault if the stated distance is not a number."""
+    distance = (info or {}).get("geodesic_distance")
     if distance is not None and not isinstance(distance, int | float):
         yield Fault(where, "must be a number of metres.", field="info.geodesic_distance")
 
 
-def _scan(scene_id: str) -> str:
+def scan_of(scene_id: str) -> str:
+    """The scan of a scene as Habitat names it: "mp3d/<scan>/<scan>.glb"."""
     return scene_id.rsplit("/", 1)[-1].split(".")[0]
 
 
@@ -142,7 +153,7 @@ def _episodes(records: Sequence[_Record], vocabulary: dict[str, Any] | None, sou
         told = record.instruction
         yield Episode(
             id=str(record.episode_id),
-            world_id=_scan(record.scene_id),
+            world_id=scan_of(record.scene_id),
             start=Pose(start, heading_from_habitat(yaw_of(record.start_rotation))),
             goals=goals[tuple(goal.position for goal in record.goals or ())],
             reference=paths[tuple(record.reference_path or ())],
@@ -188,7 +199,7 @@ def _notes(record: _Record, vocabulary: dict[str, Any] | None) -> dict[str, Any]
         "radius": [goal.radius for goal in record.goals] if record.goals else None,
         "info": {k: v for k, v in (record.info or {}).items() if k != "geodesic_distance"} or None,
         # Only where our own way of writing them would give something else:
-        "scene_id": record.scene_id if record.scene_id != _scene(_scan(record.scene_id)) else None,
+        "scene_id": record.scene_id if record.scene_id != _scene(scan_of(record.scene_id)) else None,
         "episode_id": _unusual(record.episode_id),
         "trajectory_id": _unusual(record.trajectory_id),
     }
@@ -223,7 +234,7 @@ def _record(episode: Episode, *, rxr: bool) -> _Record:
     return _Record(
         episode_id=_named(episode.id, notes.get("episode_id")),
         trajectory_id=_named(episode.path_id, notes.get("trajectory_id")) if episode.path_id else None,
-        scene_id=scene if _scan(scene) == episode.world_id else _scene(episode.world_id),
+        scene_id=scene if scan_of(scene) == episode.world_id else _scene(episode.world_id),
         start_position=habitat_points([episode.start.place], whose)[0],
         start_rotation=rotation_of(heading_to_habitat(episode.start.heading)),
         info=info or None,
