@@ -36,6 +36,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/rendering.py
 	$(BIN)/python benchmarks/walking.py
 	$(BIN)/python benchmarks/ground_walking.py
+	$(BIN)/python benchmarks/whole_loop.py
 
 # Recipes of the papers' tables say so and pass where the real data they need is not there.
 tables: $(VENV)/.installed-test
@@ -48,6 +49,8 @@ tables: $(VENV)/.installed-test
 	$(CLI) build hearth --out .tables/hearth
 	$(BIN)/python recipes/hearth_shape.py .tables/hearth
 	$(BIN)/python recipes/hearth_language.py
+	$(BIN)/python recipes/hearth_agents.py .tables/hearth
+	$(BIN)/python recipes/coverage_seen.py .tables/coverage.png
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

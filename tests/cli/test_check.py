@@ -128,6 +128,13 @@ def test_an_agent_that_keeps_its_promises_passes(itinera: Command) -> None:
     }  # fmt: skip
 
 
+def test_an_agent_is_checked_in_the_body_it_is_made_for(itinera: Command) -> None:
+    assert itinera("check", "agent", "players:Racer", "--protocol", "pointnav", "--drive", "unicycle-15").code == 0
+    refused = itinera("check", "agent", "players:Racer", "--protocol", "pointnav")
+    assert refused.code == 2
+    assert "act() returned 14; expected a whole number from 0 (STOP) to 3." in refused.err
+
+
 def test_an_agent_in_another_process_is_checked_too(itinera: Command) -> None:
     client = Path(__file__).parents[2] / "examples" / "client.py"
     outcome = itinera("check", "agent", "--agent-command", f"{sys.executable} {client}")

@@ -140,3 +140,23 @@ def test_tours_are_compared_where_both_were_scored_over_the_same(files: tiny.Fil
     assert told["t-nDTW"]["means"]["perfect"] == pytest.approx(1.0)
     assert told["t-nDTW"]["means"]["mine"] == pytest.approx(alone["metrics"]["t-nDTW"]["mean"])
     assert told["t-nDTW"]["differences"]["perfect"]["mean"] > 0
+
+
+def test_solved_is_a_row_per_agent_on_what_all_solved(bundles: list[Path], itinera: Command) -> None:
+    outcome = itinera("compare", *bundles, "--solved")
+    assert outcome.code == 0
+    assert "5 episodes in 2 scenes, 4 solved by every agent · suite paper · protocol r2r" in outcome.out
+    (line,) = [line for line in outcome.out.splitlines() if "mine" in line]
+    assert "80.0 [" in line
+    told = itinera("compare", *bundles, "--solved", "--json").json
+    assert (told["solved_by_all"], told["robot"]) == (4, None)
+    assert told["metrics"]["SPL∩"]["means"]["perfect"]["mean"] == 1.0
+    assert told["metrics"]["SPL∩"]["means"]["mine"]["mean"] == pytest.approx((1 + 4 / 6 + 1 + 4 / 8) / 4)
+
+
+def test_where_nobody_solved_the_same_it_is_said(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
+    still = files.write("still.json", tiny.predictions({name: walk[0] for name, walk in tiny.WALKS.items()}))
+    assert itinera("score", still, *files.options, "--out", files.folder / "still.jsonl").code == 0
+    outcome = itinera("compare", bundles[1], files.folder / "still.jsonl", "--solved")
+    assert "No episode was solved by every agent" in outcome.err
+    assert "undefined" in outcome.out

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from itinera.cli.reproduce import _kept, _runs_code
+from itinera.cli.reproduce import kept, runs_code
 
 
 @pytest.fixture
@@ -82,9 +82,9 @@ def test_a_command_that_is_no_run_and_no_score_is_not_repeated(itinera, walks):
     ],
 )
 def test_code_of_others_is_found_however_it_is_named(command):
-    assert _runs_code(command)
+    assert runs_code(command)
 
 
 def test_where_to_write_and_how_to_print_is_left_out():
     command = ["run", "--out", "a", "--rows=b", "--seed", "3", "--json", "--workers", "4", "--tasks=t"]
-    assert _kept(command) == ["run", "--seed", "3", "--tasks=t"]
+    assert kept(command) == ["run", "--seed", "3", "--tasks=t"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 import tiny
+from itinera.cli.main import app
 from itinera.formats.native_walks import read_walks
-from itinera.records import Ending
 
 
 def arguments(files, out, *more, agent="players:Wanderer", workers=0):
@@ -174,23 +176,6 @@ def test_a_draft_of_another_run_is_not_mixed_in(itinera, files, tmp_path):
     assert itinera(*arguments(files, out, "--restart")).code == 0
 
 
-MISDEEDS = ("walk", "crash", "leave", "hang", "nonsense", "nan", "far", "print", "walk")
-
-
-def test_misdeeds_are_recorded_and_the_run_goes_on(itinera_process, files, tmp_path):
-    paths = [tiny.path(k, "house", "abc") | {"instructions": [deed]} for k, deed in enumerate(MISDEEDS)]
-    tiny.written(files.tasks, paths)
-    out = tmp_path / "walks.jsonl"
-    done = itinera_process(*arguments(files, out, "--limit-seconds", 5, agent="players:Misbehaving", workers=2))
-    assert done.code == 0
-    assert "9 walks of 9 episodes" in done.out
-    found = dict(zip(MISDEEDS, read_walks(out).trajectories, strict=True))
-    failed = {deed for deed, t in found.items() if t.ending is Ending.FAILED}
-    assert failed == {"crash", "leave", "hang", "nonsense", "nan", "far"}
-    assert found["hang"].notes["failed"] == "time limit: the episode took longer than 5 s."
-    assert itinera_process("score", out, *files.options).code == 0
-
-
 @pytest.mark.parametrize(
     ("agent", "said"),
     [
@@ -269,3 +254,13 @@ def test_walls_are_met_on_the_ground(itinera, tmp_path):
         assert agent == "random" or done.json["SR"]["mean"] == 1.0
         assert read_walks(out).protocol.name == "ivln-ce"
         assert itinera("replay", out, *given).code == 0
+
+
+@pytest.mark.parametrize("verb", ["run", "replay", "reproduce"])
+def test_every_option_is_documented(verb):
+    text = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    section = text.split(f"\n## {verb}\n")[1].split("\n## ")[0]
+    options = {name for option in typer.main.get_command(app).commands[verb].params for name in option.opts}
+    told = set(re.findall(r"--[a-z][a-z-]*", section))
+    everywhere = {"--json"}  # on every verb, and told once for all
+    assert {name for name in options if name.startswith("--")} - everywhere <= told

@@ -325,3 +325,60 @@ def test_everything_may_be_compressed_or_archived(files: tiny.Files, itinera: Co
     outcome = itinera("score", packed["preds.json"], *options, "--json")
     plain = itinera("score", files.predictions, *files.options, "--tours", files.tours, "--json")
     assert outcome.json["metrics"] == plain.json["metrics"]
+
+
+HEADER = '{"itinera": "times", "robot": {"dynamics": "unicycle", "vmax": 0.25, "goal_radius": 0.2}}\n'
+ROBOT_RUN = "time,x,y,yaw\n10,0,0,0\n20,1,0,0\n30,2,0,0\n"
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> list[Any]:
+    """A robot's log of one of two episodes, its tasks and their fastest times, as arguments of a score."""
+    goal, start = [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]
+    tasks = [{"itinera": "tasks", "name": "flat", "judged_by": "pointnav"}]
+    tasks += [{"id": k, "world_id": "flat", "start": start, "goals": [goal], "reference": [start, goal]} for k in "ab"]
+    times = tiny.written(tmp_path / "times.jsonl", HEADER + '{"episode_id": "a", "low": 8, "high": 10}\n')
+    tiny.written(tmp_path / "tasks.jsonl", "".join(json.dumps(task) + "\n" for task in tasks))
+    log = tiny.written(tmp_path / "a.csv", ROBOT_RUN)
+    return [log, "--tasks", tmp_path / "tasks.jsonl", "--missing", "zero", "--times", times]
+
+
+def test_with_times_a_robots_log_is_told_its_completion_time_and_sct(robot: list[Any], itinera: Command) -> None:
+    outcome = itinera("score", *robot, "--out", robot[0].with_name("a.scores"), "--json")
+    assert outcome.code == 0
+    told = outcome.json
+    means = {name: held["mean"] for name, held in told["metrics"].items()}
+    assert (means["C"], means["SCT"], means["SCT_low"], means["SCT_high"]) == (20, 0.5, 0.4, 0.5)
+    assert (means["SR"], told["undefined"]) == (0.5, {"C": 1, "SCT": 1, "SCT_low": 1, "SCT_high": 1})
+    assert (told["robot"]["dynamics"], told["robot"]["goal_radius"]) == ("unicycle", 0.2)
+    assert 'lacks 1 of 2 episodes, such as "b"' in outcome.err
+    assert "SCT by the fastest times of a unicycle robot of radius 0.2 m" in outcome.err
+    assert "SCT is undefined on 1 of its rows" in outcome.err
+    assert itinera("check", robot[0].with_name("a.scores")).code == 0
+    assert itinera("reproduce", robot[0].with_name("a.scores")).code == 0
+
+
+def test_a_log_can_be_given_its_episode(robot: list[Any], itinera: Command) -> None:
+    log = robot[0].rename(robot[0].with_name("tuesday.csv"))
+    assert 'episode "tuesday": is unknown' in itinera("score", log, *robot[1:]).err
+    assert itinera("score", log, *robot[1:], "--episode", "a", "--json").json["metrics"]["SCT"]["mean"] == 0.5
+
+
+def test_walks_without_times_have_no_sct_and_times_of_other_tasks_are_refused(
+    robot: list[Any], itinera: Command
+) -> None:
+    untimed = tiny.written(robot[0].with_name("log.csv"), "episode_id,x,y\na,0,0\na,2,0\n")
+    outcome = itinera("score", untimed, *robot[1:], "--json")
+    assert "Not every walk tells its times" in outcome.err
+    assert outcome.json["metrics"].keys().isdisjoint({"C", "SCT"})
+    tiny.written(robot[-1], HEADER + '{"episode_id": "z", "low": 8, "high": 10}\n')
+    outcome = itinera("score", *robot)
+    assert outcome.code == 1
+    assert "holds the fastest time of no episode that was scored" in outcome.err
+
+
+def test_a_robot_of_another_size_is_remarked_on(robot: list[Any], itinera: Command) -> None:
+    tiny.written(
+        robot[-1], HEADER.replace('"vmax"', '"radius": 0.1, "vmax"') + '{"episode_id": "a", "low": 8, "high": 9}\n'
+    )
+    assert "a radius of 0.2 m, that of the fastest times another" in itinera("score", *robot).err

@@ -54,6 +54,11 @@ _TEXTS: dict[str, str] = {
          "alignment": {"words": ["go"], "first": [0], "last": [1], "begins": [0.5], "ends": [None]}},
         {"tour_id": "0", "world_id": "house", "episode_ids": ["1_0"]},
     ),
+    "times": _lines(
+        {"itinera": "times", "robot": {"dynamics": "unicycle", "vmax": 0.25, "wmax": 0.2, "radius": 0.2}},
+        {"episode_id": "1_0", "low": 10.5, "high": 11.0},
+        {"episode_id": "1_1", "low": "inf", "high": "inf"},
+    ),
     "r2r-submission": json.dumps(tiny.predictions()),
     "ndh": json.dumps([NDH]),
     "fgr2r": json.dumps([tiny.path(1, "house", "ab", new_instructions="[[['go', 'on']]]", chunk_view=[[[1, 2]]])]),
@@ -75,6 +80,8 @@ _TEXTS: dict[str, str] = {
     "ivln-tours": json.dumps({"val_unseen": {"house": [["1_0", "2_0"]], "hut": [["3_0"]]}}),
     "positions": "episode_id,x,y,z,time\n1,0,0,0,0\n1,2.5,0,0,1.5\n",
     "rooms": "scan,viewpoint,included,room_code,room_label,region_id\nhouse,a,1,k,kitchen,0\n",
+    "robot-csv": "Timestamp,battery,x,y,yaw_deg\n100.0,9,0,0,0\n101.5,9,0.3,0.1,30\n",
+    "tum": "# timestamp tx ty tz qx qy qz qw\n100.0 0 0 0 0 0 0 1\n101.5 0.3 0.1 0 0 0 0.258819045 0.965925826\n",
 }  # fmt: skip
 
 
@@ -94,5 +101,6 @@ SEEN = {"a": {"3": {"name": "coffee#table", "visible_pos": [7], "bbox2d": [[1, 2
 # Formats that are folders or archives: the name of one file in them and its content.
 ARCHIVED = {
     "connectivity": ("house_connectivity.json", json.dumps([PANORAMA]).encode()),
+    "robot-logs": ("7.csv", b"time,x,y\n0,0,0\n1,0.25,0\n"),
     "bbox": ("house_a.json", json.dumps(SEEN).encode()),
 }

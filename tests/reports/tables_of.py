@@ -10,7 +10,10 @@ import numpy as np
 from itinera.records import Column, ScoreTable, TourTable
 from itinera.tasks import PROTOCOLS
 
-COLUMNS = {c.name: c for c in (Column("SR"), Column("NE", "m", "lower"), Column("PL", "m", "neither"))}
+COLUMNS = {
+    c.name: c
+    for c in (Column("SR"), Column("SPL"), Column("SCT"), Column("NE", "m", "lower"), Column("PL", "m", "neither"))
+}
 
 
 def table(

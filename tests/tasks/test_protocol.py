@@ -23,6 +23,7 @@ ANOTHER = {
     "robot_radius": 0.2,
     "robot_height": 1.0,
     "guidance": Guidance(),
+    "drive": "unicycle-6",
 }
 
 

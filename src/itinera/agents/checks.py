@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks.brief import Brief
 from itinera.worlds import Array, NavGraph, Pose, World
 
+if TYPE_CHECKING:
+    from itinera.simulators.eye import Eye
+
 STEPS = 12  # most actions in an episode
 LED = 2  # places it is led past after each
 TEXTS = ("Walk past the red sofa and stop at the table.", "Turn left. Wait by the door.", "Zum Tisch ü!")
@@ -28,11 +31,16 @@ TEXTS = ("Walk past the red sofa and stop at the table.", "Turn left. Wait by th
 Body = Literal["graph", "ground"]
 
 
-def check_agent(agent: Agent, *, body: Body = "graph") -> None:
+def check_agent(agent: Agent, *, body: Body = "graph", simulator: Simulator | None = None) -> None:
     """Raise BadArgument if an agent breaks a promise: it has its methods, returns what it should, and is the same agent
-    again when it is given the same random numbers."""
+    again when it is given the same random numbers.
+
+    `simulator` is the one it is made for, instead of a body with a camera and the four actions of the ground.
+    """
     _has_methods(agent)
     place = {"graph": _graph_place, "ground": _ground_place}[body]()
+    if simulator is not None:
+        place = replace(place, simulator=simulator)
     first = [_toured(agent, place, tour, weighing=False) for tour in (0, 1)]
     if [_toured(agent, place, tour, weighing=False) for tour in (0, 1)] != first:
         raise BadArgument(
@@ -169,9 +177,7 @@ class _Views:
 def _ground_place() -> _Place:
     """A room of 5 by 4 metres with a table in it."""
     from itinera.houses.solids import Solids
-    from itinera.simulators.eye import Eye
     from itinera.simulators.ground_walk import GroundWalk
-    from itinera.worlds.raster import Camera
     from itinera.worlds.surface import Surface
 
     solids = Solids()
@@ -180,5 +186,12 @@ def _ground_place() -> _Place:
     mesh = solids.mesh()
     surface = Surface.from_mesh(mesh, radius=0.1, height=1.5)
     starts = [Pose(np.array([x, y, 0.0]), heading) for x, y, heading in ((1, 1, 0), (4, 3, 2), (1, 3, -1.5))]
-    body = GroundWalk(eye=Eye(Camera(32, 24, math.radians(79))))
-    return _Place(World("check", surface, mesh=mesh), body, tuple(starts))
+    return _Place(World("check", surface, mesh=mesh), GroundWalk(eye=usual_eye()), tuple(starts))
+
+
+def usual_eye() -> Eye:
+    """The camera an agent is tried with on the ground."""
+    from itinera.simulators.eye import Eye
+    from itinera.worlds.raster import Camera
+
+    return Eye(Camera(32, 24, math.radians(79)))

@@ -16,7 +16,7 @@ from itinera.agents.trailing import Trailing
 from itinera.errors import BadArgument
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Brief, Episode, Protocol, Tour
-from itinera.worlds import NavGraph, Place, Places, World
+from itinera.worlds import Array, NavGraph, Place, Places, World
 from itinera.worlds.surface import Surface
 
 NEAR_START = 1.0  # metres; whoever is led to a start on the ground does not come to its very position
@@ -24,6 +24,7 @@ NEAR_GOAL = 0.5  # metres from the goal where it stops on the ground, as VLN-CE'
 WELL_WITHIN = 0.9  # of the success radius, where that is smaller
 
 Way = Callable[[Observation], int]  # the action to take from here
+OverGround = Callable[[Surface, Place, Protocol], Way]  # the way to a goal, by a protocol
 
 
 class Expert:
@@ -36,8 +37,10 @@ class Expert:
         protocol: Protocol,
         *,
         tours: Sequence[Tour] = (),
+        over_ground: OverGround | None = None,  # how it goes there; by a trail of steps and turns unless given
     ) -> None:
         self._worlds, self._protocol = worlds, protocol
+        self._over_ground = over_ground or _trailing
         self._asked: dict[tuple[str, Brief], list[Episode]] = {}
         for episode in episodes:
             self._asked.setdefault((episode.world_id, episode.brief), []).append(episode)
@@ -87,8 +90,40 @@ class Expert:
         if isinstance(world.space, NavGraph):
             return _along_edges(world.space, str(observation.place), str(goal))
         if isinstance(world.space, Surface):
-            return _over_ground(world.space, goal, self._protocol)
+            return self._over_ground(world.space, goal, self._protocol)
         raise BadArgument(f"World {world.id} is neither a graph nor a walkable surface: an expert finds no way in it.")
+
+
+class GraphExpert:
+    """Knows the goals of one task on a graph: from wherever it stands, it takes a shortest way to the nearest.
+
+    It need not be told which episode it is on, so it can also be asked after it was led along a path not its own.
+    """
+
+    def __init__(self, graph: NavGraph, goals: Places) -> None:
+        if not len(goals):
+            raise BadArgument("The goals of this task are withheld, so not even an expert knows them.")
+        self._graph, self._goals = graph, goals
+
+    def enter(self, rng: np.random.Generator) -> None:
+        """Nothing is left to chance."""
+
+    def begin(self, brief: Brief) -> None:
+        """It knows where the words lead."""
+
+    def act(self, observation: Observation) -> int:
+        assert observation.ways is not None
+        here = str(observation.place)
+        far = self._graph.between([here], self._goals)[0]
+        route = self._graph.route(here, str(self._goals[int(np.argmin(far))]))
+        return 1 + observation.ways.nodes.index(route[1]) if len(route) > 1 else STOP
+
+    def watch(self, observation: Observation) -> None:
+        """It knows the place."""
+
+    def weigh(self, observation: Observation) -> Array:
+        assert observation.ways is not None
+        return np.eye(1 + len(observation.ways.nodes))[self.act(observation)]
 
 
 def _apart(a: Place, b: Place) -> float:
@@ -114,7 +149,12 @@ def _along_edges(graph: NavGraph, start: str, goal: str) -> Way:
     return way
 
 
-def _over_ground(surface: Surface, goal: Place, protocol: Protocol) -> Way:
+def _trailing(surface: Surface, goal: Place, protocol: Protocol) -> Way:
     if protocol.step_size is None or protocol.turn_angle is None:
         raise BadArgument(f"Protocol {protocol.name} has no step and turn, so an expert cannot walk by it.")
-    return Trailing(surface, goal, protocol, radius=min(NEAR_GOAL, WELL_WITHIN * protocol.success_radius))
+    return Trailing(surface, goal, protocol, radius=near_enough(protocol))
+
+
+def near_enough(protocol: Protocol) -> float:
+    """Metres from its goal where an expert stops on the ground."""
+    return min(NEAR_GOAL, WELL_WITHIN * protocol.success_radius)

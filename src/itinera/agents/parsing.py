@@ -35,11 +35,16 @@ _END = re.compile(r"\bend of the\b|\bto its end\b|\ball the way (?:down|across) 
 _LEAVE = re.compile(r"\b(?:leave|exit|out of|outside|through the|cross the)\b")
 _PASS = re.compile(r"\b(?:past|pass|keep the|keeping|leave the|(?:walk|go|head|move) by)\b")
 _TOWARDS = re.compile(r"\b(?:towards?|in the direction of|make for|facing)\b")
-_STOP = re.compile(r"\b(?:stop|wait|halt|pause|finish)\b")
+_STOP = re.compile(
+    r"\b(?:stop|wait|halt|pause|finish|(?:is|reached) (?:your|the) (?:destination|end(?: ?point)?)|(?:have|'ve) arrived"
+    r"|you are done)\b"
+)
 _OPENERS = re.compile(r"^(?:(?:then|next|now|after that|from there|once there|once through|finally|and)\b,? ?)+")
 _TURN_AT = re.compile(r"^(.*\b(?:left|right|turn|around)\b.*?) at (the .+)$")
 _BREAKS = re.compile(r"(,? and then |,? then |, and | and |, (?!keeping))")
 _SLIGHT = re.compile(r"\b(?:slight|slightly|bear|veer|angle|a bit)\b")
+# To whoever has turned around, what lies behind on the left is on the right.
+_MIRRORED = {"left": "sharp right", "right": "sharp left"}
 _SHARP = re.compile(r"\b(?:sharp|sharply|hard|double back)\b")
 
 
@@ -80,7 +85,7 @@ def _spot_first(part: str) -> list[str]:
 def _turned(turn: Clause, clause: Clause) -> Clause:
     """A direction and what one does in it: "turn left and enter the kitchen"."""
     if clause.act is Act.GO and clause.turn not in ("", "forward"):
-        return clause
+        return replace(clause, turn=_MIRRORED.get(clause.turn, clause.turn)) if turn.turn == "around" else clause
     return replace(clause, turn=turn.turn)
 
 

@@ -6,6 +6,7 @@ everybody does (`houses/meaning.py`); how they were chosen, it does not.
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
@@ -16,6 +17,7 @@ from itinera.houses.meaning import Act, Clause, Point, Progress, done, fits, mak
 from itinera.houses.outlook import Outlook, Way
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks.brief import Brief
+from itinera.worlds import Array
 
 PLAIN = 0.25  # the fit from which a way is taken without a second thought
 PATIENCE = 20  # moves after which it stops wherever it is
@@ -34,18 +36,21 @@ class Reader:
         self._progress: Progress | None = None
         self._position: Point = (0.0, 0.0)
         self._visits: list[Point] = []
+        self._led_from: Observation | None = None
 
     def watch(self, observation: Observation) -> None:
-        """Being led teaches it nothing: every text is read afresh."""
+        """Being led within a task, it reads on and notes the way it is led; between tasks that teaches it nothing."""
+        if isinstance(observation.sight, Outlook):
+            self._look(observation)
+            self._led_from = observation
 
     def act(self, observation: Observation) -> int:
-        """The number of the way to take, counted from 1, or STOP; only sight and heading are looked at."""
-        outlook = observation.sight
-        if not isinstance(outlook, Outlook):
-            raise BadArgument("A reader must see what can be told in words. Give the walk the sights of its worlds.")
-        self._visits.append(self._position)
-        progress = self._progress or Progress(observation.heading, walked=False)
-        progress = self._catch_up(outlook, progress)
+        """The number of the way to take, counted from 1, or STOP.
+
+        Only sight and heading are looked at, and names of places only to see which way one was led.
+        """
+        outlook, progress = self._look(observation)
+        self._led_from = None
         if self._at == len(self._clauses) or len(self._visits) > PATIENCE or not outlook.ways:
             return STOP
         scores = fits(self._clauses[self._at], outlook, progress)
@@ -54,6 +59,32 @@ class Reader:
         choice = int(np.argmax(scores))
         self._take(outlook.ways[choice], progress)
         return choice + 1
+
+    def weigh(self, observation: Observation) -> Array:
+        """(actions,) 1 for what it would do: rules leave nothing to chance."""
+        ahead = copy.copy(self)
+        ahead._clauses, ahead._visits = list(self._clauses), list(self._visits)
+        action = ahead.act(observation)
+        return np.eye(1 + len(observation.sight.ways))[action]
+
+    def _look(self, observation: Observation) -> tuple[Outlook, Progress]:
+        """What is seen here, and how far one has come by it."""
+        outlook = observation.sight
+        if not isinstance(outlook, Outlook):
+            raise BadArgument("A reader must see what can be told in words. Give the walk the sights of its worlds.")
+        self._follow(observation)
+        self._visits.append(self._position)
+        progress = self._progress or Progress(observation.heading, walked=False)
+        self._progress = progress = self._catch_up(outlook, progress)
+        return outlook, progress
+
+    def _follow(self, observation: Observation) -> None:
+        """Note the way by which one was led here, if one was."""
+        before = self._led_from
+        if before is None or before.ways is None or observation.place not in before.ways.nodes:
+            return
+        assert self._progress is not None
+        self._take(before.sight.ways[before.ways.nodes.index(observation.place)], self._progress)
 
     def _catch_up(self, outlook: Outlook, progress: Progress) -> Progress:
         """The progress with the clause to follow from here, those done left behind."""

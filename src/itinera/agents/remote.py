@@ -1,14 +1,15 @@
 """Agents in processes of their own, in any language: they are asked in lines of JSON and answer in lines of JSON.
 
-Every message gets one line for an answer. The first is {"ask": "hello", "version": 1}, answered by {"version": 1};
-then come enter, begin, act, watch and, of those whose hello says "weighs", weigh. A message with an observation names
-its arrays in "arrays"; their bytes follow right after the line, one after another, in C order, little-endian.
+Every message gets one line for an answer. The first is {"ask": "hello", "version": 1}, answered by {"version": 1}; it
+also tells "columns", what the numbers of a view stand for, where that is known. Then come enter, begin, act, watch and,
+of those whose hello says "weighs", weigh. A message with an observation names its arrays in "arrays"; their bytes
+follow right after the line, one after another, in C order, little-endian.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +25,7 @@ from itinera.worlds import Array
 from itinera.worlds.raster import CHANNELS
 
 VERSION: Final = 1
-ARRAYS = ("views", *CHANNELS)  # what an agent can want to be sent
+SHOWN = ("views", "sight", *CHANNELS)  # what an agent can want to be sent; all but sight are arrays
 SECONDS = 60.0  # a reply may take; models take their time to load
 
 
@@ -34,7 +35,7 @@ class Reply(msgspec.Struct, forbid_unknown_fields=True):
     error: str = ""  # what went wrong, where something did
     version: int | None = None
     weighs: bool = False
-    wants: list[str] | None = None  # of ARRAYS; all if left out
+    wants: list[str] | None = None  # of SHOWN; all if left out
     action: int | None = None
     weights: list[float] | None = None
 
@@ -43,20 +44,23 @@ _decoder = msgspec.json.Decoder(Reply)
 _encoder = msgspec.json.Encoder(enc_hook=lambda array: array.tolist())  # numpy's arrays and numbers, small ones only
 
 
-def remote_program(command: str, *, seconds: float = SECONDS) -> Agent:
-    """The agent that a command starts, spoken to over its standard input and output."""
-    return _called(lambda: call_program(command), seconds)
+def remote_program(command: str, *, seconds: float = SECONDS, columns: Sequence[str] = ()) -> Agent:
+    """The agent that a command starts, spoken to over its standard input and output.
+
+    seconds: it may take for a reply. columns: it is told what each number of the views it will be shown tells.
+    """
+    return _called(lambda: call_program(command), seconds, columns)
 
 
-def remote_address(address: str, *, seconds: float = SECONDS) -> Agent:
-    """The agent that listens at HOST:PORT on this machine."""
-    return _called(lambda: call_address(address), seconds)
+def remote_address(address: str, *, seconds: float = SECONDS, columns: Sequence[str] = ()) -> Agent:
+    """The agent that listens at HOST:PORT on this machine; see `remote_program`."""
+    return _called(lambda: call_address(address), seconds, columns)
 
 
-def _called(call: Callable[[], Line], seconds: float) -> Agent:
+def _called(call: Callable[[], Line], seconds: float, columns: Sequence[str]) -> Agent:
     if not (math.isfinite(seconds) and seconds > 0):
         raise BadArgument(f"An agent needs more than 0 s for a reply, not {seconds}.")
-    conversation = _Conversation(call, seconds)
+    conversation = _Conversation(call, seconds, columns)
     weighs = conversation.open().weighs
     return WeighingRemote(conversation) if weighs else Remote(conversation)
 
@@ -64,10 +68,10 @@ def _called(call: Callable[[], Line], seconds: float) -> Agent:
 class _Conversation:
     """Questions and answers, with a new line for the next episode after one that broke."""
 
-    def __init__(self, call: Callable[[], Line], seconds: float) -> None:
-        self._call, self._seconds = call, seconds
+    def __init__(self, call: Callable[[], Line], seconds: float, columns: Sequence[str]) -> None:
+        self._call, self._seconds, self._columns = call, seconds, list(columns)
         self._line: Line | None = None
-        self._wants = frozenset(ARRAYS)
+        self._wants = frozenset(SHOWN)
 
     @property
     def is_open(self) -> bool:
@@ -76,13 +80,14 @@ class _Conversation:
     def open(self) -> Reply:
         """Call, and say hello."""
         self._line = self._call()
-        reply = self.ask("hello", version=VERSION)
+        columns: dict[str, Any] = {"columns": self._columns} if self._columns else {}
+        reply = self.ask("hello", None, version=VERSION, **columns)
         if reply.version != VERSION:
             raise self._broken(f"speaks version {reply.version} where version {VERSION} was expected")
-        unknown = sorted(set(reply.wants or ()) - set(ARRAYS))
+        unknown = sorted(set(reply.wants or ()) - set(SHOWN))
         if unknown:
-            raise self._broken(f"wants {', '.join(unknown)}; there are {', '.join(ARRAYS)}")
-        self._wants = frozenset(ARRAYS if reply.wants is None else reply.wants)
+            raise self._broken(f"wants {', '.join(unknown)}; there are {', '.join(SHOWN)}")
+        self._wants = frozenset(SHOWN if reply.wants is None else reply.wants)
         return reply
 
     def ask(self, what: str, observation: Observation | None = None, **fields: Any) -> Reply:
@@ -91,7 +96,7 @@ class _Conversation:
         arrays = {} if observation is None else _arrays(observation, self._wants)
         message = {"ask": what, **fields}
         if observation is not None:
-            message["observation"] = _told(observation, arrays)
+            message["observation"] = _told(observation, arrays, with_sight="sight" in self._wants)
         data = b"".join([_encoder.encode(message), b"\n", *(array.tobytes() for array in arrays.values())])
         return self._understood(self._line.ask(data, seconds=self._seconds), what)
 
@@ -182,14 +187,14 @@ def _arrays(observation: Observation, wanted: frozenset[str]) -> dict[str, NDArr
     }
 
 
-def _told(observation: Observation, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
+def _told(observation: Observation, arrays: dict[str, NDArray[Any]], *, with_sight: bool) -> dict[str, Any]:
     return {
         "world": observation.world_id,
         "place": observation.place,
         "heading": observation.heading,
         "elevation": observation.elevation,
         "ways": _ways(observation.ways),
-        "sight": observation.sight,
+        "sight": observation.sight if with_sight else None,
         "collided": observation.collided,
         "time": observation.time,
         "arrays": [

@@ -20,11 +20,13 @@ from contextlib import suppress
 from itinera.errors import BadArgument, ItineraError
 
 LONGEST_REPLY = 1 << 20  # bytes; an action is a few, weights of a hundred actions a few thousand
+LOUDEST = 1 << 20  # bytes of complaints that may come with a reply
 LONGEST_TAIL = 2000  # bytes of its complaints that are kept, the last ones
 LONGEST_LAST_LINE = 150  # characters
 AT_ONCE = 1 << 16
 LAST_WORDS = 0.5  # seconds to hear what a process that is gone had to say
 CONNECTING = 10.0  # seconds
+ENDED, DEAF = "ended", "closed its input"
 
 # Ends a group of processes when whoever holds the other end of its input is gone, however that happened.
 _GUARD = "import os, sys; sys.stdin.read(); os.killpg(int(sys.argv[1]), 9)"
@@ -41,6 +43,7 @@ class Line:
         """`hang_up` ends whatever is at the other end and says how it had ended by itself, if it had."""
         self._to, self._back, self._complaints, self._hang_up = to, back, complaints, hang_up
         self._tail = b""
+        self._complained = 0  # bytes since the last question
         self._open = True
         for end in {to, back, *([] if complaints is None else [complaints])}:
             os.set_blocking(end, False)
@@ -51,15 +54,23 @@ class Line:
 
     def ask(self, message: bytes, *, seconds: float) -> bytes:
         """The one line that answers the message, or AgentFailed, after which the line is closed."""
+        self._complained = 0
         try:
             self._expect_silence()
-            return self._exchange(memoryview(message), time.monotonic() + seconds)
-        except _Gone:
-            raise self._failed("ended") from None
+            reply = self._exchange(memoryview(message), time.monotonic() + seconds)
+            # What was complained of before the reply counts with it, however fast we read.
+            while self._complaints is not None and self._hear_complaints(self._complaints):
+                pass
+        except _Gone as gone:
+            raise self._failed(str(gone)) from None
         except TimeoutError:
             raise self._failed(f"did not answer within {seconds:g} s") from None
         except OverflowError:
             raise self._failed(f"answered with more than {LONGEST_REPLY} bytes where a line was expected") from None
+        except _TooLoud:
+            self._tail = b""  # where in the flood we stopped listening is chance
+            raise self._failed(f"wrote more than {LOUDEST} bytes to stderr for one answer", listen=False) from None
+        return reply
 
     def close(self) -> str:
         """Hang up; how the other end had ended by itself, if it had."""
@@ -70,14 +81,11 @@ class Line:
 
     def _expect_silence(self) -> None:
         """What was said unasked would be taken for the next answer, and every answer for another's."""
-        try:
-            said = os.read(self._back, AT_ONCE)
-        except BlockingIOError:
+        said = _read(self._back)
+        if said is None:
             return
-        except OSError:
-            said = b""
         if not said:
-            raise _Gone
+            raise _Gone(ENDED)
         raise self._failed(f"spoke without being asked: {said[:80].decode(errors='replace').strip()}")
 
     def _exchange(self, unsent: memoryview, until: float) -> bytes:
@@ -120,31 +128,37 @@ class Line:
         except BlockingIOError:
             return unsent
         except OSError:
-            raise _Gone from None
+            raise _Gone(ENDED if self._to == self._back else DEAF) from None
 
     def _hear(self, selector: selectors.BaseSelector, source: int, heard: bytearray) -> None:
-        try:
-            said = os.read(source, AT_ONCE)
-        except BlockingIOError:
-            return
-        except OSError:
-            said = b""
         if source == self._complaints:
-            if not said:
+            if self._hear_complaints(source) is None:
                 selector.unregister(source)
-            self._tail = (self._tail + said)[-LONGEST_TAIL:]
             return
-        if not said:
-            raise _Gone
-        heard += said
+        said = _read(source)
+        if said == b"":
+            raise _Gone(ENDED)
+        heard += said or b""
         if len(heard) > LONGEST_REPLY:
             raise OverflowError
 
-    def _failed(self, what: str) -> AgentFailed:
-        self._last_words()
+    def _hear_complaints(self, source: int) -> int | None:
+        """How many bytes there were; None if there will be no more."""
+        said = _read(source)
+        if said is None:
+            return 0
+        self._tail = (self._tail + said)[-LONGEST_TAIL:]
+        self._complained += len(said)
+        if self._complained > LOUDEST:
+            raise _TooLoud
+        return len(said) or None
+
+    def _failed(self, what: str, *, listen: bool = True) -> AgentFailed:
+        if listen:
+            self._last_words()
         how = self.close()
         said = self._tail.decode(errors="replace").strip()
-        reason = f"The agent {what}{f' ({how})' if how and what == 'ended' else ''}."
+        reason = f"The agent {f'ended ({how})' if how and what in (ENDED, DEAF) else what}."
         if not said:
             return AgentFailed(reason)
         # The last line tells most, and those who show reasons may show their beginning only.
@@ -158,13 +172,28 @@ class Line:
         with selectors.DefaultSelector() as selector:
             selector.register(self._complaints, selectors.EVENT_READ)
             while selector.get_map() and selector.select(max(0.0, until - time.monotonic())):
-                self._hear(selector, self._complaints, bytearray())
+                with suppress(_TooLoud):
+                    self._hear(selector, self._complaints, bytearray())
                 if time.monotonic() >= until:  # there is no end to what some have to say
                     break
 
 
 class _Gone(Exception):
     """Nobody is at the other end."""
+
+
+class _TooLoud(Exception):
+    """There is no end to its complaints."""
+
+
+def _read(source: int) -> bytes | None:
+    """What there is to read, nothing at the end of it all, None if there is nothing yet."""
+    try:
+        return os.read(source, AT_ONCE)
+    except BlockingIOError:
+        return None
+    except OSError:
+        return b""
 
 
 def call_program(command: str) -> Line:

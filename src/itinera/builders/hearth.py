@@ -24,6 +24,7 @@ from itinera.seeds import generator
 from itinera.tasks import Alignment, Brief, Episode
 from itinera.tasks.protocol import R2R_CE
 from itinera.worlds import NavGraph, Pose, World
+from itinera.worlds.on_demand import OnDemand
 from itinera.worlds.raster import Raster
 from itinera.worlds.surface import Surface
 
@@ -88,6 +89,15 @@ def ground_world(seed: int, index: int, *, id: str = "", radius: float, height: 
     check_radius(radius)
     house = build_house(seed, index, id=id)
     return World(house.id, Surface.from_mesh(house.mesh, radius=radius, height=height), mesh=house.mesh)
+
+
+def ground_worlds(houses: Mapping[str, tuple[int, int]], *, radius: float, height: float) -> Mapping[str, World]:
+    """The same of houses known by their ids, each by its seed and number, built when it is first asked for."""
+
+    def house(world_id: str) -> World:
+        return ground_world(*houses[world_id], id=world_id, radius=radius, height=height)
+
+    return OnDemand(houses, house)
 
 
 def tasks_of(home: Home, counts: Mapping[str, int]) -> dict[str, Tasks]:

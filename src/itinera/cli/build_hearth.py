@@ -104,7 +104,7 @@ def _workers(asked: int | None) -> int:
 
 
 def _leave_provenance(order: Order) -> None:
-    from itinera.cli.season_work import ABOUT
+    from itinera.formats.season import ABOUT
     from itinera.formats.sidecar import write_sidecar
     from itinera.records.provenance import Provenance, itinera_version
 

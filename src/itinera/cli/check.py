@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from itinera.cli import bodies, output
 from itinera.cli import inputs as given
-from itinera.cli import output
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def check(
     format: given.Format = None,
     agent_command: Annotated[str | None, typer.Option(help="After the word agent: a command that starts it.")] = None,
     protocol: Annotated[str, typer.Option(help="After the word agent: the kind of walk it is made for.")] = "r2r",
+    drive: bodies.Drive = None,
     json: output.Json = False,
 ) -> None:
     """Check a file: its shape and ids, and with --tasks and --worlds that walks start right and keep to their world.
@@ -46,9 +47,9 @@ def check(
     Example: itinera check agent my_agent:Agent
     """
     if str(file) == "agent":
-        _agent(agent, agent_command, protocol, json=json)
+        _agent(agent, agent_command, protocol, drive, json=json)
         return
-    if agent is not None or agent_command is not None:
+    if agent is not None or agent_command is not None or drive is not None:
         raise BadArgument(f"To check an agent, say so: itinera check agent {agent or '--agent-command …'}")
     given.one_of("--missing", missing, ("fail", "zero"))
     from itinera.formats import catalogue
@@ -68,9 +69,9 @@ def check(
         typer.echo(f"{file}: {found.about}; {counts}. No faults.")
 
 
-def _agent(name: str | None, command: str | None, protocol: str, *, json: bool) -> None:
-    from itinera.agents.checks import check_agent
-    from itinera.cli.crews import AGENTS, Setting, agent_of, on_ground
+def _agent(name: str | None, command: str | None, protocol: str, drive: str | None, *, json: bool) -> None:
+    from itinera.agents.checks import check_agent, usual_eye
+    from itinera.cli.crews import AGENTS, Setting, agent_of
     from itinera.tasks import PROTOCOLS
 
     who = name or command
@@ -78,7 +79,8 @@ def _agent(name: str | None, command: str | None, protocol: str, *, json: bool) 
         raise BadArgument("Say whom to check: itinera check agent module:Class, or --agent-command, one of them.")
     if name in AGENTS:
         raise BadArgument(f"{name} is one of ours. Give yours, as module:Class or by --agent-command.")
-    rules = PROTOCOLS[given.one_of("--protocol", protocol, tuple(PROTOCOLS))]
+    named = PROTOCOLS[given.one_of("--protocol", protocol, tuple(PROTOCOLS))]
+    rules = bodies.driven(named, drive, vmax=None, wmax=None)
     try:
         made = agent_of(Setting(who, Path(), Path(), rules, is_command=name is None), {})
     except ItineraError:
@@ -86,7 +88,10 @@ def _agent(name: str | None, command: str | None, protocol: str, *, json: bool) 
     except Exception as error:
         told = f"{type(error).__name__}: {error}"
         raise BadArgument(f"{who}() failed: {told}. It is called without arguments.") from error
-    check_agent(made, body="ground" if on_ground(rules) else "graph")
+    if rules.on_ground:
+        check_agent(made, body="ground", simulator=bodies.simulator_for(rules, eye=usual_eye()))
+    else:
+        check_agent(made)
     weighs = hasattr(made, "weigh")
     if json:
         output.print_json({"agent": who, "protocol": rules.name, "weighs": weighs})
@@ -126,6 +131,14 @@ def _alone(file: Path, found: Format, content: Any, worlds: Path | None) -> dict
     if found.kind == "objects":
         seen = [objects for viewpoints in content.values() for objects in viewpoints.values()]
         return {"viewpoints": len(seen), "objects": sum(map(len, seen))}
+    if found.kind == "maps":
+        rows, columns = content.blocked.shape
+        return {
+            "columns": columns,
+            "rows": rows,
+            "m a cell": content.resolution,
+            "free cells": int((~content.blocked).sum()),
+        }
     return {"entries": len(content)}
 
 

@@ -10,6 +10,7 @@ import typer
 from itinera.cli import output
 
 if TYPE_CHECKING:
+    from itinera.records import ScoreTable
     from itinera.reports.comparison import Comparison, MetricComparison
     from itinera.reports.tables import Grid
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 def compare(
     bundles: Annotated[list[Path], typer.Argument(help="Two or more bundles written by `itinera score --out`.")],
     seed: Annotated[int, typer.Option(help="Of the permutation test, where there are too many scenes to try all.")] = 0,
+    solved: Annotated[
+        bool,
+        typer.Option("--solved", help="A row per agent: SCT, SPL, success, and SCT∩, SPL∩ where every agent succeeds."),
+    ] = False,
     json: output.Json = False,
     csv: output.Csv = False,
     markdown: output.Markdown = False,
@@ -25,7 +30,7 @@ def compare(
     """Compare results pair by pair: each later bundle minus the first, with interval, permutation test and ties.
 
     Bundles must be of the same episodes, protocol and suite; anything else is refused. Systems that share a letter
-    cannot be told apart.
+    cannot be told apart. With --solved, agents are compared on the episodes that all of them solved.
 
     Example: itinera compare baseline.jsonl mine.jsonl
     """
@@ -33,12 +38,27 @@ def compare(
     from itinera.formats.bundles import read_scores
     from itinera.reports import comparison
 
-    names = _names(bundles)
-    found = comparison.compare(names, [read_scores(path) for path in bundles], seed=seed)
+    names, tables = _names(bundles), [read_scores(path) for path in bundles]
+    if solved:
+        _print_solved(names, tables, shape)
+        return
+    found = comparison.compare(names, tables, seed=seed)
     if shape == "json":
         output.print_json(_plain(found))
     else:
         output.print_grid(_grid(found), shape)
+
+
+def _print_solved(names: list[str], tables: list[ScoreTable], shape: str) -> None:
+    from itinera.reports.intersection import as_grid, as_plain, intersect
+
+    found = intersect(names, tables)
+    if shape == "json":
+        output.print_json(as_plain(found))
+    else:
+        output.print_grid(as_grid(found), shape)
+    if not found.solved:
+        output.remark("No episode was solved by every agent: SCT∩ and SPL∩ are undefined.")
 
 
 def _names(bundles: list[Path]) -> list[str]:

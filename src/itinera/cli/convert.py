@@ -24,6 +24,7 @@ def convert(
     format: given.Format = None,
     tasks: Annotated[Path | None, typer.Option(help="The walks' episodes, where ids must be translated.")] = None,
     tours: Annotated[Path | None, typer.Option(help="Tours to write into native tasks.")] = None,
+    episode: given.Episode = None,
     traces: Annotated[Path | None, typer.Option(help="RxR's folder of guide pose traces, to align words.")] = None,
     list_formats: Annotated[bool, typer.Option("--list", help="List the formats and stop.")] = False,
 ) -> None:
@@ -44,7 +45,7 @@ def convert(
     found = catalogue.named(format) if format is not None else catalogue.detect(source)
     if found.kind != wanted.kind:
         raise BadArgument(f"{source} holds {found.kind} ({found.name}), which cannot become {wanted.kind} ({to}).")
-    content = _content(found, source, tasks, tours, traces)
+    content = _content(found, source, tasks, tours, traces, episode)
     if found.kind == "walks" and to == "rxr-ce-submission" and tasks is not None:
         from itinera.formats.vlnce_walks import by_instruction_ids
 
@@ -58,23 +59,30 @@ def _write(wanted: Format, target: Path, content: Any, told: Provenance) -> None
     """Our own files carry their provenance; anybody else's gets it in a file beside it."""
     from dataclasses import replace
 
-    from itinera.formats import native_tasks, native_walks
+    from itinera.formats import native_tasks, native_walks, times
     from itinera.formats.sidecar import write_sidecar
 
     if wanted.name == "native-walks":
         native_walks.write_walks(target, replace(content, provenance=told))
     elif wanted.name == "native-tasks":
         native_tasks.write_split(target, content, told)
+    elif wanted.name == "times":
+        times.write_times(target, content, told)
     else:
         wanted.write(target, content)
         write_sidecar(target, told)
 
 
-def _content(found: Format, source: Path, tasks: Path | None, tours: Path | None, traces: Path | None) -> Any:
+def _content(
+    found: Format, source: Path, tasks: Path | None, tours: Path | None, traces: Path | None, episode: str | None
+) -> Any:
     from itinera.formats import catalogue
 
-    if found.kind == "walks" and tasks is not None:
-        return catalogue.read_walks(source, catalogue.read_tasks(tasks), format=found.name)
+    if found.kind == "walks" and (tasks is not None or episode is not None):
+        split = None if tasks is None else catalogue.read_tasks(tasks)
+        return catalogue.read_walks(source, split, format=found.name, episode=episode)
+    if episode is not None:
+        raise BadArgument("--episode goes with walks.")
     content = found.read(source)
     if traces is not None:
         if found.name != "rxr":

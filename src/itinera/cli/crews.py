@@ -5,24 +5,25 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itinera.cli import inputs as given
+from itinera.cli.bodies import ground_actions, simulator_for, speeds_of
+from itinera.cli.senses import BLIND, Senses, columns_of, views_of
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.agents.agent import Agent
     from itinera.houses.outlook import Outlook
     from itinera.runs.crew import Crew
-    from itinera.simulators.simulator import Simulator
     from itinera.tasks import Protocol, Split
     from itinera.worlds import World
 
-SEASON = "season.json"
 SIGHTS = "sights"
 
 
@@ -36,6 +37,13 @@ class Setting:
     protocol: Protocol
     tours: Path | None = None
     is_command: bool = False
+    reply_seconds: float | None = None  # an agent in another process may take; None for as long as is usual
+    senses: Senses = BLIND
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the agent is in another process: behind a command, or at a port, which no class is named."""
+        return self.is_command or (self.agent not in AGENTS and self.agent.rpartition(":")[2].isdecimal())
 
     def split(self) -> Split:
         """The tasks with their answers, for agents that are allowed to know them."""
@@ -57,7 +65,8 @@ def _uniform(setting: Setting, worlds: Mapping[str, World]) -> Agent:
 def _random(setting: Setting, worlds: Mapping[str, World]) -> Agent:
     from itinera.agents.simple import GroundRandom, RandomWalk, moves_of
 
-    if on_ground(setting.protocol):
+    if setting.protocol.on_ground:
+        _needs_steps(setting)
         return GroundRandom()
     return RandomWalk(moves_of(episode.reference for episode in setting.split().episodes))
 
@@ -65,25 +74,38 @@ def _random(setting: Setting, worlds: Mapping[str, World]) -> Agent:
 def _forward(setting: Setting, worlds: Mapping[str, World]) -> Agent:
     from itinera.agents.simple import ForwardBiased, Handcrafted, moves_of
 
-    if on_ground(setting.protocol):
+    if setting.protocol.on_ground:
+        _needs_steps(setting)
         return Handcrafted()
     moves = moves_of(episode.reference for episode in setting.split().episodes)
     return ForwardBiased(stop_once_in=1 + sum(moves) / len(moves))
 
 
 def _expert(setting: Setting, worlds: Mapping[str, World]) -> Agent:
+    split = setting.split()
+    if setting.protocol.drive is not None:
+        from itinera.agents.drivers import driver
+
+        return driver(split.episodes, worlds, setting.protocol, speeds_of(setting.protocol), tours=split.tours)
     from itinera.agents.expert import Expert
 
-    split = setting.split()
     return Expert(split.episodes, worlds, setting.protocol, tours=split.tours)
 
 
 def _reader(setting: Setting, worlds: Mapping[str, World]) -> Agent:
     from itinera.agents.reader import Reader
 
-    if on_ground(setting.protocol) or not (setting.worlds / SIGHTS).is_dir():
+    if setting.protocol.on_ground or not (setting.worlds / SIGHTS).is_dir():
         raise BadArgument("The reader follows Hearth's instructions on its graphs: give a season's folder as --worlds.")
     return Reader()
+
+
+def _needs_steps(setting: Setting) -> None:
+    if setting.protocol.drive == "unicycle-15":
+        raise BadArgument(
+            f"The agent {setting.agent} steps and turns by actions 1, 2 and 3, which are others with --drive "
+            "unicycle-15. Of ours expert, still and uniform can drive so."
+        )
 
 
 AGENTS: dict[str, Callable[[Setting, Mapping[str, World]], Agent]] = {
@@ -103,21 +125,26 @@ def make_crew(setting: Setting) -> Crew:
     from itinera.runs.crew import Crew
 
     worlds = walking_worlds(setting.worlds, setting.protocol)
-    return Crew(agent_of(setting, worlds), simulator_for(setting.protocol, sights_of(setting)), worlds)
+    views = views_of(setting.senses, setting.worlds, worlds)
+    body = simulator_for(setting.protocol, views=views, sights=sights_in(setting.worlds), eye=setting.senses.eye)
+    return Crew(agent_of(setting, worlds, columns=columns_of(views)), body, worlds)
 
 
-def agent_of(setting: Setting, worlds: Mapping[str, World]) -> Agent:
-    """The agent of this name, of this class of somebody's module, or at the other end of this command or address."""
-    if setting.is_command:
-        from itinera.agents.remote import remote_program
+def agent_of(setting: Setting, worlds: Mapping[str, World], *, columns: Sequence[str] = ()) -> Agent:
+    """The agent of this name, of this class of somebody's module, or at the other end of this command or address.
 
-        return remote_program(setting.agent)
+    `columns`: what each number of the views it is shown tells.
+    """
+    if setting.is_remote:
+        from itinera.agents.remote import SECONDS, remote_address, remote_program
+
+        seconds = SECONDS if setting.reply_seconds is None else setting.reply_seconds
+        call = remote_program if setting.is_command else remote_address
+        return call(setting.agent, seconds=seconds, columns=columns)
+    if setting.reply_seconds is not None:
+        raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds ends any.")
     if setting.agent in AGENTS:
         return AGENTS[setting.agent](setting, worlds)
-    if setting.agent.rpartition(":")[2].isdecimal():  # a port, which no class is named
-        from itinera.agents.remote import remote_address
-
-        return remote_address(setting.agent)
     return _of_class(setting.agent)
 
 
@@ -139,17 +166,29 @@ def _of_class(name: str) -> Agent:
     return agent
 
 
-def code_of(setting: Setting) -> Path | None:
-    """The file with somebody's agent in it, so that a run can tell whether it has changed."""
+def code_of(setting: Setting) -> dict[str, Path]:
+    """The files with somebody's agent in them, by role, so that a run can tell whether they have changed.
+
+    Of a command these are all files it names, as `--weights=FILE` too; what those read in turn is not known.
+    """
+    if setting.is_command:
+        try:
+            words = shlex.split(setting.agent)
+        except ValueError:  # which is told when the command is to be run
+            return {}
+        named = [word.partition("=")[2] or word for word in words]
+        files = [Path(name) for name in dict.fromkeys(named) if Path(name).is_file()]
+        return {f"agent {number}" if number > 1 else "agent": file for number, file in enumerate(files, start=1)}
     module, _, attribute = setting.agent.partition(":")
-    if setting.is_command or setting.agent in AGENTS or not attribute:
-        return None
+    if setting.is_remote or setting.agent in AGENTS or not attribute:
+        return {}
     here_first()
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, ValueError):
-        return None
-    return Path(spec.origin) if spec is not None and spec.origin and Path(spec.origin).is_file() else None
+        return {}
+    file = Path((spec and spec.origin) or "")
+    return {"agent": file} if file.is_file() else {}
 
 
 def here_first() -> None:
@@ -167,17 +206,12 @@ def read_split(tasks: Path, tours: Path | None) -> Split:
     return split if tours is None else split.with_tours(catalogue.read_tours(tours, split), str(tours))
 
 
-def on_ground(protocol: Protocol) -> bool:
-    """Whether one walks by steps and turns, not from node to node."""
-    return protocol.step_size is not None
-
-
 def walking_worlds(path: Path, protocol: Protocol) -> Mapping[str, World]:
     """The worlds of a folder: graphs, or the ground for the protocol's robot."""
     from itinera.formats import catalogue
 
-    if not on_ground(protocol):
-        return catalogue.read_worlds(path / "connectivity" if (path / SEASON).exists() else path)
+    if not protocol.on_ground:
+        return catalogue.read_worlds(path / "connectivity" if given.season_file(path).exists() else path)
     grounds = given.read_grounds(path, protocol)
     if grounds is None:
         raise BadArgument(
@@ -187,37 +221,21 @@ def walking_worlds(path: Path, protocol: Protocol) -> Mapping[str, World]:
     return grounds
 
 
-def ground_actions(protocol: Protocol) -> int:
-    """How many actions a body on the ground has."""
-    return 4 if protocol.tilt_angle is None else 6
-
-
-def sights_of(setting: Setting) -> Mapping[str, Mapping[str, Outlook]] | None:
-    """What can be told in words of each place, for the agents that ask for it and where the worlds tell."""
-    folder = setting.worlds / SIGHTS
-    if setting.agent != "reader" or not folder.is_dir():
+def sights_in(worlds: Path) -> Mapping[str, Mapping[str, Outlook]] | None:
+    """What can be told in words of each place, where the worlds are a season, which tells it."""
+    if not (worlds / SIGHTS).is_dir():
         return None
     from itinera.formats.sights import read_sights
 
-    return read_sights(folder)
-
-
-def simulator_for(protocol: Protocol, sights: Mapping[str, Mapping[str, Outlook]] | None = None) -> Simulator:
-    """The body a protocol speaks of, without eyes."""
-    if on_ground(protocol):
-        from itinera.simulators.ground_walk import GroundWalk
-
-        return GroundWalk.for_protocol(protocol)
-    from itinera.simulators.graph_walk import GraphWalk
-
-    return GraphWalk(sights=sights)
+    return read_sights(worlds / SIGHTS)
 
 
 def inputs_of(setting: Setting) -> dict[str, Path | None]:
     """The files a run depends on, by role. A season's own file tells of all its others."""
-    about = setting.worlds / SEASON
+    about = given.season_file(setting.worlds)
     worlds = about if about.exists() else setting.worlds
-    return {"tasks": setting.tasks, "worlds": worlds, "tours": setting.tours, "agent": code_of(setting)}
+    seen = setting.senses.inputs
+    return {"tasks": setting.tasks, "worlds": worlds, "tours": setting.tours, **seen, **code_of(setting)}
 
 
 def chosen_protocol(name: str | None, split: Split) -> Protocol:
@@ -236,6 +254,6 @@ def chosen_protocol(name: str | None, split: Split) -> Protocol:
 def fits(protocol: Protocol, split: Split) -> None:
     """Refuse tasks on the ground by a protocol of graphs, and the other way round."""
     place: Any = split.episodes[0].start.place if split.episodes else ""
-    if isinstance(place, str) == on_ground(protocol):
+    if isinstance(place, str) == protocol.on_ground:
         here, there = ("on graphs", "on the ground") if isinstance(place, str) else ("on the ground", "on graphs")
         raise BadArgument(f"{split.name} is walked {here}, but protocol {protocol.name} is of walks {there}.")

@@ -36,6 +36,9 @@ Format = Annotated[
     str | None,
     typer.Option("--format", help="The file's format, instead of looking inside.", autocompletion=lambda: formats()),
 ]
+Episode = Annotated[
+    str | None, typer.Option("--episode", help="The episode of a robot's log, instead of the name of its file.")
+]
 ProtocolName = Annotated[str | None, typer.Option("--protocol", help="Judge by this protocol, not the tasks' own.")]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a build that was interrupted.")]
@@ -88,6 +91,7 @@ def gather(
     tours: Path | None = None,
     reference: Path | None = None,
     protocol: str | None = None,
+    episode: str | None = None,
 ) -> Inputs:
     """The inputs of a score, read and made to fit one another."""
     spare_blas()
@@ -99,7 +103,7 @@ def gather(
         split = catalogue.with_reference(split, reference)
     if tours is not None:
         split = split.with_tours(catalogue.read_tours(tours, split), str(tours))
-    logbook = catalogue.read_walks(predictions, split, format=format)
+    logbook = catalogue.read_walks(predictions, split, format=format, episode=episode)
     if split.tours:
         split = _asked(split, logbook)
     if protocol is not None:
@@ -133,14 +137,16 @@ def _asked(split: Split, logbook: Logbook) -> Split:
 def worlds_of(split: Split, path: Path | None, protocol: Protocol | None = None) -> Mapping[str, World]:
     """The worlds of a split's episodes: graphs from the path given, and for tasks on the ground surfaces.
 
-    Where the path holds no places to stand on, or the protocol tells of no robot, the ground is open space.
+    The robot is that of the protocol, the tasks' own if none is given. Where the path holds no places to stand on, or
+    the protocol tells of no robot, the ground is open space.
     """
     if not split.episodes:
         raise BadArgument(f"{split.name} holds no episodes.")
     if not isinstance(split.episodes[0].start.place, str):
+        from itinera.tasks import PROTOCOLS
         from itinera.worlds import Euclidean, World
 
-        grounds = None if path is None or protocol is None else read_grounds(path, protocol)
+        grounds = None if path is None else read_grounds(path, protocol or PROTOCOLS[split.protocol])
         if grounds is not None:
             return grounds
         remark("Distances are straight lines: walls are not known for these continuous tasks.")
@@ -152,6 +158,13 @@ def worlds_of(split: Split, path: Path | None, protocol: Protocol | None = None)
     from itinera.formats.catalogue import read_worlds
 
     return read_worlds(path)
+
+
+def season_file(folder: Path) -> Path:
+    """The file that tells what a season of Hearth is; a folder without it is none."""
+    from itinera.formats.season import ABOUT
+
+    return folder / ABOUT
 
 
 def read_grounds(path: Path, protocol: Protocol) -> Mapping[str, World] | None:
@@ -167,18 +180,14 @@ def read_grounds(path: Path, protocol: Protocol) -> Mapping[str, World] | None:
 
     if scenes.scenes_in(path):
         return scenes.read_worlds(path, radius=radius, height=height)
-    from itinera.cli.season_work import houses_of
+    from itinera.formats.season import houses_of
 
     houses = houses_of(path)
     if houses is None:
         return None
-    from itinera.builders.hearth import ground_world
-    from itinera.worlds.on_demand import WorldsOnDemand
+    from itinera.builders.hearth import ground_worlds
 
-    def house(world_id: str) -> World:
-        return ground_world(*houses[world_id], id=world_id, radius=radius, height=height)
-
-    return WorldsOnDemand(houses, house)
+    return ground_worlds(houses, radius=radius, height=height)
 
 
 def provenance_of(inputs: Mapping[str, Path | None], command: list[str]) -> Provenance:

@@ -15,11 +15,13 @@ from itinera.cli import (
     conformance,
     convert,
     describe,
+    fastest,
     power,
     replay,
     reproduce,
     run,
     score,
+    study,
     view,
 )
 from itinera.errors import ItineraError
@@ -58,8 +60,10 @@ app.command("run")(run.run)
 app.command("replay")(replay.replay)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
+app.add_typer(study.app, name="study")
 app.command("convert")(convert.convert)
 app.command("check")(check.check)
+app.command("fastest")(fastest.fastest)
 app.command("reproduce")(reproduce.reproduce)
 app.command("audit")(audit.audit)
 app.command("conformance")(conformance.conformance)

@@ -9,7 +9,8 @@ import typer
 
 from itinera.cli import inputs as given
 from itinera.cli import output
-from itinera.cli.crews import fits, simulator_for, walking_worlds
+from itinera.cli.bodies import simulator_for
+from itinera.cli.crews import fits, walking_worlds
 from itinera.errors import BadFile, Fault
 
 if TYPE_CHECKING:

@@ -43,7 +43,7 @@ def reproduce(
     """
     told = _provenance(bundle)
     command = _command(bundle, told)
-    if not trust and _runs_code(command):
+    if not trust and runs_code(command):
         said = " ".join(command)
         raise BadArgument(
             f"{bundle} was made by: itinera {said}\nThat runs code which is not ours. Add --trust to allow it."
@@ -51,7 +51,7 @@ def reproduce(
     _check_inputs(bundle, told)
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / bundle.name
-        _repeat([*_kept(command), "--out", str(made), *_workers(command, workers)])
+        _repeat([*kept(command), "--out", str(made), *_workers(command, workers)])
         stored, found = _rows(bundle), _rows(made)
     different = [n for n in range(max(len(stored), len(found))) if stored[n : n + 1] != found[n : n + 1]]
     _remark_on_version(told)
@@ -82,7 +82,7 @@ def _command(bundle: Path, told: Provenance) -> list[str]:
     return command
 
 
-def _runs_code(command: Sequence[str]) -> bool:
+def runs_code(command: Sequence[str]) -> bool:
     """Whether a command names an agent that is not one of ours, in any of the ways options can be written."""
     from itinera.cli.crews import AGENTS
 
@@ -95,9 +95,9 @@ def _runs_code(command: Sequence[str]) -> bool:
     return not named or any(name not in AGENTS for name in named)
 
 
-def _kept(command: Sequence[str]) -> list[str]:
+def kept(command: Sequence[str]) -> list[str]:
     """The command without options that say where to write, how to print and how many work."""
-    kept, skip = [], False
+    words, skip = [], False
     for word in command:
         name, given, _ = word.partition("=")
         if skip:
@@ -105,8 +105,8 @@ def _kept(command: Sequence[str]) -> list[str]:
         elif name in (*WRITES, *SPARED):
             skip = not given
         elif word not in FLAGS:
-            kept.append(word)
-    return kept
+            words.append(word)
+    return words
 
 
 def _workers(command: Sequence[str], asked: int | None) -> list[str]:

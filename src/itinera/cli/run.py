@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from itinera.cli import bodies, output, senses
 from itinera.cli import inputs as given
-from itinera.cli import output
 from itinera.cli.crews import (
     AGENTS,
     Setting,
@@ -45,7 +46,8 @@ def run(
     agent: Annotated[
         str | None,
         typer.Option(
-            help=f"Who walks: {', '.join(AGENTS)}, or module:Class of yours, found in this folder first.",
+            help=f"Who walks: {', '.join(AGENTS)}; module:Class of yours, found in this folder first; or HOST:PORT of "
+            "one that listens on this machine.",
             autocompletion=lambda: list(AGENTS),
         ),
     ] = None,
@@ -61,9 +63,23 @@ def run(
     limit_seconds: Annotated[
         float | None, typer.Option(help="Seconds an episode may take; then it has failed.")
     ] = None,
+    reply_seconds: Annotated[
+        float | None, typer.Option(help="Seconds an agent in another process may take for a reply; 60 if left out.")
+    ] = None,
     max_episodes: Annotated[int | None, typer.Option(help="Walk the first so many only.")] = None,
     choices: Annotated[bool, typer.Option("--choices", help="Keep what the agent thinks of its actions.")] = False,
     restart: Annotated[bool, typer.Option("--restart", help="Begin anew, whatever is there already.")] = False,
+    views: senses.Views = None,
+    objects: senses.Objects = None,
+    rooms: senses.Rooms = None,
+    camera: senses.Camera = None,
+    channels: senses.Channels = None,
+    fov: senses.Fov = None,
+    camera_height: senses.CameraHeight = None,
+    panorama: senses.Panorama = False,
+    drive: bodies.Drive = None,
+    vmax: bodies.Vmax = None,
+    wmax: bodies.Wmax = None,
     json: output.Json = False,
 ) -> None:
     """Let an agent walk its tasks: one walk for each episode, or for each tour.
@@ -80,17 +96,20 @@ def run(
     if who is None or (agent and agent_command):
         raise BadArgument("Say who walks: give --agent or --agent-command, one of them.")
     split = read_split(tasks, tours)
-    rules = Rules(chosen_protocol(protocol, split), seed, limit_seconds, choices)
+    walked = bodies.driven(chosen_protocol(protocol, split), drive, vmax=vmax, wmax=wmax)
+    rules = Rules(walked, seed, limit_seconds, choices)
     fits(rules.protocol, split)
-    setting = Setting(who, tasks, worlds, rules.protocol, tours, is_command=agent is None)
+    eye = senses.eye_of(camera, channels=channels, fov=fov, height=camera_height, panorama=panorama)
+    shown = senses.senses_of(split, worlds, views=views, objects=objects, rooms=rooms, eye=eye)
+    setting = Setting(who, tasks, worlds, rules.protocol, tours, agent is None, reply_seconds, shown)
     asked = asked_of(split, max_episodes)
     told = replace(given.provenance_of(inputs_of(setting), sys.argv[1:]), seed=seed)
-    plan = _plan(told, who, rules, max_episodes)
+    plan = _plan(told, setting, rules, max_episodes)
     tally = Tally(split, lambda: walking_worlds(worlds, rules.protocol), rules.protocol)
     if not restart and _is_done(out, plan):
         _count_done(out, tally)
     else:
-        _walk_all(setting, asked, rules, _processes(workers), _draft(out, plan, restart), told, tally)
+        _walk_all(setting, asked, rules, processes(workers), _draft(out, plan, restart), told, tally)
     _print(out, tally, json=json)
 
 
@@ -111,17 +130,20 @@ def asked_of(split: Split, most: int | None = None) -> list[Asked]:
     return asked
 
 
-def _processes(asked: int | None) -> int:
+def processes(asked: int | None) -> int:
+    """How many processes work: as many as asked for, or one for each core."""
     if asked is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return asked
 
 
-def _plan(told: Provenance, agent: str, rules: Rules, max_episodes: int | None) -> str:
+def _plan(told: Provenance, setting: Setting, rules: Rules, max_episodes: int | None) -> str:
     """A fingerprint of all that decides what the walks are; how many work on them does not."""
     decides = (
         told.version,
-        agent,
+        setting.agent,
+        setting.reply_seconds,
+        setting.senses.fingerprint,
         sorted(told.digests.items()),
         rules.protocol.digest,
         rules.seed,
@@ -175,7 +197,8 @@ def _walk_all(
 ) -> None:
     from itinera.runs.many import run_tours
 
-    with draft, watched(tally, sum(len(one.episodes) for one in asked)) as seen:
+    # Results stand alone on stdout, whatever an agent in this process prints.
+    with redirect_stdout(sys.stderr), draft, watched(tally, sum(len(one.episodes) for one in asked)) as seen:
         left = [number for number in range(len(asked)) if number not in draft]
         for number in range(len(asked)):
             if number in draft:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +11,15 @@ import typer
 
 from itinera.cli import inputs as given
 from itinera.cli import output
+from itinera.errors import BadFile, Fault
 
 if TYPE_CHECKING:
     from itinera.records import ScoreTable
+    from itinera.records.pairing import Pairs
     from itinera.reports.summary import Summary
     from itinera.reports.tables import Grid
 
+NEAR_RADIUS = 1e-6  # metres
 SHOWN_REPEATS = 0.01  # the share of trajectories with repeats from which on a person is told
 
 
@@ -39,6 +43,8 @@ def score(
     repeats: given.Repeats = "keep",
     protocol: given.ProtocolName = None,
     format: given.Format = None,
+    times: Annotated[Path | None, typer.Option(help="Fastest times of the episodes, for SCT.")] = None,
+    episode: given.Episode = None,
     json: output.Json = False,
     csv: output.Csv = False,
     markdown: output.Markdown = False,
@@ -48,19 +54,20 @@ def score(
 
     Rates are printed in percent with the ends of their interval; --json gives fractions and full precision.
     Definitions follow the papers; --suite chooses those of a released scorer instead, and `itinera audit` tells which
-    of them made a number.
+    of them made a number. With --times, and walks that tell times, completion time and SCT are scored too.
 
     Example: itinera score preds.json --tasks R2R_val_unseen.json --worlds connectivity/ --out my-agent.jsonl
     """
     shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
     given.one_of("--missing", missing, ("fail", "zero"))
     given.one_of("--repeats", repeats, ("keep", "drop"))
-    table = _scored(predictions, tasks, worlds, suite, tours, reference, missing, repeats, protocol, format)
+    table = _scored(predictions, tasks, worlds, suite, tours, reference, missing, repeats, protocol, format, episode,
+                    times)  # fmt: skip
     from itinera.reports.summary import as_json, summarise
 
     summary = summarise(table)
     _save(table, rows, out, {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours,
-                             "reference": reference})  # fmt: skip
+                             "reference": reference, "times": times})  # fmt: skip
     if shape == "json":
         output.print_json(as_json(summary))
     else:
@@ -79,6 +86,8 @@ def _scored(
     repeats: str,
     protocol: str | None,
     format: str | None,
+    episode: str | None,
+    times: Path | None,
 ) -> ScoreTable:
     from dataclasses import replace
 
@@ -88,7 +97,16 @@ def _scored(
 
     if suite is not None:
         given.one_of("--suite", suite, tuple(EVERY_SUITE))
-    read = given.gather(predictions, tasks, worlds, format=format, tours=tours, reference=reference, protocol=protocol)
+    read = given.gather(
+        predictions,
+        tasks,
+        worlds,
+        format=format,
+        tours=tours,
+        reference=reference,
+        protocol=protocol,
+        episode=episode,
+    )
     chosen = EVERY_SUITE[suite or usual_suite(read.protocol)](read.protocol)
     if suite is None and not chosen.needs_reference:
         output.remark(f"Suite {chosen.name}: any way to the goal will do, so paths are not compared.")
@@ -109,7 +127,34 @@ def _scored(
         )
     with output.progress("scoring", len(read.split.episodes)) as done:
         table = score_pairs(pairs, read.split, chosen, read.protocol, progress=done)
+    if times is not None:
+        table = _timed(table, pairs, times)
     return replace(table, source=str(predictions))
+
+
+def _timed(table: ScoreTable, pairs: Sequence[Pairs], file: Path) -> ScoreTable:
+    """The table with completion times and SCT, and remarks on what they stand on."""
+    import numpy as np
+
+    from itinera.formats.times import read_times
+    from itinera.metrics.completion import completion_times, untimed, with_completion
+    from itinera.reports.tables import robot_told
+
+    times = read_times(file)
+    without = untimed(table, times)
+    if len(without) == len(table):
+        problem = "holds the fastest time of no episode that was scored."
+        raise BadFile(str(file), [Fault("", problem, "Give the times of these tasks.")])
+    if without:
+        output.remark(f'{file} lacks {len(without)} of {len(table)} episodes, such as "{without[0]}".')
+    taken = completion_times(pairs, len(table))
+    if np.isnan(taken[~table.missing]).any():
+        output.remark("Not every walk tells its times: completion time and SCT are undefined where one does not.")
+    radius = table.protocol.robot_radius
+    if radius is not None and abs(radius - times.robot.radius) > NEAR_RADIUS:
+        output.remark(f"The agents' robot has a radius of {radius:g} m, that of the fastest times another.")
+    output.remark(f"SCT by the fastest times of {robot_told(times.robot)}.")
+    return with_completion(table, taken, times)
 
 
 def _save(table: ScoreTable, rows: Path | None, out: Path | None, used: dict[str, Path | None]) -> None:

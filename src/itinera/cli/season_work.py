@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itinera.errors import BadArgument, ItineraError
+from itinera.formats.season import ABOUT
 
 if TYPE_CHECKING:
     from itinera.builders.hearth import Tasks
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from itinera.planners.follower import Trail
 
 MADE = "made.json"  # written last, so a folder that has it is whole
-ABOUT = "season.json"
 HOMES = ".homes"
 
 
@@ -86,20 +86,6 @@ def finished(order: Order) -> dict[str, Any] | None:
     except (OSError, msgspec.DecodeError, KeyError, TypeError):
         return None
     return about if same else None
-
-
-def houses_of(folder: Path) -> dict[str, tuple[int, int]] | None:
-    """The seed and number of every house of a season, by id; None if the folder is no season or its seed is secret."""
-    import msgspec
-
-    try:
-        about: dict[str, Any] = msgspec.json.decode((folder / ABOUT).read_bytes(), type=dict[str, Any])
-        seed, ids = about["order"]["seed"], about["houses"].values()
-    except (OSError, msgspec.DecodeError, KeyError, TypeError):
-        return None
-    if seed is None:
-        return None
-    return {name: (int(seed), int(name.rsplit("-", 1)[1])) for names in ids for name in names}
 
 
 def build(order: Order, workers: int, done: Callable[[int], None] = lambda n: None) -> dict[str, Any]:

@@ -73,6 +73,7 @@ def write_scores(path: str | Path, table: ScoreTable) -> None:
         itinera="scores",
         provenance=table.provenance,
         protocol=table.protocol,
+        robot=table.robot,
         suite=table.suite,
         fingerprint=table.fingerprint,
         source=table.source,
@@ -112,6 +113,7 @@ def read_scores(path: str | Path) -> ScoreTable:
         tours=_tour_table(tours, header.tour_columns) if header.tour_columns else None,
         provenance=header.provenance,
         source=header.source,
+        robot=header.robot,
     )
 
 

@@ -19,7 +19,9 @@ from itinera.records import Logbook
 from itinera.tasks import Split, Tour
 from itinera.worlds import World
 
-Kind = Literal["tasks", "walks", "tours", "references", "targets", "worlds", "rooms", "objects", "scores"]
+Kind = Literal[
+    "tasks", "walks", "tours", "references", "targets", "worlds", "rooms", "objects", "times", "maps", "scores"
+]
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,18 @@ def _native(kind: str) -> Callable[[Head], bool]:
     return lambda head: head.begins(r'\{\s*"itinera"\s*:\s*"' + kind + '"')
 
 
+def _robot_log(rule: str) -> Callable[[Head], bool]:
+    # Asked last of all, so that the module is loaded only where it may be needed.
+    return lambda head: bool(getattr(import_module("itinera.formats.robot_logs"), rule)(head.text))
+
+
 NAMED = r'"[^"]*"\s*:\s*'
 
 # The first that recognises a file is its format, so what is more special stands first.
 FORMATS = (
     Format("native-walks", "walks", "our walks", _native("walks"), "native_walks", "read_walks", "write_walks"),
     Format("native-tasks", "tasks", "our tasks", _native("tasks"), "native_tasks", "read_split", "write_split"),
+    Format("times", "times", "fastest times", _native("times"), "times", "read_times", "write_times"),
     Format("scores", "scores", "a result bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
     Format(
         "r2r-submission", "walks", "R2R, R4R, REVERIE and NDH submissions",
@@ -148,13 +156,25 @@ FORMATS = (
            "positions", "read_walks", "write_walks"),
     Format("rooms", "rooms", "room labels, CSV", lambda head: head.begins(r"scan\s*,\s*viewpoint"),
            "rooms", "read_table", "write_table"),
+    Format("robot-csv", "walks", "a robot's log of one episode, CSV", _robot_log("looks_like_csv"),
+           "robot_logs", "read_csv", "write_csv"),
+    Format("tum", "walks", "a robot's log of one episode, TUM", _robot_log("looks_like_tum"),
+           "robot_logs", "read_tum", "write_tum"),
 )  # fmt: skip
 
 ARCHIVES = (
     Format("connectivity", "worlds", "Matterport connectivity, folder or archive", lambda head: False,
            "matterport", "read_worlds", "write_worlds"),
+    Format("robot-logs", "walks", "robots' logs, CSV or TUM, folder or archive", lambda head: False,
+           "robot_logs", "read_folder", "write_folder"),
     Format("bbox", "objects", "REVERIE's object boxes, folder or archive", lambda head: False,
            "reverie", "read_objects", "write_objects"),
+)  # fmt: skip
+
+# Two files each, so they are recognised and checked, but neither converted nor read from a stream.
+MAPS = (
+    Format("ros-map", "maps", "a ROS map, YAML and picture",
+           lambda head: head.holds(r"(?m)^image\s*:") and head.holds(r"(?m)^resolution\s*:"), "rosmap", "read_map", ""),
 )  # fmt: skip
 
 BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES)}
@@ -180,12 +200,14 @@ def detect(path: str | Path) -> Format:
 
         if members(path, SUFFIX):
             return BY_NAME["connectivity"]
+        if (members(path, ".csv") or members(path, ".tum")) and not members(path, ".json"):
+            return BY_NAME["robot-logs"]
         if path.is_dir() and not members(path, ".json"):
-            problem = "is a folder that holds neither connectivity nor objects."
+            problem = "is a folder that holds neither connectivity nor objects nor logs."
             raise BadFile(str(path), [Fault("", problem, "Give a file, or the folder meant.")])
         return BY_NAME["bbox"]
     head = look_inside(path)
-    for known in FORMATS:
+    for known in (*FORMATS, *MAPS):
         if known.recognises(head):
             return known
     raise BadFile(str(path), [_unrecognised(head)])
@@ -215,11 +237,17 @@ def read_tasks(path: str | Path, *, format: str | None = None) -> Split:
     return split
 
 
-def read_walks(path: str | Path, split: Split | None = None, *, format: str | None = None) -> Logbook:
-    """The walks of any predictions file, named as the split names its episodes."""
+def read_walks(
+    path: str | Path, split: Split | None = None, *, format: str | None = None, episode: str | None = None
+) -> Logbook:
+    """The walks of any predictions file, named as the split names its episodes; `episode` names the only one."""
     path = Path(path)
     found = _of_kind(path, "walks", format)
     logbook: Logbook = found.read(path)
+    if episode is not None:
+        from itinera.formats.robot_logs import renamed
+
+        logbook = renamed(logbook, episode)
     if found.name == "rxr-ce-submission" and split is not None:
         from itinera.formats.vlnce_walks import by_episode_ids
 

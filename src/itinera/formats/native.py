@@ -1,6 +1,7 @@
 """Our own files: JSON lines, one header with kind, provenance and protocol, then one record per line.
 
-Three kinds: walks (`native_walks.py`), tasks (`native_tasks.py`) and scores, the result bundle (`bundles.py`).
+Six kinds: walks (`native_walks.py`), tasks (`native_tasks.py`), fastest times (`times.py`), trials (`trials.py`) and what
+agents leaned to in them (`leanings.py`), and scores, the result bundle (`bundles.py`).
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from itinera.formats.decoding import UNDECODABLE, fault_of
 from itinera.formats.files import atomic_write, open_stream
 from itinera.records import Column, Provenance
 from itinera.tasks import Protocol
+from itinera.tasks.fastest import ReferenceRobot
 from itinera.worlds import Places
 
 FORMAT = 1
-Kind = Literal["walks", "tasks", "scores"]
+Kind = Literal["walks", "tasks", "times", "trials", "leanings", "scores"]
 Point = tuple[float, float, float]
 Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # what an array can hold
 T = TypeVar("T")
@@ -34,7 +36,10 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     protocol: Protocol | None = None
     name: str = ""  # tasks: the split
     judged_by: str = ""  # tasks: the name of the protocol
+    robot: ReferenceRobot | None = None  # times, and scores that weigh them: whose they are
     plan: str = ""  # walks of a run: a fingerprint of all that decides what is in them
+    tallies: dict[str, Any] = {}  # trials: by skill, what became of the candidates
+    agent: str = ""  # leanings: who was asked
     suite: str = ""  # scores, as all that follows
     fingerprint: str = ""
     source: str = ""

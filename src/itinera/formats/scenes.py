@@ -20,7 +20,7 @@ from itinera.formats.frames import points_from_habitat, points_to_habitat
 from itinera.worlds import World
 from itinera.worlds.labels import MPCAT40
 from itinera.worlds.mesh import Mesh
-from itinera.worlds.on_demand import WorldsOnDemand
+from itinera.worlds.on_demand import OnDemand
 from itinera.worlds.surface import Surface
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def read_worlds(folder: str | Path, *, radius: float, height: float, up: Up | No
             remedy = "Is the right axis up, and are these metres?"
             raise BadFile(str(files[world_id]), [Fault("", str(error), remedy)]) from None
 
-    return WorldsOnDemand(files, world)
+    return OnDemand(files, world)
 
 
 def scenes_in(folder: str | Path) -> dict[str, Path]:

@@ -10,8 +10,9 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from itinera.houses.outlook import Outlook
 
 T = TypeVar("T")
+ABOUT = "season.json"  # what the season is, and its houses
 BOXES = "reverie/BBox.tar.gz"
 NEAR = 3.0  # metres; REVERIE lists the objects no farther from a viewpoint
 
@@ -161,3 +163,15 @@ def assemble_places(out: Path, parts: Sequence[Path]) -> None:
     write_members(out / BOXES, _merged(_contents(part / BOXES, ".json") for part in parts))
     for folder, suffix in (("houses", ".house"), ("sights", ".json")):
         write_members(out / folder, _merged(_contents(part / folder, suffix) for part in parts))
+
+
+def houses_of(folder: Path) -> dict[str, tuple[int, int]] | None:
+    """The seed and number of every house of a season, by id; None if the folder is no season or its seed is secret."""
+    try:
+        about: dict[str, Any] = msgspec.json.decode((folder / ABOUT).read_bytes(), type=dict[str, Any])
+        seed, ids = about["order"]["seed"], about["houses"].values()
+    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+        return None
+    if seed is None:
+        return None
+    return {name: (int(seed), int(name.rsplit("-", 1)[1])) for names in ids for name in names}

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.records.provenance import Provenance
+from itinera.tasks.fastest import ReferenceRobot
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Array
 
@@ -53,6 +54,7 @@ class ScoreTable:
     tours: TourTable | None = None
     provenance: Provenance | None = None
     source: str = ""  # the file the walks came from
+    robot: ReferenceRobot | None = None  # whose fastest times SCT weighs by, if any
 
     def __getitem__(self, metric: str) -> Array:
         return self.values[metric]

@@ -42,7 +42,7 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
 
     Raises BadArgument where results were made by other rules: protocols, suites and episodes must be the same.
     """
-    _refuse_mixtures(names, tables)
+    refuse_mixtures(names, tables)
     first = tables[0]
     metrics = []
     for column in first.columns:
@@ -67,14 +67,19 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
 
 def aligned(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> tuple[Array, NDArray[np.str_]]:
     """(systems, episodes) the metric where every system has a finite value, and (episodes,) the scene of each."""
-    first = tables[0]
-    order = [_order(first, table, name) for table, name in zip(tables, names, strict=True)]
-    values = np.stack([table[metric][rows] for table, rows in zip(tables, order, strict=True)])
+    values = side_by_side(names, tables, metric)
     defined = np.isfinite(values).all(axis=0)
-    return values[:, defined], np.asarray(first.world_ids)[defined]
+    return values[:, defined], np.asarray(tables[0].world_ids)[defined]
 
 
-def _refuse_mixtures(names: Sequence[str], tables: Sequence[ScoreTable]) -> None:
+def side_by_side(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> Array:
+    """(systems, episodes) the metric of every system, in the order of the first one's episodes."""
+    order = [_order(tables[0], table, name) for table, name in zip(tables, names, strict=True)]
+    return np.stack([table[metric][rows] for table, rows in zip(tables, order, strict=True)])
+
+
+def refuse_mixtures(names: Sequence[str], tables: Sequence[ScoreTable]) -> None:
+    """Raise BadArgument unless there are two results or more, made by the same rules."""
     if len(tables) < 2:
         raise BadArgument("A comparison needs at least two results.")
     first = tables[0]

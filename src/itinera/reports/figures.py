@@ -21,6 +21,7 @@ from itinera.studies.datasets import Description
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, darkest contrasts first; yellow is left out, which a white page swallows.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -169,6 +170,14 @@ def _drawing(
     path: str | Path, *, columns: int, names: Sequence[str], key: Callable[[int], Artist] = _stroke
 ) -> Iterator[list[Axes]]:
     """Panels side by side to draw on; when the block ends well, the names are added and the file is written."""
+    with figure_file(path, width=max(2.35 * columns, 3.4), height=2.5) as figure:
+        yield list(figure.subplots(1, columns, squeeze=False)[0])
+        figure.legend([key(i) for i in range(len(names))], names, loc="outside upper left", ncols=max(len(names), 1))
+
+
+@contextmanager
+def figure_file(path: str | Path, *, width: float, height: float) -> Iterator[Figure]:
+    """A figure of so many inches to draw on; when the block ends well, it is written to the file."""
     path = Path(path)
     if path.suffix not in ENDINGS:
         raise BadArgument(f"A figure's name ends in {' or '.join(ENDINGS)}, not {path.suffix or 'nothing'!r}: {path}.")
@@ -178,9 +187,8 @@ def _drawing(
     except ImportError:
         raise MissingExtra("Figures", "matplotlib", "figures") from None
     with rc_context(STYLE):
-        figure = Figure(figsize=(max(2.35 * columns, 3.4), 2.5), layout="constrained")
-        yield list(figure.subplots(1, columns, squeeze=False)[0])
-        figure.legend([key(i) for i in range(len(names))], names, loc="outside upper left", ncols=max(len(names), 1))
+        figure = Figure(figsize=(width, height), layout="constrained")
+        yield figure
         # Without dates, equal figures are equal files.
         unsaid = {"Date": None} if path.suffix == ".svg" else {}
         with atomic_write(path) as stream:

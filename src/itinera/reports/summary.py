@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +91,7 @@ def as_json(summary: Summary) -> dict[str, object]:
         "scenes": summary.scenes,
         "missing": int(table.missing.sum()),
         **({} if table.tours is None else {"tours": len(table.tours.tour_ids)}),
+        **({} if table.robot is None else {"robot": asdict(table.robot)}),
         "metrics": {
             name: {"mean": _plain(i.mean), "low": _plain(i.low), "high": _plain(i.high)}
             for name, i in summary.intervals.items()

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from itinera.records import Column
+from itinera.tasks.fastest import ReferenceRobot
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,6 +39,15 @@ def number(column: Column, value: float) -> str:
 def heading(column: Column) -> str:
     unit = {"": " %", "m": " m", "s": " s"}.get(column.unit, "")
     return f"{column.name}{unit}{ARROWS[column.better]}"
+
+
+def robot_told(robot: ReferenceRobot) -> str:
+    """A reference robot in words, as it stands under a table."""
+    goal = f"within {robot.goal_radius:g} m of the goal" if robot.goal_radius else "to the goal point"
+    backwards = ", also backwards" if robot.reverse else ""
+    turning = "" if robot.wmax is None else f" and {math.degrees(robot.wmax):.4g} °/s"
+    speeds = f"{robot.vmax:g} m/s{turning}{backwards}"
+    return f"a {robot.dynamics} robot of radius {robot.radius:g} m at {speeds}, {goal}"
 
 
 def drawn(grid: Grid) -> Table:

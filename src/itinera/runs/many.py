@@ -1,7 +1,8 @@
 """Many tours, in several processes at once. What comes out does not depend on how many, nor on who did what.
 
-A worker that dies or takes too long loses the episode it was on, which is recorded as failed; another goes on with the
-next. How long an episode takes is not up to us, so failures for want of time are the one thing that may differ.
+A worker that dies, takes too long or prints too much loses the episode it was on, which is recorded as failed; another
+goes on with the next. How long an episode takes is not up to us, so failures for want of time are the one thing that
+may differ.
 """
 
 from __future__ import annotations
@@ -21,18 +22,21 @@ import numpy as np
 from itinera.errors import BadArgument, ItineraError
 from itinera.records import Ending, Trajectory, Walk
 from itinera.runs.crew import Asked, Recipe, Rules, walk_tour
+from itinera.runs.printed import Printed
 from itinera.runs.worker import end, hire
 from itinera.tasks import Episode
 
+MARKED = ("began", "told")  # what a worker says after it has marked what it printed
 PATIENCE = 5.0  # seconds a worker that is done is given to end by itself
+LOUDEST = 1 << 20  # bytes an agent may print in an episode
 ROUND = 1.0  # seconds after which workers are looked after even if none of them says anything
 
 
 def run_tours(recipe: Recipe, asked: Sequence[Asked], rules: Rules, *, workers: int = 1) -> Iterator[tuple[int, Walk]]:
     """The number of each tour and its walk, in the order in which they are done.
 
-    `workers=0` walks in this process, where an agent can be watched with a debugger but not be ended: there is no time
-    limit, and an agent that ends the process ends the run.
+    `workers=0` walks in this process, where an agent can be watched with a debugger but not be ended: it may take as
+    long and print as much as it likes, and one that ends the process ends the run.
     """
     if workers < 0:
         raise BadArgument(f"There cannot be {workers} workers. 0 walks in this process.")
@@ -58,6 +62,7 @@ class _Worker:
 
     process: BaseProcess
     pipe: Connection
+    printed: Printed
     begin_with: tuple[int, int] | None = None  # tour and episode it takes over from a worker that is gone
     ready: bool = False
     tour: int = -1  # the number of the tour it is on, -1 for none
@@ -65,6 +70,16 @@ class _Worker:
     episode: int = 0  # the one it is on
     since: float = math.inf  # when that began
     world_id: str = ""  # where it was last
+
+    @property
+    def pipes(self) -> list[Connection]:
+        """Those through which something may come."""
+        return [self.pipe] if self.printed.ended else [self.pipe, self.printed.pipe]
+
+    @property
+    def may_print(self) -> float:
+        """Bytes; before an episode begins it is not the agent who prints."""
+        return LOUDEST if self.since < math.inf else math.inf
 
 
 @dataclass(eq=False)
@@ -84,7 +99,7 @@ class _Crowd:
         self.workers = [_Worker(*hire(self.recipe, self.rules)) for _ in range(count)]
         done = 0
         while done < len(self.asked):
-            wait([worker.pipe for worker in self.workers], self._pause())
+            wait([pipe for worker in self.workers for pipe in worker.pipes], self._pause())
             for worker in tuple(self.workers):
                 for whole in self._attend(worker):
                     done += 1
@@ -98,6 +113,7 @@ class _Crowd:
             if worker.ready and worker.tour < 0:
                 worker.process.join(PATIENCE)
             end(worker.process)
+            worker.printed.close()
         self.workers = []
 
     def _pause(self) -> float:
@@ -110,13 +126,19 @@ class _Crowd:
 
     def _attend(self, worker: _Worker) -> Iterator[tuple[int, Walk]]:
         """Take in all that a worker says, and replace it if it is gone or late; walks that are whole come out."""
-        alive = worker.process.is_alive()
+        alive, bearable = worker.process.is_alive(), True
         try:
-            while worker.pipe.poll():
-                yield from self._hear(worker, *worker.pipe.recv())
+            while bearable and worker.pipe.poll():
+                said, *about = worker.pipe.recv()
+                # What was printed before it spoke is heard first, or how much it was would depend on who is faster.
+                bearable = said not in MARKED or worker.printed.end_stretch(worker.may_print)
+                if bearable:
+                    yield from self._hear(worker, said, *about)
         except (EOFError, OSError):
             alive = False
-        if not alive:
+        if not (bearable and worker.printed.pass_on(worker.may_print)):
+            yield from self._replace(worker, f"more than {LOUDEST} bytes were printed in the episode.")
+        elif not alive:
             yield from self._replace(worker, _how_it_ended(worker.process))
         elif time.monotonic() >= worker.since + self._limit:
             yield from self._replace(worker, f"time limit: the episode took longer than {self._limit:g} s.")
@@ -169,6 +191,7 @@ class _Crowd:
             raise ItineraError(f"A worker could not begin: {reason}")
         end(worker.process)
         worker.pipe.close()
+        worker.printed.close()
         fresh = _Worker(*hire(self.recipe, self.rules), world_id=worker.world_id)
         self.workers[self.workers.index(worker)] = fresh
         if worker.tour < 0:

@@ -31,6 +31,8 @@ class IllegalAction(BadArgument):
 
 def legal(action: Any, count: int) -> int:
     """The action as a number below count, or IllegalAction."""
+    if type(action) is int and 0 <= action < count:  # as nearly all are
+        return action
     if isinstance(action, bool | np.bool_):
         raise IllegalAction(f"{action} was chosen: an action is a whole number, not a truth value.")
     try:
@@ -79,20 +81,23 @@ class _Record:
 
     def trajectory(self, episode: Episode, ending: Ending) -> Trajectory:
         on_graph = isinstance(self.places[0], str)
-        led = any(phase is not Phase.ACTING for phase in self.phases)
-        times = np.array(self.times)
+        led = self.phases.count(Phase.ACTING) < len(self.phases)
         return Trajectory(
             episode_id=episode.id,
             places=cast(Places, tuple(self.places) if on_graph else np.array(self.places, dtype=np.float64)),
             headings=np.array(self.headings),
             elevations=np.array(self.elevations),
             actions=np.array(self.actions, dtype=np.int64),
-            times=None if on_graph else times - times[0],  # a step from node to node takes no time that is known
+            times=None if on_graph else _since_start(self.times),  # a step along a graph takes no time that is known
             phases=tuple(self.phases) if led else None,
             ending=ending,
             choices=Choices(tuple(self.candidates), tuple(self.weights)) if self.weights else None,
             notes=dict(self.notes),
         )
+
+
+def _since_start(times: list[float]) -> Array:
+    return np.array(times) - times[0]
 
 
 class Stage:

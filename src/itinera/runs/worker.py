@@ -1,4 +1,7 @@
-"""A process that walks tours for another: it takes them from a pipe and tells of every episode."""
+"""A process that walks tours for another: it takes them from a pipe and tells of every episode.
+
+Whatever is printed in it goes down a second pipe, `Printed`, so that the other can pass it on, or put an end to it.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import signal
 import sys
 import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -14,22 +18,27 @@ from multiprocessing.process import BaseProcess
 from itinera.errors import ItineraError
 from itinera.records import Trajectory
 from itinera.runs.crew import Asked, Crew, Recipe, Rules, walk_tour, world_of
+from itinera.runs.printed import Printed
 from itinera.runs.walk import failure
 
 
-def hire(recipe: Recipe, rules: Rules) -> tuple[BaseProcess, Connection]:
-    """A worker at work, and the pipe to it.
+def hire(recipe: Recipe, rules: Rules) -> tuple[BaseProcess, Connection, Printed]:
+    """A worker at work, the pipe to it, and what it prints.
 
     It says ("ready",) once; of every tour it is sent ("began",) when the world is at hand, ("told", number, trajectory)
-    of each episode and ("done",); and ("broken", why, exit code) if it cannot work at all.
+    of each episode and ("done",); and ("broken", why, exit code) if it cannot work at all. What it had printed before
+    it began or told is marked.
     """
     # Fresh processes, not copies of this one: what they do cannot depend on what was done here before.
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, recipe, rules))
+    printed, voice = context.Pipe(duplex=False)
+    mark = os.urandom(16).hex().encode()
+    process = context.Process(target=_serve, args=(theirs, _Voice(voice, mark), recipe, rules))
     process.start()
     theirs.close()
-    return process, ours
+    voice.close()
+    return process, ours, Printed(printed, mark)
 
 
 def end(process: BaseProcess) -> None:
@@ -41,15 +50,35 @@ def end(process: BaseProcess) -> None:
     process.join()
 
 
-def _serve(pipe: Connection, recipe: Recipe, rules: Rules) -> None:
+@dataclass(frozen=True, eq=False)
+class _Voice:
+    """Where all that is printed in a worker goes."""
+
+    pipe: Connection
+    mark: bytes
+
+    def take_over(self) -> None:
+        """From now on nothing printed goes anywhere else."""
+        for stream in (1, 2):
+            os.dup2(self.pipe.fileno(), stream)
+
+    def set_mark(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):  # of an agent that has closed it, or put something else in its place
+                stream.flush()
+        with suppress(OSError):
+            os.write(self.pipe.fileno(), self.mark)
+
+
+def _serve(pipe: Connection, voice: _Voice, recipe: Recipe, rules: Rules) -> None:
     os.setpgid(0, 0)  # so that Ctrl-C is for the one who started us, and we can be ended with all we start
     _end_with_parent()
-    os.dup2(2, 1)  # results stand alone on stdout, whatever an agent prints
+    voice.take_over()
     try:
         crew = recipe()
         pipe.send(("ready",))
         while True:
-            _walk(pipe, crew, pipe.recv(), rules)
+            _walk(pipe, voice, crew, pipe.recv(), rules)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
     except ItineraError as error:
@@ -58,14 +87,15 @@ def _serve(pipe: Connection, recipe: Recipe, rules: Rules) -> None:
         pipe.send(("broken", failure(error)["traceback"], 1))
 
 
-def _walk(pipe: Connection, crew: Crew, asked: Asked, rules: Rules) -> None:
+def _walk(pipe: Connection, voice: _Voice, crew: Crew, asked: Asked, rules: Rules) -> None:
     def told(number: int, trajectory: Trajectory) -> None:
+        voice.set_mark()
         pipe.send(("told", number, trajectory))
 
     _make_ready(crew, asked)
+    voice.set_mark()
     pipe.send(("began",))
     walk_tour(crew, asked, rules, told)
-    sys.stdout.flush()
     pipe.send(("done",))
 
 

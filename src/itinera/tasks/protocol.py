@@ -38,12 +38,18 @@ class Protocol:
     robot_radius: float | None = None
     robot_height: float | None = None
     guidance: Guidance | None = None  # on tours; None: the next episode simply begins at its start
+    drive: str | None = None  # a unicycle's actions, speeds up to a step and a turn in a second; None: steps and turns
+
+    @property
+    def on_ground(self) -> bool:
+        """Whether one walks by steps and turns, or drives, not from node to node."""
+        return self.step_size is not None
 
     @property
     def digest(self) -> str:
         """A short fingerprint of every field: equal protocols, equal digests."""
         fields = asdict(self)
-        for later in ("guidance", "tilt_angle"):
+        for later in ("guidance", "tilt_angle", "drive"):
             if fields[later] is None:
                 del fields[later]  # so that what was made before there was such a field keeps its fingerprint
         return hashlib.blake2b(msgspec.json.encode(fields, order="sorted"), digest_size=8).hexdigest()

@@ -1,0 +1,129 @@
+"""How fast does a whole run go? Stage, agent, simulator and record together, on one core, in one process.
+
+`make bench` runs this. The agent thinks nothing, so that what is measured is the loop; a step is an action, STOP
+included. Episodes are as long as R2R's, as its limit of steps, and as a continuous walk's; the cost of beginning and
+ending one is shared by its steps.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import resource
+from collections.abc import Sequence
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from itinera.builders.hearth import build_place, ground_world
+from itinera.runs.walk import walk
+from itinera.seeds import generator
+from itinera.simulators.eye import Eye
+from itinera.simulators.graph_walk import GraphWalk
+from itinera.simulators.ground_walk import GroundWalk
+from itinera.simulators.simulator import STOP, Observation, Simulator
+from itinera.simulators.views import rendered_views
+from itinera.tasks import Brief, Episode, Protocol, Tour
+from itinera.tasks.protocol import R2R, R2R_CE
+from itinera.worlds import NavGraph, Place, Pose, World
+from itinera.worlds.raster import Camera
+from itinera.worlds.surface import Surface
+from timing import cpu
+
+EPISODES = 2000
+R2R_MOVES, CONTINUOUS_MOVES = 6, 60  # about as many as a reference has
+
+
+class Thoughtless:
+    """Goes anywhere, for so many moves."""
+
+    def __init__(self, moves: int) -> None:
+        self._moves = moves
+
+    def enter(self, rng: np.random.Generator) -> None:
+        self._turn = 0
+
+    def begin(self, brief: Brief) -> None:
+        self._left = self._moves
+
+    def act(self, observation: Observation) -> int:
+        if not self._left:
+            return STOP
+        self._left -= 1
+        self._turn += 7919
+        return 1 + self._turn % (3 if observation.ways is None else len(observation.ways.nodes))
+
+    def watch(self, observation: Observation) -> None:
+        pass
+
+
+def rate(world: World, places: Sequence[Place], body: Simulator, protocol: Protocol, moves: int, count: int) -> float:
+    """Actions a CPU second over so many episodes."""
+    agent = Thoughtless(moves)
+    episodes = [Episode(str(i), world.id, Pose(places[i % len(places)]), (), (), Brief("Walk.")) for i in range(count)]
+
+    def run() -> None:
+        for episode in episodes:
+            tour = Tour(episode.id, world.id, (episode.id,))
+            walk(agent, body, world, tour, (episode,), protocol=protocol, seed=0)
+
+    run()  # compiled, and every view drawn
+    actions = count * min(moves + 1, protocol.step_limit or moves + 1)
+    return actions / cpu(run, 3)
+
+
+def memory_of_worker() -> float:
+    """Megabytes at most of a process that walks one house on graph and ground with a camera."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_work)
+
+
+def _work() -> float:
+    house, graph = build_place(1, 0)
+    drawn = World(house.id, graph, mesh=house.mesh)
+    views = rendered_views({drawn.id: drawn}, {drawn.id: house.mesh})
+    rate(drawn, graph.nodes, GraphWalk(views), R2R, R2R_MOVES, 50)
+    world, starts = _ground()
+    rate(world, starts, GroundWalk.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 5)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _ground() -> tuple[World, Sequence[Place]]:
+    world = ground_world(1, 0, radius=0.10, height=1.5)
+    assert isinstance(world.space, Surface)
+    return world, list(world.space.sample(generator(0, "starts"), 50))
+
+
+def _depth() -> Eye:
+    return Eye(Camera(64, 64, math.radians(90)), channels=("depth",))
+
+
+def main() -> None:
+    house, graph = build_place(1, 0)
+    assert isinstance(graph, NavGraph)
+    drawn = World(house.id, graph, mesh=house.mesh)
+    views = rendered_views({drawn.id: drawn}, {drawn.id: house.mesh})
+    ground, starts = _ground()
+    limit = R2R.step_limit or 0
+    rows = [
+        (f"graph, {R2R_MOVES} moves an episode", rate(drawn, graph.nodes, GraphWalk(), R2R, R2R_MOVES, EPISODES), 100),
+        (f"graph, {limit} moves an episode", rate(drawn, graph.nodes, GraphWalk(), R2R, limit, EPISODES), 100),
+        ("graph, rendered views", rate(drawn, graph.nodes, GraphWalk(views), R2R, R2R_MOVES, EPISODES), 20),
+        ("ground", rate(ground, starts, GroundWalk.for_protocol(R2R_CE), R2R_CE, CONTINUOUS_MOVES, 200), 50),
+        (
+            "ground, depth 64 × 64",
+            rate(ground, starts, GroundWalk.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 20),
+            None,
+        ),
+    ]
+    table = Table("whole loop", "actions / CPU second", "wanted")
+    for what, found, wanted in rows:
+        table.add_row(what, f"{found:,.0f}", "" if wanted is None else f"≥ {wanted},000/s")
+    console = Console(width=110)
+    console.print(table)
+    console.print(f"A process that does all of this: {memory_of_worker():.0f} MB at most (wanted ≤ 500).")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""The log of a real robot, one file for one episode: CSV with a line per moment, or a TUM trajectory.
+
+Both tell times, in seconds, so such walks have a completion time. Positions are metres with z up, headings turn
+counter-clockwise from +x, as in ROS. An episode is named after its file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePath
+from types import MappingProxyType
+
+import numpy as np
+
+from itinera.errors import BadArgument, BadFile, Fault
+from itinera.formats.files import atomic_write, members, read_bytes, write_members
+from itinera.formats.leaving import acting, as_positions
+from itinera.records import Logbook, Trajectory
+from itinera.worlds import Array
+
+NAMES = MappingProxyType(
+    {
+        "time": ("time", "t", "timestamp", "time_s", "seconds"),
+        "x": ("x", "x_m", "tx", "pos_x", "position_x"),
+        "y": ("y", "y_m", "ty", "pos_y", "position_y"),
+        "z": ("z", "z_m", "tz", "pos_z", "position_z"),
+        "heading": ("heading", "yaw", "theta", "heading_rad", "yaw_rad"),
+        "degrees": ("heading_deg", "yaw_deg", "theta_deg"),
+    }
+)
+"""What each column may be called, in upper or lower case; other columns are passed over."""
+
+NEEDED = ("time", "x", "y")
+TUM = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
+SUFFIXES = (".csv", ".tum")  # of the logs in a folder
+LATEST = 1e11  # seconds; no clock is there in the next three thousand years, but milliseconds since 1970 are
+DIGITS = 9  # of quaternions written; the last ones of a sine differ between machines
+_CSV_REMEDY = (
+    "The first line names the columns: time (s), x and y (m), and where known z and heading (rad) or heading_deg."
+)
+_TUM_REMEDY = "A line holds eight numbers, parted by blanks: timestamp tx ty tz qx qy qz qw."
+
+_Rows = list[tuple[int, tuple[float, ...]]]  # the number of each line, and the numbers it holds
+_Parse = Callable[[str, list[Fault]], tuple[Sequence[str], _Rows]]
+
+
+def looks_like_csv(text: str) -> bool:
+    """Whether a text begins like a robot's CSV log."""
+    return set(NEEDED) <= set(_roles(text.lstrip().split("\n", 1)[0].split(",")))
+
+
+def looks_like_tum(text: str) -> bool:
+    """Whether a text begins like a TUM trajectory, comments aside."""
+    return re.match(r"\s*(#[^\n]*\n\s*)*(-?[\d.]+([eE][-+]?\d+)?[ \t]+){7}-?[\d.]", text) is not None
+
+
+def read_csv(path: str | Path) -> Logbook:
+    """The walk of a CSV log. How it ended is not told; it is taken to have stopped."""
+    return _read(Path(path), _csv_rows)
+
+
+def read_tum(path: str | Path) -> Logbook:
+    """The walk of a TUM trajectory in a frame with z up. How it ended is not told; it is taken to have stopped."""
+    return _read(Path(path), _tum_rows)
+
+
+def _read(path: Path, parse: _Parse) -> Logbook:
+    faults: list[Fault] = []
+    trajectory = _trajectory(read_bytes(path), _named(path), parse, "", faults)
+    if faults or trajectory is None:
+        raise BadFile(str(path), faults)
+    return Logbook.alone(str(path), (trajectory,))
+
+
+def read_folder(path: str | Path) -> Logbook:
+    """The walks of a folder or archive of logs, CSV or TUM, an episode for each file ending in .csv or .tum."""
+    path = Path(path)
+    found = {name: member for suffix in SUFFIXES for name, member in members(path, suffix).items()}
+    faults: list[Fault] = []
+    if not found:
+        faults.append(Fault("", "holds no logs.", f"Give a folder of files ending in {' or '.join(SUFFIXES)}."))
+    walks = []
+    for name in sorted(found):
+        data = found[name].read()
+        parse = _tum_rows if looks_like_tum(data[: 1 << 16].decode("utf-8-sig", "replace")) else _csv_rows
+        walks.append(_trajectory(data, _named(PurePath(name)), parse, f"{name}, ", faults))
+    if faults:
+        raise BadFile(str(path), faults)
+    return Logbook.alone(str(path), tuple(walk for walk in walks if walk is not None))
+
+
+def _named(path: PurePath) -> str:
+    return PurePath(re.sub(r"\.(gz|xz)$", "", path.name)).stem
+
+
+def _trajectory(data: bytes, name: str, parse: _Parse, where: str, faults: list[Fault]) -> Trajectory | None:
+    """The walk a log tells, or None and at least one more fault."""
+    own: list[Fault] = []
+    try:
+        columns, rows = parse(data.decode("utf-8-sig"), own)
+    except UnicodeDecodeError:
+        columns, rows = (), []
+        own.append(Fault("", "is not UTF-8 text.", "Save the file as UTF-8."))
+    if not own and not rows:
+        own.append(Fault("", "holds no positions.", "A walk has at least one."))
+    own += _wrong_times(columns, rows) if not own else []
+    faults += [replace(fault, where=(where + fault.where).removesuffix(", ")) for fault in own]
+    if own:
+        return None
+    held = dict(zip(columns, np.array([values for _, values in rows], dtype=np.float64).T, strict=True))
+    places = np.stack([held["x"], held["y"], held.get("z", np.zeros(len(rows)))], axis=1)
+    return Trajectory(name, places, headings=_headings(held), times=held["time"])
+
+
+def _headings(held: dict[str, Array]) -> Array | None:
+    if "qw" in held:
+        x, y, z, w = (held[name] for name in TUM[4:])
+        return np.asarray(np.arctan2(2 * (w * z + x * y), w * w + x * x - y * y - z * z))
+    if "degrees" in held:
+        return np.asarray(np.radians(held["degrees"]))
+    return held.get("heading")
+
+
+def _wrong_times(columns: Sequence[str], rows: _Rows) -> Iterator[Fault]:
+    at = columns.index("time")
+    before = -math.inf
+    for number, values in rows:
+        if values[at] < before:
+            yield Fault(f"line {number}", "is earlier than the line before.", "Times never fall.", "time")
+        elif abs(values[at]) > LATEST:
+            yield Fault(f"line {number}", f"{values[at]:g} is no time in seconds.", "Divide it by its unit.", "time")
+        before = values[at]
+
+
+def _csv_rows(text: str, faults: list[Fault]) -> tuple[Sequence[str], _Rows]:
+    lines = csv.reader(io.StringIO(text, newline=""), strict=True)
+    try:
+        header = next(lines, [])
+        columns = _columns(header, faults)
+        rows = [] if faults else list(_csv_numbers(lines, columns, faults))
+    except csv.Error as error:
+        faults.append(Fault(f"line {lines.line_num}", f"{error}.", "Write plain CSV."))
+        return (), []
+    return tuple(columns.values()), rows
+
+
+def _roles(header: Sequence[str]) -> list[str]:
+    """What each column holds, empty for those passed over."""
+    meant = {name: role for role, names in NAMES.items() for name in names}
+    return [meant.get(cell.strip().lower(), "") for cell in header]
+
+
+def _columns(header: Sequence[str], faults: list[Fault]) -> dict[int, str]:
+    """What the columns hold that are read."""
+    roles = _roles(header)
+    faults += [Fault("line 1", f"has no column for {role}.", _CSV_REMEDY) for role in NEEDED if role not in roles]
+    several = {role: roles.count(role) for role in NAMES if roles.count(role) > 1}
+    faults += [Fault("line 1", f"has {n} columns for {role}.", _CSV_REMEDY) for role, n in several.items()]
+    if {"heading", "degrees"} <= set(roles):
+        faults.append(Fault("line 1", "tells headings in radians and in degrees.", "Keep one of the columns."))
+    return {i: role for i, role in enumerate(roles) if role}
+
+
+def _csv_numbers(
+    lines: Iterator[list[str]], columns: dict[int, str], faults: list[Fault]
+) -> Iterator[tuple[int, tuple[float, ...]]]:
+    for cells in lines:
+        number: int = lines.line_num  # type: ignore[attr-defined]
+        if not cells:
+            continue
+        if len(cells) <= max(columns):
+            faults.append(Fault(f"line {number}", f"has {len(cells)} cells only.", "Give every line all cells."))
+            continue
+        values = tuple(_number(cells[i]) for i in columns)
+        wrong = list(_not_numbers(number, columns.values(), [cells[i] for i in columns], values))
+        faults += wrong
+        if not wrong:
+            yield number, values
+
+
+def _tum_rows(text: str, faults: list[Fault]) -> tuple[Sequence[str], _Rows]:
+    rows: _Rows = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        cells = line.split()
+        if not cells or cells[0].startswith("#"):
+            continue
+        values = tuple(map(_number, cells))
+        if len(values) != len(TUM):
+            faults.append(Fault(f"line {number}", f"has {len(values)} numbers.", _TUM_REMEDY))
+            continue
+        wrong = list(_not_numbers(number, TUM, cells, values))
+        if not wrong and not abs(math.hypot(*values[4:]) - 1) < 0.01:
+            wrong.append(Fault(f"line {number}", "the rotation is no unit quaternion.", _TUM_REMEDY))
+        faults += wrong
+        rows.append((number, values))
+    return TUM, rows
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return math.nan
+
+
+def _not_numbers(number: int, columns: Iterable[str], cells: Sequence[str], values: Sequence[float]) -> Iterator[Fault]:
+    for column, cell, value in zip(columns, cells, values, strict=True):
+        if not math.isfinite(value):
+            yield Fault(f"line {number}", f'"{cell[:40]}" is not a finite number.', "", column)
+
+
+def renamed(logbook: Logbook, episode_id: str) -> Logbook:
+    """A logbook of one walk as that of another episode."""
+    walks = list(logbook.trajectories)
+    if len(walks) != 1:
+        raise BadArgument(f"{logbook.source} holds {len(walks)} walks: only a file of one can be given an episode.")
+    return replace(
+        Logbook.alone(logbook.source, (replace(walks[0], episode_id=episode_id),)), protocol=logbook.protocol
+    )
+
+
+def write_csv(path: str | Path, logbook: Logbook) -> None:
+    """The walk of a logbook that has one as a CSV log."""
+    with atomic_write(Path(path)) as stream:
+        stream.write(_as_csv(_only(logbook)))
+
+
+def write_tum(path: str | Path, logbook: Logbook) -> None:
+    """The walk of a logbook that has one as a TUM trajectory."""
+    walk = _only(logbook)
+    times, points = _moments(walk)
+    if walk.headings is None:
+        raise BadArgument(f"The walk of episode {walk.episode_id!r} does not tell headings at its positions.")
+    half = walk.headings / 2
+    quaternions = np.stack([np.zeros(len(half)), np.zeros(len(half)), np.sin(half), np.cos(half)], axis=1)
+    table = np.column_stack([times, points, quaternions.round(DIGITS) + 0.0])
+    lines = ["# timestamp tx ty tz qx qy qz qw", *(" ".join(map(repr, row)) for row in table.tolist())]
+    with atomic_write(Path(path)) as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
+
+
+def write_folder(path: str | Path, logbook: Logbook) -> None:
+    """Every walk of a logbook as a CSV log of its own, in a folder or archive."""
+    logs = {f"{walk.episode_id}.csv": _as_csv(acting(walk)) for walk in logbook.trajectories}
+    odd = next((name for name in logs if PurePath(name).name != name or name.startswith(".")), None)
+    if odd is not None:
+        raise BadArgument(f"{odd!r} cannot be the name of a file, and logs of positions are named by their episodes.")
+    write_members(Path(path), logs)
+
+
+def _only(logbook: Logbook) -> Trajectory:
+    walks = list(logbook.trajectories)
+    if len(walks) != 1:
+        remedy = "Write --to positions, or --to robot-logs for a file each."
+        raise BadArgument(f"A robot's log holds the positions of one episode, and these are {len(walks)}. {remedy}")
+    return acting(walks[0])
+
+
+def _moments(walk: Trajectory) -> tuple[Array, Array]:
+    points = as_positions(walk.places, f'The walk of episode "{walk.episode_id}"')
+    if walk.times is None:
+        raise BadArgument(f"The walk of episode {walk.episode_id!r} does not tell when it was at its positions.")
+    return walk.times, points
+
+
+def _as_csv(walk: Trajectory) -> bytes:
+    times, points = _moments(walk)
+    told = [times, *points.T] if walk.headings is None else [times, *points.T, walk.headings]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["time", "x", "y", "z", "heading"][: len(told)])
+    writer.writerows(np.column_stack(told).tolist())
+    return text.getvalue().encode()
