@@ -37,6 +37,9 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/walking.py
 	$(BIN)/python benchmarks/ground_walking.py
 	$(BIN)/python benchmarks/whole_loop.py
+	$(BIN)/python benchmarks/planning_fields.py
+	$(BIN)/python benchmarks/planning_rrt.py
+	$(BIN)/python benchmarks/mixed_models.py
 
 # Recipes of the papers' tables say so and pass where the real data they need is not there.
 tables: $(VENV)/.installed-test
@@ -51,6 +54,9 @@ tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/hearth_language.py
 	$(BIN)/python recipes/hearth_agents.py .tables/hearth
 	$(BIN)/python recipes/coverage_seen.py .tables/coverage.png
+	$(BIN)/python recipes/sct_drivers.py .tables/hearth
+	$(BIN)/python recipes/skill_recovery.py
+	$(BIN)/python recipes/skill_designs.py .tables/hearth
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

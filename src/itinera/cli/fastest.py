@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +15,7 @@ from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.planners.dynamics import Dynamics
-    from itinera.planners.fastest import Fastest, ToGoal
+    from itinera.planners.fastest import Fastest
     from itinera.worlds import Array
     from itinera.worlds.grid import Grid
 
@@ -92,21 +92,30 @@ class _Asked:
     trees: int
     seed: int
 
-    def answers(self) -> dict[str, tuple[ToGoal, Fastest]]:
-        """By the names of the dynamics: the one asked for first, then point turns and the shortest path."""
+    def answers(self) -> dict[Dynamics, Fastest]:
+        """By dynamics: those asked for first, then point turns and the shortest path."""
         from itinera.planners.dynamics import holonomic, point_turn
 
         wanted = [self.dynamics, holonomic(self.dynamics.vmax)]
         if math.isfinite(self.dynamics.wmax):
             wanted.insert(1, point_turn(self.dynamics.vmax, self.dynamics.wmax))
-        return {one.name: self._answer(one) for one in reversed({one.name: one for one in reversed(wanted)}.values())}
+        found = {one: self._answer(one) for one in dict.fromkeys(wanted)}
+        return {one: self._best(one, found) for one in found}
 
-    def _answer(self, dynamics: Dynamics) -> tuple[ToGoal, Fastest]:
-        from itinera.planners.fastest import ToGoal
+    def _answer(self, dynamics: Dynamics) -> Fastest:
+        from itinera.planners.fastest import fastest
 
-        to_goal = ToGoal(self.grid, self.goal, dynamics, self.radius, self.goal_radius)
-        trees = self.trees if dynamics.name == self.dynamics.name else 0
-        return to_goal, to_goal.from_pose(self.start, trees=trees, seed=self.seed)
+        robot = {"dynamics": dynamics, "radius": self.radius, "goal_radius": self.goal_radius}
+        return fastest(self.grid, self.start, self.goal, **robot, trees=self.trees, seed=self.seed)  # type: ignore[arg-type]
+
+    def _best(self, dynamics: Dynamics, found: dict[Dynamics, Fastest]) -> Fastest:
+        """The answer, with another's drive where these dynamics can do it and do it faster."""
+        drives = [other.drive for other in found.values() if other.drive is not None]
+        best = min(drives, key=lambda drive: drive.duration(dynamics), default=None)
+        own = found[dynamics]
+        if best is None or not best.duration(dynamics) < own.high:
+            return own
+        return replace(own, high=best.duration(dynamics), drive=best)
 
 
 def robot_of(name: str, vmax: float, wmax_deg: float, *, reverse: bool = False) -> Dynamics:
@@ -149,35 +158,38 @@ def _numbers(option: str, text: str, count: int) -> Array:
     return values
 
 
-def _plain(asked: _Asked, answers: dict[str, tuple[ToGoal, Fastest]]) -> dict[str, Any]:
-    best = answers[asked.dynamics.name][1]
-    turning = answers.get("point-turn")
-    shortest = answers["holonomic"][1]
+def _plain(asked: _Asked, answers: dict[Dynamics, Fastest]) -> dict[str, Any]:
+    best = answers[asked.dynamics]
+    turning, shortest = (_named(name, answers) for name in ("point-turn", "holonomic"))
     return {
         "dynamics": asked.dynamics.name,
         "time_s": {"low": _told(best.low), "high": _told(best.high)},
         "length_m": None if best.drive is None else best.drive.length,
-        "point_turn_time_s": None if turning is None else _told(turning[1].high),
-        "shortest_length_m": None if shortest.drive is None else shortest.drive.length,
-        "path": [] if best.drive is None else _in_frame(asked, best).tolist(),
+        "point_turn_time_s": None if turning is None else _told(turning.high),
+        "shortest_length_m": None if shortest is None or shortest.drive is None else shortest.drive.length,
+        "path": [] if best.drive is None else _in_frame(asked.grid, asked.dynamics, best).tolist(),
     }
+
+
+def _named(name: str, answers: dict[Dynamics, Fastest]) -> Fastest | None:
+    return next((found for dynamics, found in answers.items() if dynamics.name == name), None)
 
 
 def _told(seconds: float) -> float | str:
     return seconds if math.isfinite(seconds) else "inf"
 
 
-def _in_frame(asked: _Asked, found: Fastest) -> Array:
+def _in_frame(grid: Grid, dynamics: Dynamics, found: Fastest) -> Array:
     """(n, 4) x, y, heading, seconds in the map's frame."""
     import numpy as np
 
     assert found.drive is not None
-    path = found.drive.sampled(asked.dynamics, step=SAMPLED)
-    return np.column_stack((asked.grid.to_frame(path[:, :3]), path[:, 3]))
+    path = found.drive.sampled(dynamics, step=SAMPLED)
+    return np.column_stack((grid.to_frame(path[:, :3]), path[:, 3]))
 
 
-def _print(map_file: Path, asked: _Asked, answers: dict[str, tuple[ToGoal, Fastest]]) -> None:
-    best = answers[asked.dynamics.name][1]
+def _print(map_file: Path, asked: _Asked, answers: dict[Dynamics, Fastest]) -> None:
+    best = answers[asked.dynamics]
     limits = f"{asked.dynamics.vmax:g} m/s"
     if math.isfinite(asked.dynamics.wmax):
         limits += f", {math.degrees(asked.dynamics.wmax):g} °/s"
@@ -189,27 +201,33 @@ def _print(map_file: Path, asked: _Asked, answers: dict[str, tuple[ToGoal, Faste
         typer.echo(f"{map_file.name}: {never} ({who}).")
         return
     typer.echo(f"{map_file.name}: {best.low:.2f} – {best.high:.2f} s, {best.drive.length:.2f} m driven ({who}).")
-    for name, (_, other) in answers.items():
-        if name == asked.dynamics.name or other.drive is None:
+    for dynamics, other in answers.items():
+        if dynamics == asked.dynamics or other.drive is None:
             continue
-        if name == "holonomic":
+        if dynamics.name == "holonomic":
             typer.echo(f"The shortest path is {other.drive.length:.2f} m, {other.high:.2f} s at full speed.")
         else:
             slower = other.high / best.high - 1 if best.high else 0.0
-            typer.echo(f"With {name}s: {other.high:.2f} s, {slower:+.1%}, {other.drive.length:.2f} m.")
+            typer.echo(f"With {dynamics.name}s: {other.high:.2f} s, {slower:+.1%}, {other.drive.length:.2f} m.")
 
 
-def _draw(asked: _Asked, answers: dict[str, tuple[ToGoal, Fastest]], path: Path, title: str) -> None:
+def _draw(asked: _Asked, answers: dict[Dynamics, Fastest], path: Path, title: str) -> None:
+    from itinera.planners.fastest import ToGoal
     from itinera.reports.drives import DrawnDrive, Floor, draw_drives
 
+    grid = asked.grid
+    # A map that lies askew in its frame is drawn in the frame of its own cells.
+    upright = grid if grid.rotation == 0 else replace(grid, origin=(0.0, 0.0), rotation=0.0)
     shown = [
-        DrawnDrive(f"{name}: {found.high:.1f} s, {found.drive.length:.2f} m", found.drive.sampled(to_goal.dynamics))
-        for name, (to_goal, found) in answers.items()
+        DrawnDrive(
+            f"{dynamics.name}: {found.high:.1f} s, {found.drive.length:.2f} m", _in_frame(upright, dynamics, found)
+        )
+        for dynamics, found in answers.items()
         if found.drive is not None and len(found.drive.moves)
     ]
     if not shown:
         output.remark(f"{path} is not drawn: there is no drive to show.")
         return
-    grid, first = asked.grid, answers[asked.dynamics.name][0]
-    floor = Floor(grid.blocked, grid.allowed(asked.radius), grid.resolution, first.field.least)
-    draw_drives(floor, shown, asked.goal, asked.goal_radius, path, title=title)
+    whole = ToGoal(grid, asked.goal, asked.dynamics, asked.radius, asked.goal_radius)
+    floor = Floor(grid.blocked, grid.allowed(asked.radius), grid.resolution, upright.origin, whole.field.least)
+    draw_drives(floor, shown, upright.to_frame(asked.goal), asked.goal_radius, path, title=title)

@@ -16,11 +16,14 @@ from itinera.cli import (
     convert,
     describe,
     fastest,
+    fastest_times,
     power,
     replay,
+    report,
     reproduce,
     run,
     score,
+    show,
     study,
     view,
 )
@@ -58,12 +61,15 @@ app.command("view")(view.view)
 app.command("describe")(describe.describe)
 app.command("run")(run.run)
 app.command("replay")(replay.replay)
+app.command("show")(show.show)
 app.command("score")(score.score)
 app.command("compare")(compare.compare)
+app.command("report")(report.report)
 app.add_typer(study.app, name="study")
 app.command("convert")(convert.convert)
 app.command("check")(check.check)
 app.command("fastest")(fastest.fastest)
+app.command("fastest-times")(fastest_times.fastest_times)
 app.command("reproduce")(reproduce.reproduce)
 app.command("audit")(audit.audit)
 app.command("conformance")(conformance.conformance)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
+Flags = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Ahead = tuple[int, int, int, int, float, float]
 
@@ -48,22 +49,19 @@ def solve_turning(
 
     speeds, turns (CONTROLS,): metres and radians per second of each way to move; those that are 0 twice are not tried.
     """
-    headings = len(seconds)
-    waiting = np.ones(headings, dtype=np.bool_)
+    headings, rows = seconds.shape[0], seconds.shape[1]
+    stale = np.ones((headings, rows), dtype=np.bool_)  # rows of which a neighbouring layer has changed
     swept, lap = 0, 0
-    while waiting.any():
+    while stale.any():
         for n in range(2 * headings):
             k = n % headings if lap % 2 == 0 else headings - 1 - n % headings
-            if not waiting[k]:
+            if not stale[k].any():
                 continue
-            waiting[k] = False
             swept += 1
-            moved = _sweep(seconds, kinds, k, resolution, speeds, turns, reverse, False)
+            _sweep(seconds, kinds, stale, k, resolution, speeds, turns, reverse, False, tolerance)
             if reverse:
-                moved = max(moved, _sweep(seconds, kinds, k, resolution, speeds, turns, reverse, True))
-            if moved > tolerance:
-                waiting[(k + 1) % headings] = True
-                waiting[(k - 1) % headings] = True
+                stale[k] = True  # what was found by driving on may be passed on by backing up
+                _sweep(seconds, kinds, stale, k, resolution, speeds, turns, reverse, True, tolerance)
         lap += 1
     return swept
 
@@ -72,17 +70,21 @@ def solve_turning(
 def _sweep(
     seconds: Singles,
     kinds: Bytes,
+    stale: Flags,
     k: int,
     resolution: float,
     speeds: Floats,
     turns: Floats,
     reverse: bool,
     backwards: bool,
-) -> float:
-    """The greatest change of one pass over layer k, in the order in which driving straight depends on what is ahead.
+    tolerance: float,
+) -> None:
+    """seconds, stale <- one pass over layer k, in the order in which driving straight depends on what is ahead.
+
+    Only rows are looked at of which a neighbouring layer has changed, and those behind rows that change.
 
     A robot that moves at speed s towards the point between the two cells ahead, d metres away, and turns at t towards
-    the next layer, a radians away, is there s / d and a / t times a second: its time is the mean of theirs, weighted so.
+    the next layer, a radians away, is there s / d and t / a times a second: its time is their mean, weighted so.
     """
     headings, rows, columns = seconds.shape
     near_row, near_column, far_row, far_column, diagonal, cells = ahead(k, headings)
@@ -92,12 +94,17 @@ def _sweep(
     turn0, turn1, turn2, turn3 = turn[0], turn[1], turn[2], turn[3]
     wait0, wait1, wait2, wait3 = wait[0], wait[1], wait[2], wait[3]
     own, lower, upper = seconds[k], seconds[(k - 1) % headings], seconds[(k + 1) % headings]
-    worst = np.float32(0.0)
+    lower_stale, upper_stale = stale[(k - 1) % headings], stale[(k + 1) % headings]
+    carried = False
     rising, rightward = far_row > 0 or (far_row == 0), far_column > 0 or (far_column == 0)
     if backwards:
         rising, rightward = not rising, not rightward
     for i in range(1, rows - 1):
         r = rows - 1 - i if rising else i
+        if not (stale[k, r] or carried):
+            continue
+        stale[k, r] = False
+        worst = np.float32(0.0)
         for j in range(1, columns - 1):
             c = columns - 1 - j if rightward else j
             if kinds[r, c] != FREE:
@@ -119,7 +126,11 @@ def _sweep(
             if best < own[r, c] and best < REACHED:
                 worst = max(worst, own[r, c] - best)
                 own[r, c] = best
-    return float(worst)
+        carried = bool(worst > tolerance)
+        if carried:
+            lower_stale[r] = True
+            upper_stale[r] = True
+    stale[k] = False
 
 
 @njit(cache=True, nogil=True)
@@ -169,7 +180,7 @@ def read_times(seconds: Singles, resolution: float, poses: Floats) -> Floats:
     for n in range(len(poses)):
         x, y = poses[n, 0] / resolution + 0.5, poses[n, 1] / resolution + 0.5
         turn = (poses[n, 2] / (2 * math.pi) % 1.0) * headings
-        c, r, k = int(math.floor(x)), int(math.floor(y)), int(math.floor(turn))
+        c, r, k = math.floor(x), math.floor(y), math.floor(turn)
         if not (0 <= c < columns - 1 and 0 <= r < rows - 1):
             continue
         total, weight = 0.0, 0.0
@@ -200,13 +211,15 @@ def descend(
     cells = np.empty((most + kinds.size, 2), dtype=np.int64)
     cells[0, 0], cells[0, 1] = row, column
     count, r, c = 1, row, column
-    k, aside, left, lowest, vain = int(round(turn)) % headings, 0.0, 0.0, seconds[0, row, column] * 0 + FAR, 0
+    k, aside, left, lowest, vain = round(turn) % headings, 0.0, 0.0, FAR, 0
     for _ in range(8 * most):
         if kinds[r, c] != FREE or vain > headings or count >= most:
             break
         near_row, near_column, far_row, far_column, diagonal, length = ahead(k, headings)
         beside, across = seconds[k, r + near_row, c + near_column], seconds[k, r + far_row, c + far_column]
         driven = (1 - diagonal) * beside + diagonal * across
+        if diagonal == 1.0 and kinds[r + far_row, c] == BLOCKED and kinds[r, c + far_column] == BLOCKED:
+            driven = np.inf
         side = 1 if seconds[(k + 1) % headings, r, c] < seconds[(k - 1) % headings, r, c] else -1
         turned = seconds[(k + side) % headings, r, c]
         best, chosen = np.inf, 0
@@ -216,12 +229,14 @@ def descend(
                 value = (1.0 + drive * driven + veer * turned) / (drive + veer)
                 if value < best:
                     best, chosen = value, n
+        if best > REACHED:
+            break
         if speeds[chosen] == 0.0:
             k = (k + side) % headings
         else:
             left += side * turns[chosen] * length * resolution / speeds[chosen] / angle
             aside += diagonal
-            if aside >= 0.5 and across < REACHED and diagonal > 0.0:
+            if diagonal == 1.0 or (diagonal > 0.0 and aside >= 0.5):
                 aside -= 1.0
                 r, c = r + far_row, c + far_column
             else:
@@ -231,9 +246,6 @@ def descend(
             if abs(left) >= 0.5:
                 k = (k + (1 if left > 0 else -1)) % headings
                 left -= 1.0 if left > 0 else -1.0
-        if kinds[r, c] == BLOCKED:
-            count -= 1
-            break
         vain = 0 if seconds[k, r, c] < lowest else vain + 1
         lowest = min(lowest, seconds[k, r, c])
     return _straight_down(seconds, kinds, cells, count)

@@ -105,7 +105,7 @@ def least_times(
     mode: int,
     poses: Floats,
 ) -> Floats:
-    """(n,) the least over all places seen from poses (n, 3), corners and goal, of driving on from there and turning to it.
+    """(n,) the least over all places seen from poses (n, 3), corners and goal, of turning to it and driving on from it.
 
     goal: x, y, radius; limits: vmax, wmax.
     """

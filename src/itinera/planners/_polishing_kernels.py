@@ -175,8 +175,8 @@ def chain_seconds(
     """Seconds of a chain of `count` legs; inf if it is not clear, or not worth following to its end.
 
     states (n + 1, 4) <- x, y, heading, seconds where each leg begins, from leg `first` on; row `first` is given.
-    `known` are those of a known chain that takes `bound` seconds. Where both are at the same waypoint, the known one may
-    pivot and go on as the new one does: a new chain that is not there before that is followed no further.
+    `known` are those of a known chain that takes `bound` seconds. Where both are at the same waypoint, the known one
+    may pivot and go on as the new one does: a new chain that is not there before that is followed no further.
     """
     shift = known_count - count
     for k in range(first, count):

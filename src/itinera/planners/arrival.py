@@ -75,13 +75,22 @@ class ArrivalField:
         """(n, 2) places from a pose to the goal, each in a clear straight line from the one before."""
         x, y, heading = np.asarray(pose, dtype=np.float64)
         row, column = self._node(x, y)
+        if self.seconds[:, row, column].min() > kernels.REACHED:
+            raise NoRoute(
+                f"No way leads from ({x:.2f}, {y:.2f}) to the goal at ({self.goal[0]:.2f}, {self.goal[1]:.2f})."
+            )
         speeds, turns = controls(self.dynamics)
         turn = heading / (2 * math.pi) * len(self.seconds)
         cells = kernels.descend(self.seconds, self.kinds, self.resolution, speeds, turns, row, column, turn)
-        if self.kinds[tuple(cells[-1])] != kernels.GIVEN:
-            raise NoRoute(f"No way leads from ({x:.2f}, {y:.2f}) to the goal at {tuple(self.goal.round(2))}.")
+        assert self.kinds[tuple(cells[-1])] == kernels.GIVEN
         middles = (cells[:, ::-1] - 0.5) * self.resolution
         return np.concatenate(([(x, y)], middles, [self.goal]))
+
+    @property
+    def least(self) -> Array:
+        """(rows, columns) seconds from the middle of each cell at its best heading; inf from where there is no way."""
+        found = self.seconds.min(axis=0)[1:-1, 1:-1].astype(np.float64)
+        return np.where(found < kernels.FAR, found, np.inf)
 
     def _node(self, x: float, y: float) -> tuple[int, int]:
         """The row and column of the cell a place is in; of a place on a border, one that is allowed."""
@@ -152,10 +161,15 @@ def _give(
     goal_radius: float,
     dynamics: Dynamics,
 ) -> None:
-    """seconds <- those of the given cells: none in a disc, else those of the fastest leg to the point."""
+    """seconds <- those of the given cells: none in a disc, else those of the fastest leg to the point.
+
+    Half a cell from the point, where the lattice cannot tell headings apart, they are those of the straight line.
+    """
     rows, columns = np.nonzero(kinds == kernels.GIVEN)
     points = np.tile(goal, (len(rows), 1))
+    apart = np.hypot(*_offsets(kinds.shape, resolution, goal))[rows, columns]
     for k in range(len(seconds)):
         heading = np.full(len(rows), 2 * math.pi * k / len(seconds))
         poses = np.column_stack(((columns - 0.5) * resolution, (rows - 0.5) * resolution, heading))
-        seconds[k, rows, columns] = 0.0 if goal_radius > 0 else legs(dynamics, poses, points)[1]
+        found = np.where(apart < 0.5 * resolution, apart / dynamics.vmax, legs(dynamics, poses, points)[1])
+        seconds[k, rows, columns] = 0.0 if goal_radius > 0 else found

@@ -26,20 +26,24 @@ _NEAR = 1e-9  # metres: what lies on a border lies in all cells beside it
 
 @dataclass(frozen=True, eq=False)
 class LowerBound:
-    """The least times to a goal that its geometry and a robot's limits allow."""
+    """The least times to a goal that its geometry and a robot's limits allow.
 
+    A goal's disc may reach out of the floor, so there is a border of blocked cells all round as wide as its radius.
+    """
+
+    border: float  # metres, the width of the border: where the low corner of the floor lies
     allowed: NDArray[np.bool_]  # (rows, columns) where the robot's centre may be
     wider: NDArray[np.bool_]  # (rows, columns) where it may be, and what lies within the goal's radius of that
     parts: NDArray[np.int32]  # (rows, columns) the connected part of each allowed cell, 0 elsewhere
     resolution: float  # metres, the side of a cell
-    goal: Array  # (3,) x, y, radius; metres
+    goal: Array  # (3,) x, y, from the corner of the border, and radius; metres
     dynamics: Dynamics
-    bends: Array  # (n, 3) the corners round which shortest paths bend: x, y, side
+    bends: Array  # (n, 3) the corners round which shortest paths bend: x, y, from the corner of the border, and side
     lengths: Array  # (n,) metres, the shortest from each corner to the goal; inf: no way
 
     def at(self, poses: ArrayLike) -> Array:
         """(n,) seconds that every drive from poses (n, 3) to the goal takes at least; inf from where there is none."""
-        asked = np.ascontiguousarray(np.atleast_2d(np.asarray(poses, dtype=np.float64)))
+        asked = np.atleast_2d(np.asarray(poses, dtype=np.float64)) + np.array([self.border, self.border, 0.0])
         found = self._least(asked, _turning(self.dynamics))
         if self.goal[2] == 0 and not self.dynamics.reverse:
             found = np.maximum(found, legs(_freer(self.dynamics), asked, np.tile(self.goal[:2], (len(asked), 1)))[1])
@@ -48,7 +52,7 @@ class LowerBound:
     def shortest(self, points: ArrayLike) -> Array:
         """(n,) metres of the shortest paths from points (n, 2) to the goal, never over-estimated; inf: no way."""
         places = np.atleast_2d(np.asarray(points, dtype=np.float64))
-        asked = np.column_stack((places[:, :2], np.zeros(len(places))))
+        asked = np.column_stack((places[:, :2] + self.border, np.zeros(len(places))))
         found = self._least(asked, kernels.NEVER) * self.dynamics.vmax
         return self._reachable(asked, np.maximum(found - MARGIN * self.dynamics.vmax, 0.0))
 
@@ -73,8 +77,10 @@ def lower_bound(
     allowed: NDArray[np.bool_], resolution: float, goal: ArrayLike, goal_radius: float, dynamics: Dynamics
 ) -> LowerBound:
     """The bound for one goal, a point (radius 0) or a disc, to be asked for any number of poses."""
-    x, y = np.asarray(goal, dtype=np.float64)
-    cells = np.ascontiguousarray(allowed, dtype=np.bool_)
+    around = math.ceil(goal_radius / resolution) + 1 if goal_radius > 0 else 0
+    border = around * resolution
+    x, y = np.asarray(goal, dtype=np.float64) + border
+    cells = np.pad(allowed, around)
     wider = cells
     if goal_radius > 0:
         # A line moved by no more than the radius stays in cells whose middle is that near, two half diagonals aside.
@@ -85,7 +91,7 @@ def lower_bound(
     lengths = kernels.lengths(cells, wider, resolution, bends, float(x), float(y), float(goal_radius))
     known = np.isfinite(lengths)
     disc = np.array([x, y, goal_radius], dtype=np.float64)
-    return LowerBound(cells, wider, parts, resolution, disc, dynamics, bends[known], lengths[known])
+    return LowerBound(border, cells, wider, parts, resolution, disc, dynamics, bends[known], lengths[known])
 
 
 def _turning(dynamics: Dynamics) -> int:

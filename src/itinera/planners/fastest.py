@@ -7,15 +7,15 @@ cost one field.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from itinera.errors import BadArgument, NoRoute
-from itinera.planners.arrival import ArrivalField
+from itinera.errors import BadArgument
+from itinera.planners.arrival import HEADINGS, ArrivalField
 from itinera.planners.bounds import LowerBound, lower_bound
 from itinera.planners.driving import Drive
 from itinera.planners.dynamics import Dynamics, holonomic, point_turn, unicycle
@@ -25,6 +25,9 @@ from itinera.worlds import Array
 from itinera.worlds.grid import Grid
 
 RADIUS = 0.2  # metres, of the robot
+TREES = 4  # random ones that look for a faster drive than the field's
+MOST_BYTES = 190_000_000  # of a field
+FEWEST = 16  # headings, however large the map
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +79,7 @@ class ToGoal:
 
         With `trees`, so many random trees look for a faster drive than the field's, seeded by `seed`.
         """
-        pose = np.array(start, dtype=np.float64)
-        if pose.shape != (3,) or not np.isfinite(pose).all():
-            raise BadArgument(f"A start is a pose (x, y, heading), not {pose.tolist()}.")
-        if not self.grid.part_of(pose[:2], self.radius)[0]:
-            raise BadArgument(_unable("the start", self.grid.to_frame(pose[:2]), self.radius))
+        pose = self.checked(start)
         low = float(self.bound.at(pose[None])[0])
         if math.isinf(low):
             return NEVER
@@ -88,13 +87,26 @@ class ToGoal:
         best = min(drives, key=lambda drive: drive.duration(self.dynamics), default=None)
         return Fastest(low, math.inf, None) if best is None else Fastest(low, best.duration(self.dynamics), best)
 
+    def checked(self, start: ArrayLike) -> Array:
+        """The start as a pose where the robot can stand."""
+        pose = np.array(start, dtype=np.float64)
+        if pose.shape != (3,) or not np.isfinite(pose).all():
+            raise BadArgument(f"A start is a pose (x, y, heading), not {pose.tolist()}.")
+        if not self.grid.part_of(pose[:2], self.radius)[0]:
+            raise BadArgument(_unable("the start", self.grid.to_frame(pose[:2]), self.radius))
+        return pose
+
+    def simply(self, start: Array) -> Drive | None:
+        """A drive along the shortest path, which is quick to find; None if there is none."""
+        if not math.isfinite(self._shortest.time(start)[0]):
+            return None
+        return self._polished(start, self.dynamics, [self._shortest.rollout(start)])
+
     def _drives(self, start: Array, trees: int, seed: int) -> Iterator[Drive | None]:
-        try:
-            way = self.field.rollout(start)
-        except NoRoute:
-            # A lattice may have no node on either side of where a robot still fits; the shortest path does.
-            way = self._shortest.rollout(start)
-        yield self._polished(start, way)
+        ways = [field.rollout(start) for field in (self.field, self._shortest) if math.isfinite(field.time(start)[0])]
+        yield self._polished(start, self.dynamics, ways)
+        if self.dynamics.reverse:  # which a local search may find no use for, or a bad one
+            yield self._polished(start, replace(self.dynamics, reverse=False), ways)
         if trees:
             yield best_of_several(
                 self.grid.allowed(self.radius),
@@ -103,14 +115,14 @@ class ToGoal:
                 start,
                 self.goal,
                 self.goal_radius,
-                hints=way,
+                hints=np.concatenate(ways),
                 trees=trees,
                 seed=seed,
             )
 
-    def _polished(self, start: Array, way: Array) -> Drive | None:
+    def _polished(self, start: Array, dynamics: Dynamics, ways: Sequence[Array]) -> Drive | None:
         cells = self.grid.allowed(self.radius)
-        return polish(cells, self.grid.resolution, self.dynamics, start, self.goal, self.goal_radius, way)
+        return polish(cells, self.grid.resolution, dynamics, start, self.goal, self.goal_radius, *ways)
 
     @cached_property
     def _shortest(self) -> ArrivalField:
@@ -118,7 +130,9 @@ class ToGoal:
 
     def _field(self, dynamics: Dynamics) -> ArrivalField:
         cells = self.grid.allowed(self.radius)
-        return ArrivalField.of(cells, self.grid.resolution, self.goal, self.goal_radius, dynamics)
+        # Four bytes for each heading in each cell: on a very large map fewer headings are looked at.
+        headings = min(HEADINGS, max(FEWEST, MOST_BYTES // (4 * cells.size) // 4 * 4))
+        return ArrivalField.of(cells, self.grid.resolution, self.goal, self.goal_radius, dynamics, headings=headings)
 
 
 def fastest(
@@ -129,15 +143,42 @@ def fastest(
     dynamics: Dynamics | None = None,
     radius: float = RADIUS,
     goal_radius: float = 0.0,
-    trees: int = 0,
+    trees: int = TREES,
     seed: int = 0,
 ) -> Fastest:
     """Between which times the fastest drive from a pose (x, y, heading) to a goal (x, y) lies, and one that proves it.
 
     Start and goal are in the grid's own frame; the default robot is the unicycle of 0.25 m/s and 10 °/s.
     """
-    to_goal = ToGoal(grid, np.asarray(goal, dtype=np.float64), dynamics or unicycle(), radius, goal_radius)
-    return to_goal.from_pose(start, trees=trees, seed=seed)
+    whole = ToGoal(grid, np.asarray(goal, dtype=np.float64), dynamics or unicycle(), radius, goal_radius)
+    pose = whole.checked(start)
+    simple = whole.simply(pose)
+    if simple is None:
+        return whole.from_pose(pose, trees=trees, seed=seed)
+    near, corner = _surroundings(whole, pose, simple.duration(whole.dynamics) * whole.dynamics.vmax)
+    found = near.from_pose(pose - [*corner, 0.0], trees=trees, seed=seed)
+    best = simple if found.drive is None else Drive(pose, found.drive.moves)
+    # Moved back to where it was, a drive may touch what it touched by a hair more.
+    if simple.duration(whole.dynamics) < best.duration(whole.dynamics) or not best.is_clear(grid, radius):
+        best = simple
+    return Fastest(found.low, best.duration(whole.dynamics), best)
+
+
+def _surroundings(whole: ToGoal, pose: Array, reach: float) -> tuple[ToGoal, Array]:
+    """The part of a map that a drive of `reach` metres can touch, and its low corner: the rest cannot matter.
+
+    Whoever drives that far in all is never farther from start and goal together than that.
+    """
+    cells, size = whole.grid.allowed(whole.radius), whole.grid.resolution
+    middle, across = (pose[:2] + whole.goal) / 2, whole.goal - pose[:2]
+    # Half the box around the ellipse of all such places, whose foci are start and goal.
+    long = reach + whole.goal_radius
+    half = np.sqrt(np.maximum(long**2 - (across @ across) + across**2, 0.0)) / 2
+    low = np.maximum(np.floor((middle - half) / size).astype(int) - 1, 0)
+    high = np.minimum(np.ceil((middle + half) / size).astype(int) + 1, cells.shape[::-1])
+    part = Grid(~cells[low[1] : high[1], low[0] : high[0]], size)
+    # The radius has been taken off already.
+    return ToGoal(part, whole.goal - low * size, whole.dynamics, 0.0, whole.goal_radius), low * size
 
 
 def dynamics_named(name: str, vmax: float, wmax: float, *, reverse: bool = False) -> Dynamics:

@@ -22,6 +22,7 @@ from itinera.planners.dynamics import Dynamics
 from itinera.planners.fastest import ToGoal, dynamics_named
 from itinera.tasks.fastest import ReferenceRobot
 from itinera.worlds import Array
+from itinera.worlds.field import SNAP
 from itinera.worlds.grid import Grid
 from itinera.worlds.storey import grid_of_surface
 from itinera.worlds.surface import Surface
@@ -54,8 +55,8 @@ class Batch:
     overlay: Grid  # all storeys laid over one another: whoever moves through the building moves here, seen from above
     goal: Array  # (2,) metres
     starts: Array  # (n, 3) x, y, heading
-    straight: Array  # (n,) metres to the goal through the air; inf where no way leads over the ground
-    on_floor: NDArray[np.bool_]  # (n,) whether the start is on the goal's storey
+    straight: Array  # (n,) metres to the goal through the air, at least; inf where no way leads over the ground
+    on_floor: NDArray[np.bool_]  # (n,) whether the start is on the goal's storey, and the way need not leave it
 
     def only(self, which: NDArray[np.bool_]) -> Batch:
         """The batch with these of its ways, (n,)."""
@@ -74,24 +75,30 @@ class Bounds:
 
 
 def strays(surface: Surface, ways: Ways, goal_radius: float) -> tuple[Array, Array]:
-    """How far starts and goals, (n,) each, are from where the robot can stand, metres; 0 for what a cell can explain.
+    """How far starts and goals, (n,) each, are from where the robot can stand, metres; inf for farther than SNAP.
 
-    The border of a surface is right to a cell. A goal with a radius need not be stood upon, only be near enough.
+    A cell is the accuracy of a surface's border, and counts as 0. A goal with a radius need not be stood upon.
     """
-    allowed = surface.ground.size, max(surface.ground.size, goal_radius)
-    gaps = [surface.snap(places, reach=np.inf)[1] for places in (ways.starts, ways.goals)]
-    starts, goals = (np.where(gap <= most, 0.0, gap) for gap, most in zip(gaps, allowed, strict=True))
-    return starts, goals
+    cell = surface.ground.size
+    starts, goals = surface.snap(ways.starts)[1], _near_goals(surface, ways, goal_radius)[1]
+    return np.where(starts <= cell, 0.0, starts), np.where(goals <= max(cell, goal_radius), 0.0, goals)
+
+
+def _near_goals(surface: Surface, ways: Ways, goal_radius: float) -> tuple[Array, Array]:
+    return surface.snap(ways.goals, reach=max(SNAP, goal_radius))
 
 
 def batches_of(surface: Surface, ways: Ways, goal_radius: float) -> Iterator[Batch]:
     """The ways over the surface of the reference robot, none of which may stray, by floor and goal."""
-    starts, goals = surface.snap(ways.starts)[0], surface.snap(ways.goals, reach=max(0.5, goal_radius))[0]
+    starts, goals = surface.snap(ways.starts)[0], _near_goals(surface, ways, goal_radius)[0]
     levels = (np.round(goals[:, 2] / LEVELS) * LEVELS).round(6)
     apart = surface.island(starts) != surface.island(goals)
     # A goal with a radius is the middle of a disc, and stays there even if nobody can stand on it.
     aims = (ways.goals if goal_radius > 0 else goals)[:, :2]
-    straight = np.where(apart, np.inf, np.linalg.norm(starts - np.column_stack((aims, goals[:, 2])), axis=1))
+    # The disc reaches as high and as low as its floor.
+    within = goal_radius + surface.ground.climb + LEVELS if goal_radius > 0 else 0.0
+    air = np.linalg.norm(starts - np.column_stack((aims, goals[:, 2])), axis=1) - within
+    straight = np.where(apart, np.inf, np.maximum(air, 0.0))
     overlay, floors = _overlay(surface), {level: grid_of_surface(surface, level) for level in np.unique(levels)}
     poses = overlay.to_local(np.column_stack((starts[:, :2], ways.headings)))
     beside = np.abs(starts[:, 2] - levels) <= surface.ground.climb
@@ -99,9 +106,9 @@ def batches_of(surface: Surface, ways: Ways, goal_radius: float) -> Iterator[Bat
     for number in np.argsort(first):
         rows = np.flatnonzero(group.ravel() == number)
         floor, goal = floors[levels[rows[0]]], overlay.to_local(aims[rows[0]])
-        on_floor = beside[rows] & (floor.part_of(poses[rows, :2], _TAKEN_OFF) > 0)
-        if goal_radius == 0 and not floor.part_of(goal, _TAKEN_OFF)[0]:
-            on_floor[:] = False  # the goal is on a step between two floors
+        parts, here = floor.part_of(poses[rows, :2], _TAKEN_OFF), floor.part_of(goal, _TAKEN_OFF)[0]
+        # A goal point on a step between two floors is on neither; a disc may reach into several parts.
+        on_floor = beside[rows] & (parts > 0) & ((parts == here) | (goal_radius > 0))
         yield Batch(rows, floor, overlay, goal, poses[rows], straight[rows], on_floor)
 
 
@@ -155,8 +162,8 @@ def _least(batch: Batch, dynamics: Dynamics, goal_radius: float) -> Array:
         return np.empty(0)
     cells = batch.overlay.allowed(_TAKEN_OFF)
     laid_over = lower_bound(cells, batch.overlay.resolution, batch.goal, goal_radius, dynamics).at(batch.starts)
-    through_air = np.maximum(batch.straight - goal_radius, 0.0) / dynamics.vmax - MARGIN
-    return np.maximum(np.where(np.isfinite(laid_over), laid_over, 0.0), np.maximum(through_air, 0.0))
+    through_air = np.maximum(batch.straight / dynamics.vmax - MARGIN, 0.0)
+    return np.maximum(np.where(np.isfinite(laid_over), laid_over, 0.0), through_air)
 
 
 def dynamics_of(robot: ReferenceRobot) -> Dynamics:
@@ -174,7 +181,7 @@ def keys_of(batch: Batch, robot: ReferenceRobot) -> list[str]:
     keys = []
     for pose, straight, on_floor in zip(batch.starts, batch.straight, batch.on_floor, strict=True):
         own = state.copy()
-        own.update(pose.tobytes() + straight.tobytes() + bytes([on_floor]))
+        own.update(pose.tobytes() + straight.tobytes() + on_floor.tobytes())
         keys.append(own.hexdigest())
     return keys
 

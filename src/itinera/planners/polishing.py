@@ -20,6 +20,7 @@ from itinera.worlds import Array
 from itinera.worlds._grid_kernels import moves_clear, point_clear
 
 _TRIALS, _TRIES = 15000, 3  # candidates weighed by one polish, and in how many independent searches
+_HOPEFUL = 1.02  # times the best after one search: what is slower is not searched on
 _PATIENCE = 60  # trials per waypoint before the steps shrink
 _MOST = 48  # waypoints of a chain, unless it begins with more
 _STATIONS = 15  # parts of the chain, at the ends of which the first, thorough look chooses places
@@ -35,12 +36,13 @@ def polish(
     start: Array,
     goal: Array,
     goal_radius: float,
-    waypoints: Array,
+    *ways: Array,
 ) -> Drive | None:
-    """The fastest drive found near a chain of waypoints (n, 2), from a pose into a disc; None if no chain is clear.
+    """The fastest drive found near chains of waypoints (n, 2), from a pose into a disc; None if no chain is clear.
 
     The waypoints lead from the start to the goal, both left out or not. With `goal_radius` 0 the drive ends on the
-    point. A chain that is clear as straight lines always gives a drive, if the robot can pivot.
+    point. A chain that is clear as straight lines always gives a drive, if the robot can pivot. Of several chains,
+    those that a first search makes much slower than the best are given up.
     """
     start, goal = np.asarray(start, dtype=np.float64), np.asarray(goal, dtype=np.float64)
     if start.shape != (3,) or goal.shape != (2,):
@@ -48,13 +50,15 @@ def polish(
     allowed = frozen(allowed)
     if np.hypot(*(goal - start[:2])) <= goal_radius:
         return Drive(start, np.empty((0, 2)))
-    chain = _ending_in(goal, goal_radius, np.concatenate((start[None, :2], np.asarray(waypoints).reshape(-1, 2))))
-    found = _shortcut(allowed, resolution, dynamics, start, chain)
-    if found is None:
-        return None
-    chains = [
-        _improved(allowed, resolution, dynamics, start, np.append(goal, goal_radius), found, k) for k in range(_TRIES)
-    ]
+    disc = np.append(goal, goal_radius)
+    begun = [_ending_in(goal, goal_radius, np.concatenate((start[None, :2], way.reshape(-1, 2)))) for way in ways]
+    found = [_shortcut(allowed, resolution, dynamics, start, chain) for chain in begun]
+    first = [(one, _improved(allowed, resolution, dynamics, start, disc, one, 0)) for one in found if one is not None]
+    least = min((improved[0] for _, improved in first), default=math.inf)
+    chains = [improved for _, improved in first]
+    for one, improved in first:
+        if improved[0] <= _HOPEFUL * least:
+            chains += [_improved(allowed, resolution, dynamics, start, disc, one, k) for k in range(1, _TRIES)]
     drives = [_drive(dynamics, start, *chain[1:]) for chain in sorted(chains, key=lambda chain: chain[0])]
     # Checked once more from move to move, as others will: rounding adds up that the search does not see.
     return next((drive for drive in drives if moves_clear(allowed, resolution, drive.start, drive.moves) < 0), None)
@@ -116,7 +120,8 @@ def _beside(chain: Array, gone: Array, marks: Array) -> Array:
     ahead = along(marks + _SIGHT) - along(marks - _SIGHT)
     ahead /= np.maximum(np.hypot(*ahead.T), 1e-9)[:, None]
     aside = np.tile(_ASIDE, len(marks) // len(_ASIDE))
-    return along(marks) + aside[:, None] * np.column_stack((-ahead[:, 1], ahead[:, 0]))
+    places: Array = along(marks) + aside[:, None] * np.column_stack((-ahead[:, 1], ahead[:, 0]))
+    return places
 
 
 def _ending_in(goal: Array, goal_radius: float, chain: Array) -> Array:

@@ -30,7 +30,7 @@ class DrawnDrive:
     """A drive and what the legend says of it."""
 
     name: str
-    path: Array  # (n, 4) x, y, heading, seconds; in the grid's own frame
+    path: Array  # (n, 4) x, y, heading, seconds; in the frame of the floor's origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +40,7 @@ class Floor:
     blocked: NDArray[np.bool_]  # (rows, columns)
     allowed: NDArray[np.bool_]  # (rows, columns) where the robot's centre may be
     resolution: float  # metres
+    origin: tuple[float, float] = (0.0, 0.0)  # metres, of the low corner of cell (0, 0)
     seconds: Array | None = None  # (rows, columns) to the goal from each cell at its best heading; inf: never
     tree: Array | None = None  # (n, 2, 2) the edges of a random tree
 
@@ -68,17 +69,19 @@ def draw_drives(
 
 def _window(floor: Floor, places: Array) -> tuple[Array, Array]:
     """What is shown: the whole map, or where it is much larger than the drives their surroundings."""
+    origin = np.array(floor.origin)
     size = np.array(floor.blocked.shape[::-1]) * floor.resolution
     low, high = places.min(axis=0), places.max(axis=0)
     around = max(MARGIN, 0.35 * float((high - low).max()))
-    return np.maximum(low - around, 0.0), np.minimum(high + around, size)
+    return np.maximum(low - around, origin), np.minimum(high + around, origin + size)
 
 
 def _draw_floor(ax: Axes, floor: Floor) -> None:
     from matplotlib.colors import to_rgb
 
     rows, columns = floor.blocked.shape
-    extent = (0.0, columns * floor.resolution, 0.0, rows * floor.resolution)
+    x, y = floor.origin
+    extent = (x, x + columns * floor.resolution, y, y + rows * floor.resolution)
     picture = np.empty((rows, columns, 3))
     picture[:] = to_rgb(GROUND)
     picture[~floor.allowed] = to_rgb(KEPT_OFF)
@@ -101,7 +104,7 @@ def _draw_drive(ax: Axes, drive: DrawnDrive, number: int) -> None:
     some = np.unique(np.linspace(0, len(x) - 1, min(ARROWS, len(x))).astype(int))
     ax.quiver(
         x[some], y[some], np.cos(heading[some]), np.sin(heading[some]),
-        color=colour, angles="xy", scale=34, width=0.004, zorder=5,
+        color=colour, angles="xy", units="inches", scale_units="inches", scale=5.0, width=0.025, zorder=5,
     )  # fmt: skip
 
 

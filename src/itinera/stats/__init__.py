@@ -2,18 +2,23 @@
 
 from itinera.stats.aggregates import interquartile_mean, joint_success, mean_over_joint, performance_profile
 from itinera.stats.bootstrap import clustered, hierarchical
+from itinera.stats.hierarchy import paired_effect, ratio_of_sums, resample_sums
 from itinera.stats.intervals import Interval, interval, wilson
 from itinera.stats.means import MeanEstimate, estimate_mean, intra_cluster_correlation
+from itinera.stats.mixed import MODELS, LikelihoodRatio, MixedFit, fit_mixed, likelihood_ratio
 from itinera.stats.paired import Difference, paired_difference, probability_of_improvement
 from itinera.stats.power import Comparison, Plan, achieved_power, detectable, episodes_needed
 from itinera.stats.samples import cluster_codes
 from itinera.stats.ties import Ties, tie_groups
 
 __all__ = [
+    "MODELS",
     "Comparison",
     "Difference",
     "Interval",
+    "LikelihoodRatio",
     "MeanEstimate",
+    "MixedFit",
     "Plan",
     "Ties",
     "achieved_power",
@@ -22,15 +27,20 @@ __all__ = [
     "detectable",
     "episodes_needed",
     "estimate_mean",
+    "fit_mixed",
     "hierarchical",
     "interquartile_mean",
     "interval",
     "intra_cluster_correlation",
     "joint_success",
+    "likelihood_ratio",
     "mean_over_joint",
     "paired_difference",
+    "paired_effect",
     "performance_profile",
     "probability_of_improvement",
+    "ratio_of_sums",
+    "resample_sums",
     "tie_groups",
     "wilson",
 ]

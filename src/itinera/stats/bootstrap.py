@@ -1,13 +1,12 @@
 """Intervals by resampling, for statistics that have no formula: whole scenes at a time, or level by level.
 
 For a mean, `intervals.interval` is faster and covers better; these are for medians, interquartile means, ratios, and
-for reproducing analyses that resample.
+for reproducing analyses that resample. For statistics made of sums, `hierarchy.py` covers better.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -16,11 +15,10 @@ from numpy.typing import ArrayLike
 from itinera.errors import BadArgument
 from itinera.stats.intervals import Interval
 from itinera.stats.samples import Floats, Integers, Labels, as_values, check_level, cluster_codes
+from itinera.stats.tree import Tree, grow, in_batches, redraw_nested
 
 Statistic: TypeAlias = Callable[[Floats], float]
 Flavour: TypeAlias = Literal["percentile", "t"]
-
-_ROWS_AT_ONCE = 1 << 20  # keeps a batch of resamples within some tens of megabytes
 
 
 def clustered(
@@ -69,26 +67,8 @@ def hierarchical(
     numbers, tree = _prepare(values, levels, statistic, flavour, resamples, level)
     if statistic is np.mean:
         return _for_mean(numbers, tree, flavour, _redraw_nested_sums(numbers, tree, resamples, rng), level)
-    draws = (_redraw_nested(tree, 1, rng)[0] for _ in range(resamples))
+    draws = (redraw_nested(tree, 1, rng)[0] for _ in range(resamples))
     return _percentile(float(statistic(numbers)), np.array([float(statistic(numbers[rows])) for rows in draws]), level)
-
-
-@dataclass(frozen=True)
-class _Tree:
-    """Clusters of clusters of values, the values sorted so that everything below a node lies together.
-
-    `first[k]` and `count[k]` say, for each node of level k, which nodes of the next level are its own; below the last
-    level these are the values themselves.
-    """
-
-    first: tuple[Integers, ...]
-    count: tuple[Integers, ...]
-    rows: Integers  # (outermost nodes,) how many values lie below each
-
-    @property
-    def starts(self) -> Integers:
-        """Where the values of each outermost node begin."""
-        return np.cumsum(self.rows) - self.rows
 
 
 # One batch of resamples of the mean: totals and numbers of values of each drawn outermost cluster, (batch, clusters).
@@ -97,7 +77,7 @@ _Sums: TypeAlias = tuple[Floats, Floats]
 
 def _prepare(
     values: ArrayLike, levels: Sequence[Labels], statistic: Statistic, flavour: Flavour, resamples: int, level: float
-) -> tuple[Floats, _Tree]:
+) -> tuple[Floats, Tree]:
     check_level(level)
     if resamples < 1:
         raise BadArgument(f"{resamples} resamples make no interval. Give at least 1; 2000 is usual.")
@@ -106,7 +86,7 @@ def _prepare(
     if flavour == "t" and statistic is not np.mean:
         raise BadArgument('The "t" flavour knows the standard error of the mean only. Choose "percentile" here.')
     numbers = as_values(values)
-    order, tree = _grow([cluster_codes(labels, size=len(numbers)) for labels in levels])
+    order, tree = grow([cluster_codes(labels, size=len(numbers)) for labels in levels])
     if len(tree.rows) < 2:
         raise BadArgument(
             "All values lie in one cluster, and redrawing it changes nothing. Give at least two clusters."
@@ -114,49 +94,23 @@ def _prepare(
     return numbers[order], tree
 
 
-def _grow(levels: Sequence[Integers]) -> tuple[Integers, _Tree]:
-    """The order that sorts values by level, and the tree over the sorted values."""
-    order = np.lexsort(list(reversed(levels)))
-    size = len(order)
-    changes = np.zeros(size, dtype=bool)
-    changes[0] = True
-    starts = []  # per level: where in the sorted values its nodes begin
-    for codes in levels:
-        arranged = codes[order]
-        changes[1:] |= arranged[1:] != arranged[:-1]
-        starts.append(np.flatnonzero(changes))
-    first, count = [], []
-    for here, below in zip(starts, [*starts[1:], np.arange(size)], strict=True):
-        begin = np.searchsorted(below, here)
-        first.append(begin)
-        count.append(np.diff(begin, append=len(below)))
-    return order, _Tree(tuple(first), tuple(count), np.diff(starts[0], append=size))
-
-
-def _batches(resamples: int, rows_each: int) -> Iterator[int]:
-    """How many resamples to make at a time."""
-    batch = max(1, _ROWS_AT_ONCE // rows_each)
-    for done in range(0, resamples, batch):
-        yield min(batch, resamples - done)
-
-
-def _redraw_sums(values: Floats, tree: _Tree, resamples: int, rng: np.random.Generator) -> Iterator[_Sums]:
+def _redraw_sums(values: Floats, tree: Tree, resamples: int, rng: np.random.Generator) -> Iterator[_Sums]:
     totals, sizes = np.add.reduceat(values, tree.starts), tree.rows.astype(np.float64)
     count = len(totals)
-    for batch in _batches(resamples, count):
+    for batch in in_batches(resamples, count):
         drawn = rng.integers(count, size=(batch, count))
         yield totals[drawn], sizes[drawn]
 
 
-def _redraw_nested_sums(values: Floats, tree: _Tree, resamples: int, rng: np.random.Generator) -> Iterator[_Sums]:
+def _redraw_nested_sums(values: Floats, tree: Tree, resamples: int, rng: np.random.Generator) -> Iterator[_Sums]:
     shape = (-1, len(tree.rows))
-    for batch in _batches(resamples, len(values)):
-        rows, sizes = _redraw_nested(tree, batch, rng)
+    for batch in in_batches(resamples, len(values)):
+        rows, sizes = redraw_nested(tree, batch, rng)
         totals = np.add.reduceat(values[rows], np.cumsum(sizes) - sizes)
         yield totals.reshape(shape), sizes.reshape(shape).astype(np.float64)
 
 
-def _redraw_clusters(tree: _Tree, resamples: int, rng: np.random.Generator) -> Iterator[Integers]:
+def _redraw_clusters(tree: Tree, resamples: int, rng: np.random.Generator) -> Iterator[Integers]:
     """The rows of each resample: all values of clusters drawn with replacement."""
     starts, count = tree.starts, len(tree.rows)
     for _ in range(resamples):
@@ -166,21 +120,7 @@ def _redraw_clusters(tree: _Tree, resamples: int, rng: np.random.Generator) -> I
         yield np.arange(ends[-1]) + np.repeat(starts[drawn] - ends + sizes, sizes)
 
 
-def _redraw_nested(tree: _Tree, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """The rows of a batch of resamples on end, and how many of them each drawn outermost cluster brought."""
-    outermost = len(tree.rows)
-    nodes = rng.integers(outermost, size=batch * outermost)
-    sizes = np.ones(len(nodes), dtype=np.int64)
-    for first, count in zip(tree.first, tree.count, strict=True):
-        children = count[nodes]
-        sizes = np.add.reduceat(children, np.cumsum(sizes) - sizes)
-        among = np.repeat(children, children)
-        # A uniform number times the count, rounded down, picks one child of each slot's own node.
-        nodes = np.repeat(first[nodes], children) + (rng.random(len(among)) * among).astype(np.int64)
-    return nodes, sizes
-
-
-def _for_mean(values: Floats, tree: _Tree, flavour: Flavour, batches: Iterator[_Sums], level: float) -> Interval:
+def _for_mean(values: Floats, tree: Tree, flavour: Flavour, batches: Iterator[_Sums], level: float) -> Interval:
     totals, sizes = np.add.reduceat(values, tree.starts), tree.rows.astype(np.float64)
     mean, error = (float(part[0]) for part in _means_and_errors(totals[None], sizes[None]))
     resampled = [_means_and_errors(*sums) for sums in batches]

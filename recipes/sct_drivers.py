@@ -1,0 +1,122 @@
+"""What SPL cannot tell: scripted drivers on PointNav in Hearth's val-unseen houses, as in Table I of the SCT paper.
+
+Drivers of three action spaces go the same shortest ways: one that turns on the spot, and two unicycles that curve. T is
+that of a unicycle to the goal point for all of them, as there. Expected: everybody arrives; each unicycle has a higher
+SCT and a lower SPL than the driver with point turns, over all episodes and over those that all of them solved. The
+paper's agents are learnt, see with a camera and fail now and then, so only the order is to be compared; there SPL is
+lower where all succeed (SPL∩), but not over all episodes for 6 actions, which succeed more often. On 10 episodes of
+each house of season 1: SCT 69, 86 and 81 for point turns and for 6 and 15 actions, SPL 98.5, 95.3 and 95.9.
+
+    python recipes/sct_drivers.py SEASON                # of `itinera build hearth`; 10 episodes per house, some minutes
+    python recipes/sct_drivers.py SEASON --episodes 72  # all of them
+
+Yokoyama, Ha, Batra 2021, Success Weighted by Completion Time, Table I (agents trained with the decaying reward).
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+from itinera.formats import pointnav
+
+TASKS = "pointnav/val_unseen/val_unseen.json.gz"
+SHOWN = ("SCT", "SPL", "SR", "SCT∩", "SPL∩")
+PAPER = {
+    "point-turn": ("65.99 ± 2.07", "87.91 ± 2.28", "93.96 ± 2.09", "71.75 ± 1.45", "94.90 ± 1.08"),
+    "unicycle-6": ("88.92 ± 1.84", "88.07 ± 1.61", "98.79 ± 0.96", "93.66 ± 1.19", "91.64 ± 1.02"),
+    "unicycle-15": ("86.01 ± 2.10", "85.37 ± 1.87", "95.77 ± 1.77", "91.09 ± 1.56", "89.66 ± 1.34"),
+}
+
+
+def itinera(*command: object) -> Any:
+    """What a command prints as JSON."""
+    words = [sys.executable, "-m", "itinera.cli.main", *map(str, command), "--json"]
+    done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise SystemExit(f"itinera {' '.join(map(str, command))} ended with {done.returncode}.")
+    return msgspec.json.decode(done.stdout)
+
+
+def first_of_each(season: Path, out: Path, episodes: int) -> Path:
+    """A file with so many tasks of each house; fewer where there are no more."""
+    split = pointnav.read_split(season / TASKS)
+    rows = sorted(row for own in split.rows_by_world.values() for row in own[:episodes].tolist())
+    file = out / f"tasks-{episodes}.json"
+    pointnav.write_split(file, replace(split, episodes=tuple(split.episodes[row] for row in rows)))
+    return file
+
+
+def driven(drive: str, tasks: Path, season: Path, times: Path) -> tuple[Path, Any]:
+    """The bundle of a driver's scores, and its metrics."""
+    given = ("--tasks", tasks, "--worlds", season)
+    walks, bundle = times.with_name(f"{tasks.stem}-{drive}-walks.jsonl"), times.with_name(f"{drive}.jsonl")
+    itinera("run", "--agent", "expert", "--drive", drive, *given, "--out", walks)
+    return bundle, itinera("score", walks, *given, "--times", times, "--out", bundle)["metrics"]
+
+
+def table_of(compared: Any, scores: dict[str, Any]) -> Table:
+    """A row for each driver, and the paper's below it."""
+    title = (
+        f"{compared['episodes']} episodes in {compared['scenes']} houses, {compared['solved_by_all']} solved by all; "
+        "×100, with 95 % intervals"
+    )
+    table = Table("driver", SHOWN[0], "SCT at T's bounds", *SHOWN[1:], title=title)
+    for drive, metrics in scores.items():
+        ours = [_cell(compared["metrics"][name]["means"][drive]) for name in SHOWN]
+        ends = " – ".join(f"{100 * metrics[name]['mean']:.1f}" for name in ("SCT_low", "SCT_high"))
+        table.add_row(drive, ours[0], ends, *ours[1:])
+        table.add_row("  in the paper", PAPER[drive][0], "", *PAPER[drive][1:], style="dim")
+    return table
+
+
+def _cell(found: dict[str, float]) -> str:
+    return f"{100 * found['mean']:.1f} ({100 * found['low']:.1f} – {100 * found['high']:.1f})"
+
+
+def surprises(compared: Any) -> list[str]:
+    """What did not come out as expected."""
+    told = {name: compared["metrics"][name]["means"] for name in SHOWN}
+    means = {name: {drive: found["mean"] for drive, found in told[name].items()} for name in SHOWN}
+    wrong = []
+    for drive in ("unicycle-6", "unicycle-15"):
+        for fast, short in (("SCT", "SPL"), ("SCT∩", "SPL∩")):
+            if not means[fast][drive] > means[fast]["point-turn"]:
+                wrong.append(f"{drive} has no higher {fast} than point-turn.")
+            if not means[short][drive] < means[short]["point-turn"]:
+                wrong.append(f"{drive} has no lower {short} than point-turn.")
+    return wrong
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("season", type=Path, help="a folder that `itinera build hearth` made")
+    parser.add_argument("--episodes", type=int, default=10, help="of each house")
+    parser.add_argument("--out", type=Path, help="where walks and times are kept; beside the season if left out")
+    asked = parser.parse_args()
+    if not (asked.season / TASKS).exists():
+        raise SystemExit(f"{asked.season} has no {TASKS}. Make it: itinera build hearth --out {asked.season}")
+    out = asked.out or asked.season.with_name(f"{asked.season.name}-sct")
+    tasks = first_of_each(asked.season, out, asked.episodes)
+    times = out / f"{tasks.stem}-times.jsonl"
+    console = Console(width=160)
+    console.print(itinera("fastest-times", tasks, "--worlds", asked.season, "--out", times))
+    found = {drive: driven(drive, tasks, asked.season, times) for drive in PAPER}
+    compared = itinera("compare", *(bundle for bundle, _ in found.values()), "--solved")
+    console.print(table_of(compared, {drive: metrics for drive, (_, metrics) in found.items()}))
+    wrong = surprises(compared)
+    for line in wrong:
+        console.print(line)
+    raise SystemExit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

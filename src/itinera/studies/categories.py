@@ -1,0 +1,79 @@
+"""Which of Matterport's 40 categories a thing's name belongs to, where no table of them is given.
+
+The table is a small one of ours: a name is looked up whole, then by its last word ("round coffee table" is a table).
+Matterport's own, `category_mapping.tsv`, knows every name of its scans; `formats.categories` reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        "wall": "wall, backsplash, back splash, molding, crown molding, moulding",
+        "floor": "floor, rug, carpet, mat, doormat",
+        "chair": "chair, chairs, armchair, highchair, recliner, rocker",
+        "door": "door, doors, doorway, door frame, doorframe, door handle, doorstep, gate",
+        "table": "table, desk, sidetable, workbench, teapoy",
+        "picture": "picture, pictures, painting, paintings, photo, photograph, poster, artwork, picture frame, "
+        "picture frames, frame",
+        "cabinet": "cabinet, cabinets, cupboard, wardrobe, armoire, sideboard, vanity, closet",
+        "cushion": "cushion, cushions, pillow, pillows",
+        "window": "window, windows, windowsill, window sill, window frame, windowframe",
+        "sofa": "sofa, couch, loveseat",
+        "bed": "bed, crib, headboard, mattress",
+        "curtain": "curtain, curtains, drapes",
+        "chest_of_drawers": "dresser, nightstand, bedside table, drawer, drawers, chest of drawers, commode, bureau",
+        "plant": "plant, plants, flower, flowers, tree, bush, houseplant",
+        "sink": "sink, washbasin, basin, wash basin",
+        "stairs": "stairs, stair, staircase, step, steps",
+        "ceiling": "ceiling, dome roof, roof",
+        "toilet": "toilet, urinal, bidet, toilet bowl",
+        "stool": "stool, footstool, footrest",
+        "towel": "towel, towels",
+        "mirror": "mirror, mirrors",
+        "tv_monitor": "tv, television, monitor, screen, computer monitor",
+        "shower": "shower, showerhead, shower head",
+        "column": "column, pillar, pedestal",
+        "bathtub": "bathtub, tub, bath, jacuzzi",
+        "counter": "counter, countertop, kitchen island, island, bar, counter top",
+        "fireplace": "fireplace, hearth, mantle",
+        "lighting": "light, lights, lamp, chandelier, sconce, light fixture, lighting fixture, lantern",
+        "beam": "beam, beams, rafter",
+        "railing": "railing, handrail, banister, bannister, fence",
+        "shelving": "shelf, shelves, shelving, bookshelf, bookcase, wine rack, shoe rack, rack",
+        "blinds": "blinds, blind, shades, shutters",
+        "gym_equipment": "gym equipment, gym equip, exercise equipment, treadmill, weights, dumbbells, exercise bike, "
+        "dumbbell rack, punching bag, weight bench, elliptical",
+        "seating": "bench, ottoman, seat, seating, pouf, pew",
+        "board_panel": "whiteboard, blackboard, bulletin board, panel, chalkboard",
+        "furniture": "chest, piano, tv stand, coat rack, ironing board, arcade machine, furniture",
+        "appliances": "appliance, appliances, stove, oven, microwave, refrigerator, fridge, dishwasher, "
+        "washing machine, dryer, range hood, kitchen hood, toaster, kettle, coffee machine, water heater, range, "
+        "heater, radiator, fan, air conditioner, vacuum cleaner",
+        "clothes": "clothes, clothing, robe, coat, dress, shoes, clothes rack",
+        "objects": "decoration, statue, sculpture, box, boxes, pot, vase, rope, book, books, faucet, toiletry, bottle, "
+        "bottles, basket, trash can, trashcan, bin, candle, candles, candlestick, clock, bucket, bowl, plate, laptop, "
+        "globe, easel, dart board, telephone, phone, speaker, figure, hunting trophy, toilet paper, tissue box, thing, "
+        "umbrella, blanket, sign, light switch, switch, thermostat, fire extinguisher, vent, hanger, trinkets, art",
+        "misc": "bicycle, bike, car, clutter",
+    }
+)
+
+OURS: Mapping[str, str] = MappingProxyType(
+    {name: category for category, names in _NAMES.items() for name in names.split(", ")} | {"exercise mat": "floor"}
+)
+"""The category of each name we know."""
+
+
+def category_of(name: str, table: Mapping[str, str] = OURS) -> str | None:
+    """The category of a thing of this name, None where the table does not know it.
+
+    Our own table also answers for the last word of a name; one that was given is taken at its word.
+
+    >>> category_of("round coffee table"), category_of("didgeridoo")
+    ('table', None)
+    """
+    known = table.get(name)
+    return OURS.get(name.rpartition(" ")[2]) if known is None and table is OURS else known

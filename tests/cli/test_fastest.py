@@ -1,0 +1,95 @@
+"""`itinera fastest` from the terminal: a map in, an interval, a drive and a picture out."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+pytest.importorskip("yaml")
+pytest.importorskip("PIL")
+
+
+@pytest.fixture
+def room(tmp_path):
+    """A room of 6 x 4 m with a wall that leaves a way round, as a ROS map whose low corner is (-1, -2)."""
+    cells = np.full((40, 60), 254, dtype=np.uint8)
+    cells[:, [0, -1]] = cells[[0, -1]] = 0
+    cells[12:, 30] = 0  # the picture's top, y above 0.8 m, is left open
+    (tmp_path / "room.pgm").write_bytes(b"P5 60 40 255\n" + cells.tobytes())
+    legend = "image: room.pgm\nresolution: 0.1\norigin: [-1.0, -2.0, 0.0]\nnegate: 0\n"
+    (tmp_path / "room.yaml").write_text(legend + "occupied_thresh: 0.65\nfree_thresh: 0.196\n")
+    return tmp_path / "room.yaml"
+
+
+def test_the_answer_is_told_in_the_maps_own_frame(itinera, room):
+    found = json.loads(itinera("fastest", str(room), "--start", "0,-1,90", "--goal", "4,-1", "--json").out)
+    assert found.keys() == {
+        "dynamics", "time_s", "length_m", "point_turn_time_s", "shortest_length_m", "path",
+    }  # fmt: skip
+    low, high = found["time_s"]["low"], found["time_s"]["high"]
+    assert 4 / 0.25 < low <= high < found["point_turn_time_s"]
+    assert found["shortest_length_m"] <= found["length_m"] + 1e-6
+    path = np.array(found["path"])
+    assert path[0].tolist() == pytest.approx([0, -1, math.pi / 2, 0])
+    assert path[-1, :2].tolist() == pytest.approx([4, -1])
+    assert path[-1, 3] == pytest.approx(high)
+    assert path[:, 1].max() > 0.8  # over the wall's end, not through it
+
+
+def test_words_and_a_picture_for_people(itinera, room, tmp_path):
+    done = itinera("fastest", str(room), "--start", "0,-1,90", "--goal", "4,-1", "--figure", str(tmp_path / "f.png"))
+    assert "m driven (unicycle, 0.25 m/s, 10 °/s, radius 0.2 m)" in done.out
+    assert "The shortest path is" in done.out
+    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_robot_that_arrives_at_once_takes_no_time(itinera, room):
+    asked = ("--start", "0,-1,90", "--goal", "0.1,-1", "--goal-radius", "0.2", "--json")
+    found = json.loads(itinera("fastest", str(room), *asked).out)
+    assert found["time_s"] == {"low": 0.0, "high": 0.0}
+
+
+def test_a_floor_plan_needs_its_scale(itinera, tmp_path):
+    from PIL import Image
+
+    Image.fromarray(np.full((40, 40), 255, dtype=np.uint8)).save(tmp_path / "plan.png")
+    asked = ("fastest", str(tmp_path / "plan.png"), "--start", "1,1,0", "--goal", "3,3", "--dynamics", "holonomic")
+    refused = itinera(*asked)
+    assert refused.code == 2
+    assert "--metres-per-pixel" in refused.err
+    found = json.loads(itinera(*asked, "--metres-per-pixel", "0.1", "--json").out)
+    assert found["length_m"] == pytest.approx(math.sqrt(8), abs=1e-6)
+    assert found["point_turn_time_s"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--start", "0,-1", "--goal", "4,-1"], "--start must be x,y,degrees"),
+        (["--start", "0,-1,0", "--goal", "4,east"], "--goal must be x,y"),
+        (["--start", "-1,-2,0", "--goal", "4,-1"], "cannot stand at the start, (-1, -2)"),
+        (["--start", "0,-1,0", "--goal", "2.05,-1"], "cannot stand at the goal, (2.05, -1)"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--vmax", "0"], "--vmax must be above 0"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--wmax", "-3"], "--wmax must be above 0"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--radius", "-1"], "radius must be a number of metres"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--dynamics", "tank"], "--dynamics"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--unknown", "maybe"], "--unknown"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--metres-per-pixel", "1"], "tells its own resolution"),
+    ],
+)
+def test_bad_questions_are_told_so(itinera, room, options, words):
+    refused = itinera("fastest", str(room), *options)
+    assert refused.code == 2
+    assert words in refused.err
+
+
+def test_no_way_takes_forever(itinera, room):
+    walled = np.full((40, 60), 254, dtype=np.uint8)
+    walled[:, 30] = 0
+    room.with_name("room.pgm").write_bytes(b"P5 60 40 255\n" + walled.tobytes())
+    asked = ("fastest", str(room), "--start", "0,-1,90", "--goal", "4,-1")
+    assert "inf: no way leads to the goal" in itinera(*asked).out
+    assert json.loads(itinera(*asked, "--json").out)["time_s"] == {"low": "inf", "high": "inf"}
