@@ -40,6 +40,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/planning_fields.py
 	$(BIN)/python benchmarks/planning_rrt.py
 	$(BIN)/python benchmarks/mixed_models.py
+	$(BIN)/python benchmarks/reporting.py
 
 # Recipes of the papers' tables say so and pass where the real data they need is not there.
 tables: $(VENV)/.installed-test
@@ -57,6 +58,7 @@ tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/sct_drivers.py .tables/hearth
 	$(BIN)/python recipes/skill_recovery.py
 	$(BIN)/python recipes/skill_designs.py .tables/hearth
+	$(BIN)/python recipes/hearth_skills.py .tables/hearth 10
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .

@@ -57,9 +57,9 @@ def rows(trial: Trial, season: Path, out: Path, console: Console) -> list[str]:
     wrong = []
     for agent in trial.agents:
         walks = str(out / f"{name}-{agent}.jsonl")
-        given = ["--tasks", tasks, "--worlds", str(season), *tours]
-        itinera("run", "--agent", agent, *given, "--out", walks)
-        told = msgspec.json.decode(itinera("score", walks, *_scoring(trial, given), "--json"))
+        given = ["--tasks", tasks, "--worlds", str(season)]
+        itinera("run", "--agent", agent, *given, *tours, "--out", walks)
+        told = msgspec.json.decode(itinera("score", walks, *given, *tours, "--json"))
         found = told["metrics"]
         again = itinera("replay", walks, *given) if trial.where == "graph" or agent == "expert" else ""
         table.add_row(agent, *(_shown(found.get(metric), metric) for metric in SHOWN), _first(again))
@@ -73,20 +73,8 @@ def rows(trial: Trial, season: Path, out: Path, console: Console) -> list[str]:
 def _tours(tasks: str, season: Path, out: Path, name: str) -> Path:
     file = out / f"{name}.json"
     if not file.exists():
-        itinera("build", "tours", "--tasks", tasks, "--worlds", _worlds(tasks, season), "--out", str(file))
+        itinera("build", "tours", "--tasks", tasks, "--worlds", str(season), "--out", str(file))
     return file
-
-
-def _worlds(tasks: str, season: Path) -> str:
-    return str(season / "connectivity" if "/r2r/" in tasks else season)
-
-
-def _scoring(trial: Trial, given: list[str]) -> list[str]:
-    return (
-        given
-        if trial.where == "ground"
-        else [f"{part}/connectivity" if k == 3 else part for k, part in enumerate(given)]
-    )
 
 
 def _shown(value: dict[str, float] | None, metric: str) -> str:

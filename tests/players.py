@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +19,7 @@ from itinera.simulators.graph_walk import GraphWalk
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Brief
 from itinera.worlds import NavGraph, World
+from itinera.worlds.raster import CHANNELS
 
 STREETS = {"house": "abcdef", "hut": "pqrst"}  # 2 m from node to node
 
@@ -114,11 +118,25 @@ class Misbehaving(Wanderer):
             "far": lambda: 10**30,
             "back": lambda: -1,
             "print": self._print,
+            "print half": lambda: print("x" * (600 << 10)) or STOP,
+            "print little by little": lambda: [print("x" * 1000, flush=True) for _ in range(4000)] and STOP,
+            "mutter": lambda: print("hm") or print("hmm", file=sys.stderr) or STOP,
+            "complain": lambda: print("y" * (4 << 20), file=sys.stderr) or STOP,
+            "kill": lambda: os.kill(os.getpid(), signal.SIGKILL),
+            "close": self._close,
         }
         return deeds[self.word]() if self.word in deeds else super().act(observation)
 
     def _crash(self) -> Any:
         raise ValueError(f"{object()} is no good")
+
+    def _close(self) -> Any:
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            stream.close()
+        for number in (0, 1, 2):
+            with suppress(OSError):
+                os.close(number)
+        return STOP
 
     def _print(self) -> Any:
         print("x" * (4 << 20))
@@ -130,10 +148,28 @@ class Obedient(Misbehaving):
 
     def begin(self, brief: Brief) -> None:
         super().begin(brief)
-        self.idle = brief.text == "stay"
+        self.idle = brief.text in ("stay", "stop")
 
     def act(self, observation: Observation) -> Any:
         return STOP if self.idle else super().act(observation)
+
+
+class Racer(Still):
+    """Drives by the last of fifteen speeds."""
+
+    def act(self, observation: Observation) -> Any:
+        return 14
+
+
+class Witness(Still):
+    """Fails with what it is shown."""
+
+    def act(self, observation: Observation) -> Any:
+        views, frame, sight = observation.views, observation.frame, observation.sight
+        seen = [] if views is None else [f"views {views.shape} {views.sum():.4g}"]
+        if frame is not None:
+            seen += [f"{name} {array.shape}" for name in CHANNELS if len(array := getattr(frame, name))]
+        raise RuntimeError(", ".join([*seen, *([] if sight is None else ["a sight"])]) or "nothing")
 
 
 class Telling(Still):

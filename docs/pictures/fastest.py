@@ -1,4 +1,4 @@
-"""Draws fastest.png: the fastest drives of three robots through a floor of Hearth. Run it from the top of the checkout."""
+"""Draws fastest.png, the fastest drives of three robots through a floor of Hearth; run it from the checkout's top."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from drawn import episode, graphs, quick
 from drawn import world as drawn_world
-from itinera.agents.expert import Expert
+from itinera.agents.expert import Expert, GraphExpert
+from itinera.errors import BadArgument
 from itinera.metrics import Attempts
 from itinera.metrics.efficiency import spl
 from itinera.metrics.reaching import success
@@ -116,3 +117,23 @@ def test_on_the_ground_it_succeeds_by_nearly_a_shortest_way(name):
     attempts = attempted(HALL, episodes, trajectories)
     assert success(attempts, radius=protocol.success_radius).mean() == 1
     assert spl(attempts, radius=protocol.success_radius).mean() > 0.97
+
+
+def test_on_a_graph_an_expert_leans_to_the_nearest_goal_from_wherever_it_was_led():
+    place = drawn_world("""
+        a-b-c-d
+          |
+          e
+    """)
+    agent = GraphExpert(place.space, ("d", "e"))
+    body = GraphWalk()
+    observation = body.start(place, Pose("c"))
+    assert observation.ways.nodes[int(agent.weigh(observation).argmax()) - 1] == "d"
+    observation = body.start(place, Pose("a"))
+    assert observation.ways.nodes[agent.act(observation) - 1] == "b"
+    assert agent.weigh(body.start(place, Pose("e"))).tolist() == [1, 0]
+
+
+def test_an_expert_without_goals_is_refused():
+    with pytest.raises(BadArgument, match="withheld"):
+        GraphExpert(drawn_world("a-b").space, ())

@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+import crossing
 import grid_house
 from itinera.agents.reader import PATIENCE, Reader
 from itinera.errors import BadArgument
@@ -13,8 +14,10 @@ from itinera.houses.outlook import Outlook, Thing, Way, stranger
 from itinera.houses.vocabulary import COLOUR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, words_for
 from itinera.houses.wording import describe
 from itinera.seeds import generator
+from itinera.simulators.graph_walk import GraphWalk
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Brief
+from itinera.worlds import Pose
 
 SEEDS = range(20, 24)  # not the houses the rules were written with
 
@@ -142,3 +145,36 @@ def test_it_begins_every_text_afresh():
 def test_it_cannot_read_a_place_that_no_words_are_known_for():
     with pytest.raises(BadArgument, match="Give the walk the sights of its worlds"):
         reading("Stop.").act(Observation("", "", 0.0, 0.0))
+
+
+def led(text: str, *places: str) -> tuple[Reader, list[Observation]]:
+    """A reader, and what it is shown at these nodes of a crossing one comes to from the west."""
+    body = GraphWalk(sights=crossing.SIGHTS)
+    shown = [body.start(crossing.WORLDS["one"], Pose(places[0], 0.0))]
+    for place in places[1:]:
+        shown.append(body.step(1 + shown[-1].ways.nodes.index(place)))
+    return reading(text), shown
+
+
+def test_being_led_it_reads_on_as_if_it_had_gone_itself():
+    reader, shown = led("Go straight. Go straight. Turn left.", "a", "b", "c")
+    for observation in shown[:-1]:
+        reader.watch(observation)
+    assert shown[-1].ways.nodes[reader.act(shown[-1]) - 1] == "l"
+
+
+def test_led_elsewhere_than_told_it_knows_where_it_is():
+    reader, shown = led("Go straight. Turn left. Turn around.", "b", "c", "r")
+    for observation in shown[:-1]:
+        reader.watch(observation)
+    assert shown[-1].ways.nodes[reader.act(shown[-1]) - 1] == "c"
+
+
+def test_to_weigh_changes_nothing_and_is_sure_of_what_it_would_do():
+    reader, shown = led("Go straight. Go straight. Turn right.", "a", "b", "c")
+    for observation in shown[:-1]:
+        reader.watch(observation)
+    weights = reader.weigh(shown[-1])
+    assert weights.tolist() == reader.weigh(shown[-1]).tolist()
+    assert sorted(weights.tolist()) == [0, 0, 0, 0, 1]
+    assert int(weights.argmax()) == reader.act(shown[-1])

@@ -36,6 +36,9 @@ REVERIE = {"scan": "house", "id": "7_66", "path_id": 7, "objId": 66, "path": ["a
 POINT = {"episode_id": 4, "scene_id": "hearth/house/house.glb", "start_position": [0.0, 0.5, -1.0],
          "start_rotation": [0.0, 0.0, 0.0, 1.0], "goals": [{"position": [3.0, 0.5, -1.0], "radius": 0.2}],
          "info": {"geodesic_distance": 3.5}, "shortest_paths": None}  # fmt: skip
+TRIAL = {"id": "1_0_2.stop.control", "skill": "stop", "arm": "control", "world_id": "house", "heading": 0.5,
+         "path": ["a", "b"], "text": "Go.", "goals": ["b"], "path_id": "1", "source": "1_0",
+         "target": {"stop": True}}  # fmt: skip
 PROTOCOL = {"name": "r2r", "success_radius": 3.0}
 
 
@@ -58,6 +61,17 @@ _TEXTS: dict[str, str] = {
         {"itinera": "times", "robot": {"dynamics": "unicycle", "vmax": 0.25, "wmax": 0.2, "radius": 0.2}},
         {"episode_id": "1_0", "low": 10.5, "high": 11.0},
         {"episode_id": "1_1", "low": "inf", "high": "inf"},
+    ),
+    "trials": _lines(
+        {"itinera": "trials", "name": "tiny", "tallies": {"stop": {"candidates": 2, "kept": 1, "dropped": {"no": 1}}}},
+        TRIAL | {"id": "1_0_2.stop", "arm": "intervention", "twin": "1_0_2.stop.control", "text": "Go. Stop."},
+        TRIAL,
+    ),
+    "leanings": _lines(
+        {"itinera": "leanings", "agent": "reader"},
+        {"trial_id": "1_0_2.stop", "heading": 0.5, "nodes": ["a", "c"], "headings": [3.1, 0.0],
+         "probabilities": [0.5, 0.25, 0.25], "walked": ["b", "a"]},
+        {"trial_id": "1_0_2.stop.control", "failed": "ValueError: no"},
     ),
     "r2r-submission": json.dumps(tiny.predictions()),
     "ndh": json.dumps([NDH]),

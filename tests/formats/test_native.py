@@ -16,6 +16,7 @@ from drawn import episode
 from itinera.errors import BadFile
 from itinera.formats import bundles, native, native_tasks, native_walks
 from itinera.records import (
+    Asked,
     Choices,
     Column,
     Ending,
@@ -128,6 +129,7 @@ SCORES = ScoreTable(
     ),
     provenance=TOLD,
     source="p.json",
+    asked=Asked(np.array([4.0, np.inf, 2.5]), np.array([5.0, np.nan, 3.0]), ("0", "0", ""), np.array([0, 1, -1])),
 )
 
 
@@ -148,7 +150,8 @@ def test_rows_are_records_that_any_tool_can_read(tmp_path: Path) -> None:
     bundles.write_rows(tmp_path / "rows.jsonl", SCORES)
     rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert rows[0] == {"episode_id": "1_0", "world_id": "house", "path_id": "1", "SR": 1.0, "NE": 0.1 + 0.2,
-                       "missing": False}  # fmt: skip
+                       "missing": False, "goal_distance": 4.0, "reference_length": 5.0, "tour": "0",
+                       "leg": 0}  # fmt: skip
     assert rows[1]["SR"] is None
     assert rows[2]["NE"] == "inf"
     assert rows[3] == {"tour_id": "0", "world_id": "house", "t-nDTW": 0.5, "weights": {"t-nDTW": 2.0}}

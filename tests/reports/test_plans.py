@@ -10,7 +10,8 @@ import pytest
 
 import cottage
 from itinera.errors import BadArgument, MissingExtra
-from itinera.reports.plans import MARGIN, SCALE, TINTS, draw_plan, draw_views
+from itinera.reports.plans import MARGIN, SCALE, draw_plan, draw_views
+from itinera.reports.storeys import TINTS
 
 matplotlib = pytest.importorskip("matplotlib")
 from matplotlib.colors import to_rgb  # noqa: E402

@@ -45,7 +45,7 @@ def test_an_answer_to_no_trial_is_refused():
 
 
 def test_an_unknown_skill_is_refused():
-    with pytest.raises(BadArgument, match="'room-1' is no skill known here. There are stop"):
+    with pytest.raises(BadArgument, match=r"'room-1' is no skill known here\. There are stop"):
         answers_by_skill(STUDY, TOLD, {"stop": SKILLS["stop"]}, crossing.WORLDS)
 
 

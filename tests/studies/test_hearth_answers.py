@@ -38,8 +38,8 @@ def found() -> dict[str, dict[str, Answers]]:
         right = tuple(trial.target.get("nodes") or goals) if "stop" not in trial.target else trial.episode.goals
         return GraphExpert(home.graph, right if trial.arm == "intervention" else trial.episode.goals)
 
-    makers = {"reader": Reader, "still": Still, "uniform": Uniform, "forward": ForwardBiased}
-    agents = {name: (lambda trial, agent=maker(): agent) for name, maker in makers.items()} | {"expert": expert}
+    same = {"reader": Reader(), "still": Still(), "uniform": Uniform(), "forward": ForwardBiased()}
+    agents = {name: (lambda trial, agent=agent: agent) for name, agent in same.items()} | {"expert": expert}
     answers = {}
     for name, agent in agents.items():
         body = GraphWalk(sights={home.world.id: home.outlooks})

@@ -123,7 +123,7 @@ class GraphExpert:
 
     def weigh(self, observation: Observation) -> Array:
         assert observation.ways is not None
-        return np.eye(1 + len(observation.ways.nodes))[self.act(observation)]
+        return np.asarray(np.eye(1 + len(observation.ways.nodes))[self.act(observation)])
 
 
 def _apart(a: Place, b: Place) -> float:

@@ -65,7 +65,7 @@ class Reader:
         ahead = copy.copy(self)
         ahead._clauses, ahead._visits = list(self._clauses), list(self._visits)
         action = ahead.act(observation)
-        return np.eye(1 + len(observation.sight.ways))[action]
+        return np.asarray(np.eye(1 + len(observation.sight.ways))[action])
 
     def _look(self, observation: Observation) -> tuple[Outlook, Progress]:
         """What is seen here, and how far one has come by it."""

@@ -81,7 +81,7 @@ class RandomWalk:
         self._moves = tuple(int(number) for number in moves)
 
     def enter(self, rng: np.random.Generator) -> None:
-        self._rng = rng
+        self._rng, self._left = rng, 0
 
     def begin(self, brief: Brief) -> None:
         self._left = self._moves[int(self._rng.integers(len(self._moves)))]
@@ -94,7 +94,8 @@ class RandomWalk:
         return 1 + int(self._rng.integers(ways))
 
     def watch(self, observation: Observation) -> None:
-        """It does not look."""
+        """A move it is led counts as one of its own."""
+        self._left = max(self._left - 1, 0)
 
     def weigh(self, observation: Observation) -> Array:
         ways = _ways(observation)

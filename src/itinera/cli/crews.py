@@ -208,10 +208,8 @@ def read_split(tasks: Path, tours: Path | None) -> Split:
 
 def walking_worlds(path: Path, protocol: Protocol) -> Mapping[str, World]:
     """The worlds of a folder: graphs, or the ground for the protocol's robot."""
-    from itinera.formats import catalogue
-
     if not protocol.on_ground:
-        return catalogue.read_worlds(path / "connectivity" if given.season_file(path).exists() else path)
+        return given.read_graphs(path)
     grounds = given.read_grounds(path, protocol)
     if grounds is None:
         raise BadArgument(

@@ -155,9 +155,14 @@ def worlds_of(split: Split, path: Path | None, protocol: Protocol | None = None)
         return {world_id: World(world_id, Euclidean()) for world_id in split.world_ids}
     if path is None:
         raise BadArgument("These tasks are walked on navigation graphs: give their folder with --worlds.")
+    return read_graphs(path)
+
+
+def read_graphs(path: Path) -> Mapping[str, World]:
+    """The navigation graphs of a folder or archive, or those of a season of Hearth."""
     from itinera.formats.catalogue import read_worlds
 
-    return read_worlds(path)
+    return read_worlds(path / "connectivity" if season_file(path).exists() else path)
 
 
 def season_file(folder: Path) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import redirect_stdout
 from dataclasses import replace
 from functools import partial
@@ -20,9 +21,12 @@ from itinera.cli.study_inputs import Places, StudySetting, aligned_split, make_p
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
+    from itinera.formats.trials import Counts
     from itinera.records.leaning import Leaning
     from itinera.studies.skill import Skill
+    from itinera.studies.tally import Tally
     from itinera.tasks.trial import Trial
+    from itinera.worlds import World
 
 app = typer.Typer(
     help="Which skills an agent has: stopping, turning, seeking objects and rooms, told from what it leans to.",
@@ -46,7 +50,7 @@ def design(
         list[str],
         typer.Argument(
             metavar="SKILL…",
-            help="stop, direction, object, room-1, room (1 to 8 steps), room-within, all, or one such as direction-left.",
+            help="stop, direction, object, room-1, room (1 to 8 steps), room-within, all; or one, as direction-left.",
         ),
     ],
     tasks: Annotated[
@@ -101,7 +105,9 @@ def design(
     study_analysis.print_design(out, file, as_json=json)
 
 
-def _skills(variant: str, categories: Path | None, worlds: object, world_ids: tuple[str, ...]) -> dict[str, Skill]:
+def _skills(
+    variant: str, categories: Path | None, worlds: Mapping[str, World], world_ids: tuple[str, ...]
+) -> dict[str, Skill]:
     from itinera.formats.categories import read_categories
     from itinera.studies.categories import OURS
     from itinera.studies.skill import graph_of
@@ -113,20 +119,20 @@ def _skills(variant: str, categories: Path | None, worlds: object, world_ids: tu
     from itinera.simulators.ways import ways_of
 
     shown = {
-        world_id: {node: ways.nodes for node, ways in ways_of(graph_of(worlds[world_id])).items()}  # type: ignore[index]
+        world_id: {node: ways.nodes for node, ways in ways_of(graph_of(worlds[world_id])).items()}
         for world_id in world_ids
     }
     return skill_table("released", categories=names, orders=shown)
 
 
-def _counts(tallies: dict[str, object]) -> dict[str, object]:
+def _counts(tallies: Mapping[str, Tally]) -> dict[str, Counts]:
     from dataclasses import asdict
 
     import msgspec
 
     from itinera.formats.trials import Counts
 
-    return {name: msgspec.convert(asdict(tally), Counts) for name, tally in tallies.items()}  # type: ignore[call-overload]
+    return {name: msgspec.convert(asdict(tally), Counts) for name, tally in tallies.items()}
 
 
 @app.command("run")
@@ -223,7 +229,7 @@ def export(
     out: given.Out,
     to: Annotated[str, typer.Option(help="r2r or rxr: the form of the tasks that the agent reads.")] = "rxr",
 ) -> None:
-    """Write trials as episodes that an agent elsewhere can read, for its answers to come back by `itinera study import`.
+    """Write trials as episodes that an agent elsewhere can read; its answers come back by `itinera study import`.
 
     Trials are numbered from 0 in their order. Trial N is RxR's instruction_id N, or R2R's path N with one instruction.
     The path of an episode is the one the agent must be led along before it is asked.

@@ -17,14 +17,16 @@ if TYPE_CHECKING:
     from itinera.formats.trials import TrialFile
     from itinera.records import ScoreTable
     from itinera.studies.answers import Answers
-    from itinera.studies.findings import Finding
+    from itinera.studies.findings import Analysis, Finding
     from itinera.studies.skill_table import SkillRow
     from itinera.worlds import World
 
 
 def analyse(
     trials: Annotated[Path, typer.Argument(help="The trials, as `itinera study design` writes them.")],
-    leanings: Annotated[list[Path], typer.Argument(help="What agents leaned to: one file of `study run` or `import` each.")],
+    leanings: Annotated[
+        list[Path], typer.Argument(help="What agents leaned to: one file of `study run` or `import` each.")
+    ],
     scores: Annotated[
         list[Path] | None,
         typer.Option(help="A result bundle for each file of leanings, in their order: SR and nDTW beside the skills."),
@@ -59,6 +61,8 @@ def analyse(
     from itinera.studies.skill_table import skill_row
 
     shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
+    if train is not None and figures is None:
+        raise BadArgument("--train is for a figure: give --figures too.")
     how = Analysis(tuple(model or ("default",)), seed, resamples)
     study = read_trials(trials)
     agents, tables = _agents(study, leanings), _bundles(scores or [], leanings)
@@ -66,14 +70,13 @@ def analyse(
     answers = {name: _answers(study, told, known) for name, told in agents.items()}
     found = {name: [find(of_skill, how) for of_skill in by_skill.values()] for name, by_skill in answers.items()}
     rows = [
-        skill_row(name, by_skill, table, how)
-        for (name, by_skill), table in zip(answers.items(), tables, strict=True)
+        skill_row(name, by_skill, table, how) for (name, by_skill), table in zip(answers.items(), tables, strict=True)
     ]
     _print(shape, study, found, rows)
     if figures is not None:
-        _draw(figures, answers, known, train)
-    elif train is not None:
-        raise BadArgument("--train is for a figure: give --figures too.")
+        _draw(figures, answers, known, how)
+    if train is not None and figures is not None:
+        _draw_training(figures, train, _places(study, worlds, rooms))
 
 
 def _agents(study: TrialFile, files: Sequence[Path]) -> dict[str, LeaningFile]:
@@ -106,19 +109,26 @@ def _worlds(study: TrialFile, worlds: Path | None, rooms: Path | None) -> Mappin
 
     if all(SKILLS[trial.skill].unit != "m" for trial in study.trials if trial.skill in SKILLS):
         return {}
+    return _places(study, worlds, rooms).read(objects=False)
+
+
+def _places(study: TrialFile, worlds: Path | None, rooms: Path | None) -> Places:
     known = {} if study.provenance is None else study.provenance.inputs
     place = worlds or (_place(known["worlds"]) if "worlds" in known else None)
     table = rooms or (Path(known["rooms"]) if "rooms" in known and worlds is None else None)
     if place is None or not place.exists():
-        raise BadArgument("Skills of rooms measure distances: give the graphs as --worlds, and the rooms as --rooms.")
-    return Places(place, rooms=table).read(objects=False)
+        raise BadArgument(
+            "Distances are measured on graphs, and those the trials were designed in are not where they were: give "
+            "--worlds, and --rooms unless they are a season."
+        )
+    return Places(place, rooms=table)
 
 
 def _place(told: str) -> Path:
-    from itinera.cli.senses import SEASON
+    from itinera.formats.season import ABOUT
 
     path = Path(told)
-    return path.parent if path.name == SEASON else path
+    return path.parent if path.name == ABOUT else path
 
 
 def _answers(study: TrialFile, told: LeaningFile, worlds: Mapping[str, World]) -> dict[str, Answers]:
@@ -128,9 +138,7 @@ def _answers(study: TrialFile, told: LeaningFile, worlds: Mapping[str, World]) -
     return answers_by_skill(study.trials, told.leanings, SKILLS, worlds)
 
 
-def _print(
-    shape: str, study: TrialFile, found: Mapping[str, Sequence[Finding]], rows: Sequence[SkillRow]
-) -> None:
+def _print(shape: str, study: TrialFile, found: Mapping[str, Sequence[Finding]], rows: Sequence[SkillRow]) -> None:
     from itinera.reports import findings as told
 
     if shape == "json":
@@ -139,7 +147,8 @@ def _print(
     if shape == "terminal":
         for name, findings in found.items():
             for finding in findings:
-                typer.echo(told.verdict(name, finding))
+                for sentence in told.verdicts(name, finding):
+                    typer.echo(sentence)
         typer.echo()
     if any(row.scores for row in rows):
         output.print_grid(told.table_grid(rows), shape)
@@ -152,12 +161,24 @@ def _print(
 
 
 def _draw(
-    folder: Path, answers: Mapping[str, Mapping[str, Answers]], worlds: Mapping[str, World], train: Path | None
+    folder: Path, answers: Mapping[str, Mapping[str, Answers]], worlds: Mapping[str, World], how: Analysis
 ) -> None:
     from itinera.reports.skill_figures import draw_all
 
-    drawn = draw_all(folder, answers, worlds)
+    drawn = draw_all(folder, answers, worlds, how)
     output.remark(f"{len(drawn)} figures in {folder}.")
+
+
+def _draw_training(folder: Path, tasks: Path, places: Places) -> None:
+    import numpy as np
+
+    from itinera.formats.catalogue import read_tasks
+    from itinera.reports.skill_figures import ENDING, draw_training
+    from itinera.studies.spreads import heading_changes
+
+    split = read_tasks(tasks)
+    lengths = np.array([len(episode.reference) for episode in split.episodes])
+    draw_training(heading_changes(split, places.read(objects=False)), lengths, folder / f"training{ENDING}")
 
 
 def print_design(out: Path, study: TrialFile, *, as_json: bool) -> None:
@@ -171,7 +192,9 @@ def print_design(out: Path, study: TrialFile, *, as_json: bool) -> None:
         import msgspec
 
         tallies = {name: msgspec.to_builtins(counts) for name, counts in study.tallies.items()}
-        output.print_json({"file": str(out), "trials": len(study.trials), "interventions": by_skill, "designed": tallies})
+        output.print_json(
+            {"file": str(out), "trials": len(study.trials), "interventions": by_skill, "designed": tallies}
+        )
         return
     typer.echo(f"{out}: {len(study.trials)} trials, {sum(by_skill.values())} of them interventions.")
     for sentence in filtered(study.tallies):

@@ -1,4 +1,4 @@
-"""What the verbs of a study are given: tasks with their words tied to places, and worlds with their rooms and things."""
+"""What the verbs of a study are given: tasks with words tied to places, and worlds with their rooms and things."""
 
 from __future__ import annotations
 
@@ -143,7 +143,10 @@ def _expert(trial: Trial, worlds: Mapping[str, World]) -> Agent:
 
 
 def _places_of(trial: Trial, world: World) -> tuple[str, ...]:
+    from itinera.studies.skill import graph_of
+
     label = trial.target.get("room")
     if not world.rooms:
         raise BadArgument(f"The expert needs to know the rooms of world {world.id}: give a table as --rooms.")
-    return tuple(node for node, room in world.rooms.items() if room.label == label)
+    known = graph_of(world).index  # tables of rooms also list places that a graph leaves out
+    return tuple(node for node, room in world.rooms.items() if room.label == label and node in known)

@@ -23,6 +23,7 @@ from itinera.formats.native import (
     write_file,
 )
 from itinera.records import (
+    Asked,
     Column,
     ScoreTable,
     TourTable,
@@ -38,10 +39,25 @@ def rows(table: ScoreTable) -> bytes:
     if table.missing.any():
         keys.append("missing")
         columns.append(table.missing.tolist())
+    for key, column in _asked_columns(table.asked).items():
+        keys.append(key)
+        columns.append(column)
     # A struct made for these columns is written twice as fast as a dict per row.
     fields = [f"_{i}" for i in range(len(keys))]
     row = msgspec.defstruct("Row", fields, rename=dict(zip(fields, keys, strict=True)), gc=False)
     return msgspec.json.Encoder().encode_lines([*map(row, *columns), *_tour_rows(table.tours)])
+
+
+def _asked_columns(asked: Asked | None) -> dict[str, list[Any]]:
+    """What is told of the tasks, where there is anything to tell."""
+    if asked is None:
+        return {}
+    columns: dict[str, list[Any]] = {"goal_distance": _told(asked.distances)}
+    if not np.isnan(asked.lengths).all():
+        columns["reference_length"] = _told(asked.lengths)
+    if any(asked.tours):
+        columns |= {"tour": list(asked.tours), "leg": asked.legs.tolist()}
+    return columns
 
 
 def _tour_rows(tours: TourTable | None) -> Iterator[dict[str, Any]]:
@@ -114,7 +130,16 @@ def read_scores(path: str | Path) -> ScoreTable:
         provenance=header.provenance,
         source=header.source,
         robot=header.robot,
+        asked=_asked(episodes),
     )
+
+
+def _asked(records: Sequence[Mapping[str, Cell]]) -> Asked | None:
+    if not any("goal_distance" in r for r in records):
+        return None
+    told = _numbers(records, [Column("goal_distance"), Column("reference_length"), Column("leg")])
+    legs = np.nan_to_num(told["leg"], nan=-1.0).astype(np.int64)
+    return Asked(told["goal_distance"], told["reference_length"], _column(records, "tour"), legs)
 
 
 def _column(records: Iterable[Mapping[str, Cell]], name: str) -> tuple[str, ...]:

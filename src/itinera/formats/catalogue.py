@@ -20,7 +20,19 @@ from itinera.tasks import Split, Tour
 from itinera.worlds import World
 
 Kind = Literal[
-    "tasks", "walks", "tours", "references", "targets", "worlds", "rooms", "objects", "times", "maps", "scores"
+    "tasks",
+    "walks",
+    "tours",
+    "references",
+    "targets",
+    "worlds",
+    "rooms",
+    "objects",
+    "times",
+    "maps",
+    "trials",
+    "leanings",
+    "scores",
 ]
 
 
@@ -107,6 +119,9 @@ FORMATS = (
     Format("native-walks", "walks", "our walks", _native("walks"), "native_walks", "read_walks", "write_walks"),
     Format("native-tasks", "tasks", "our tasks", _native("tasks"), "native_tasks", "read_split", "write_split"),
     Format("times", "times", "fastest times", _native("times"), "times", "read_times", "write_times"),
+    Format("trials", "trials", "trials of a skill study", _native("trials"), "trials", "read_trials", "write_trials"),
+    Format("leanings", "leanings", "what an agent leaned to in trials", _native("leanings"),
+           "leanings", "read_leanings", "write_leanings"),
     Format("scores", "scores", "a result bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
     Format(
         "r2r-submission", "walks", "R2R, R4R, REVERIE and NDH submissions",

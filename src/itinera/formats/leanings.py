@@ -38,6 +38,9 @@ class LeaningFile:
     leanings: tuple[Leaning, ...]
     provenance: Provenance | None = None
 
+    def __len__(self) -> int:
+        return len(self.leanings)
+
 
 class _Leaning(msgspec.Struct, omit_defaults=True, kw_only=True):
     trial_id: str

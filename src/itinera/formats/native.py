@@ -1,6 +1,6 @@
 """Our own files: JSON lines, one header with kind, provenance and protocol, then one record per line.
 
-Six kinds: walks (`native_walks.py`), tasks (`native_tasks.py`), fastest times (`times.py`), trials (`trials.py`) and what
+Six kinds: walks (`native_walks.py`), tasks (`native_tasks.py`), fastest times (`times.py`), trials (`trials.py`), what
 agents leaned to in them (`leanings.py`), and scores, the result bundle (`bundles.py`).
 """
 

@@ -78,7 +78,9 @@ def _wrong_times(records: list[_Times]) -> Iterator[Fault]:
 def write_times(path: str | Path, times: FastestTimes, provenance: Provenance | None = None) -> None:
     """Fastest times as a file."""
     columns = (times.episode_ids, times.low.tolist(), times.high.tolist(), times.keys or ("",) * len(times))
-    records = [_Times(name, seconds_told(low), seconds_told(high), key) for name, low, high, key in zip(*columns, strict=True)]
+    records = [
+        _Times(name, seconds_told(low), seconds_told(high), key) for name, low, high, key in zip(*columns, strict=True)
+    ]
     header = Header(itinera="times", provenance=provenance, robot=times.robot)
     write_file(Path(path), header, msgspec.json.Encoder().encode_lines(records))
 

@@ -36,6 +36,9 @@ class TrialFile:
     name: str = ""  # of the split that was cut
     provenance: Provenance | None = None
 
+    def __len__(self) -> int:
+        return len(self.trials)
+
 
 class _Trial(msgspec.Struct, omit_defaults=True, kw_only=True):
     id: str

@@ -16,7 +16,7 @@ def rooms_at(plan: Plan, places: Array) -> NDArray[np.int64]:
 
     On stairs it is the room they rise from, until the upper floor is one step away.
     """
-    away = np.stack([_away(room.outline, places[:, :2]) for room in plan.rooms], axis=1).round(6)
+    away = np.stack([away_from(room.outline, places[:, :2]) for room in plan.rooms], axis=1).round(6)
     floors = np.array([room.floor for room in plan.rooms])
     ceilings = floors + [room.height for room in plan.rooms]
     z = places[:, 2:3]
@@ -27,7 +27,7 @@ def rooms_at(plan: Plan, places: Array) -> NDArray[np.int64]:
     return chosen
 
 
-def _away(outline: Array, points: Array) -> Array:
+def away_from(outline: Array, points: Array) -> Array:
     """(n,) the distance of points, (n, 2), from a polygon; 0 inside."""
     starts, ends = outline, np.roll(outline, -1, axis=0)
     sides = ends - starts

@@ -13,7 +13,7 @@ from itinera.metrics.attempts import Attempts, chunks
 from itinera.metrics.suites import EVERY_SUITE, Metric, Suite, usual_suite
 from itinera.metrics.touring import Legs
 from itinera.records.pairing import Pairs, pair
-from itinera.records.scores import ScoreTable, TourTable
+from itinera.records.scores import Asked, ScoreTable, TourTable
 from itinera.records.walk import Logbook
 from itinera.tasks import Split
 from itinera.tasks.protocol import PROTOCOLS, Protocol
@@ -56,6 +56,7 @@ def score_pairs(
     tours = {metric.name: np.full(len(split.tours), np.nan) for metric in suite.tour_metrics}
     leg_of = {name: (t, k) for t, tour in enumerate(split.tours) for k, name in enumerate(tour.episode_ids)}
     missing = np.zeros(count, dtype=bool)
+    asked = _asked(split, leg_of)
     for group in groups:
         missing[group.rows] = group.missing
         tour, order = _tour_order(group, leg_of)
@@ -65,6 +66,9 @@ def score_pairs(
             for metric in suite.metrics:
                 values[metric.name][group.rows[members]] = _measured(metric, attempts, absent)
             _score_tours(suite, attempts, tour[members], absent, tours)
+            asked.distances[group.rows[members]] = attempts.shortest
+            if suite.needs_reference:
+                asked.lengths[group.rows[members]] = attempts.reference_lengths
             if progress is not None:
                 progress(len(members))
     return ScoreTable(
@@ -78,6 +82,18 @@ def score_pairs(
         protocol=protocol,
         missing=missing,
         tours=_tour_table(split, suite, tours) if split.tours and suite.tour_metrics else None,
+        asked=asked,
+    )
+
+
+def _asked(split: Split, leg_of: Mapping[str, tuple[int, int]]) -> Asked:
+    """What the episodes ask, their distances and lengths still to be filled in."""
+    legs = [leg_of.get(episode.id, (-1, -1)) for episode in split.episodes]
+    return Asked(
+        distances=np.full(len(legs), np.nan),
+        lengths=np.full(len(legs), np.nan),
+        tours=tuple(split.tours[tour].id if tour >= 0 else "" for tour, _ in legs),
+        legs=np.array([leg for _, leg in legs], dtype=np.int64),
     )
 
 

@@ -28,6 +28,7 @@ RADIUS = 0.2  # metres, of the robot
 TREES = 4  # random ones that look for a faster drive than the field's
 MOST_BYTES = 190_000_000  # of a field
 FEWEST = 16  # headings, however large the map
+_CLOSE = 0.1  # metres between the waypoints that are taken from a drive
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,14 @@ class ToGoal:
             return None
         return self._polished(start, self.dynamics, [self._shortest.rollout(start)])
 
+    def again(self, start: Array, drive: Drive) -> Drive | None:
+        """What a second look finds: along a drive that is known, and along that of a robot that turns on the spot."""
+        ways = [drive.sampled(self.dynamics, step=_CLOSE)[:, :2]]
+        if 0 < self.dynamics.curve < math.inf:
+            turning = self._field(point_turn(self.dynamics.vmax, self.dynamics.wmax))
+            ways.append(turning.rollout(start))
+        return self._polished(start, self.dynamics, ways)
+
     def _drives(self, start: Array, trees: int, seed: int) -> Iterator[Drive | None]:
         ways = [field.rollout(start) for field in (self.field, self._shortest) if math.isfinite(field.time(start)[0])]
         yield self._polished(start, self.dynamics, ways)
@@ -157,10 +166,11 @@ def fastest(
         return whole.from_pose(pose, trees=trees, seed=seed)
     near, corner = _surroundings(whole, pose, simple.duration(whole.dynamics) * whole.dynamics.vmax)
     found = near.from_pose(pose - [*corner, 0.0], trees=trees, seed=seed)
-    best = simple if found.drive is None else Drive(pose, found.drive.moves)
+    other = None if found.drive is None else near.again(pose - [*corner, 0.0], found.drive)
+    moved = [Drive(pose, drive.moves) for drive in (found.drive, other) if drive is not None]
     # Moved back to where it was, a drive may touch what it touched by a hair more.
-    if simple.duration(whole.dynamics) < best.duration(whole.dynamics) or not best.is_clear(grid, radius):
-        best = simple
+    drives = [simple, *(drive for drive in moved if drive.is_clear(grid, radius))]
+    best = min(drives, key=lambda drive: drive.duration(whole.dynamics))
     return Fastest(found.low, best.duration(whole.dynamics), best)
 
 

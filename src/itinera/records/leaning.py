@@ -9,6 +9,8 @@ import numpy as np
 
 from itinera.worlds import Array
 
+ROUNDED = 1e-8  # radians: what is straight behind is so whichever way its heading was rounded
+
 
 @dataclass(frozen=True, eq=False)
 class Leaning:
@@ -35,8 +37,8 @@ class Leaning:
     @property
     def relative(self) -> Array:
         """(k,) radians to the left of where the agent faced, in (-pi, pi], of each node."""
-        # Counted down from pi, so that the half-open end of the remainder falls on the side of -pi.
-        return np.asarray(math.pi - (math.pi - (self.headings - self.heading)) % math.tau)
+        angles = math.pi - (math.pi - (self.headings - self.heading)) % math.tau
+        return np.where(angles <= -math.pi + ROUNDED, math.pi, angles)
 
 
 def unasked(trial_id: str, why: str) -> Leaning:

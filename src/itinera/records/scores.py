@@ -39,6 +39,16 @@ class TourTable:
 
 
 @dataclass(frozen=True, eq=False)
+class Asked:
+    """What each episode asks, whoever walks it: how far the goal is, how long the way, and when on a tour it comes."""
+
+    distances: Array  # (episodes,) metres from the start to the nearest goal, inf where no way leads
+    lengths: Array  # (episodes,) metres along the reference path, NaN where there is none
+    tours: tuple[str, ...]  # (episodes,) the tour an episode belongs to, "" for none
+    legs: NDArray[np.int64]  # (episodes,) how many episodes of the tour come before, -1 where there is no tour
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreTable:
     """A row per episode: the value of each metric, NaN where it is undefined."""
 
@@ -55,6 +65,7 @@ class ScoreTable:
     provenance: Provenance | None = None
     source: str = ""  # the file the walks came from
     robot: ReferenceRobot | None = None  # whose fastest times SCT weighs by, if any
+    asked: Asked | None = None  # not told by bundles of earlier versions
 
     def __getitem__(self, metric: str) -> Array:
         return self.values[metric]

@@ -15,12 +15,13 @@ AGAINST = {"control": "without", "ahead": "with words that lead on"}
 TOLD = {"intervention": "with the sentence", "control": "with the words cut here"}
 
 
-def verdict(agent: str, finding: Finding) -> str:
-    """A sentence for each comparison of a skill: what the words do, how much, how sure, and what to make of it."""
+def verdicts(agent: str, finding: Finding) -> Iterator[str]:
+    """A sentence on the skill, and one on each further comparison: what the words do, how much, how sure."""
     if not finding.effects:
-        return f"{agent}, {finding.skill.name}: {_nothing(finding)}"
-    sentences = [_compared(finding, effect) for effect in finding.effects]
-    return f"{agent}, {finding.skill.name}: {' '.join(sentences)}{_scored(finding)}"
+        yield f"{agent}, {finding.skill.name}: {_nothing(finding)}"
+    for effect in finding.effects:
+        score = _scored(finding) if effect is finding.effects[0] else ""
+        yield f"{agent}, {finding.skill.name}: {_compared(finding, effect)}{score}"
 
 
 def _nothing(finding: Finding) -> str:
@@ -36,23 +37,30 @@ def _compared(finding: Finding, effect: Effect) -> str:
     one, other = (number(mean.mean, unit) for mean in effect.means)
     found = effect.interval
     ends = f"{signed(found.low, unit)} to {signed(found.high, unit)}"
-    sure = f"{found.level:.0%} {ends}, {_p(effect)}, {effect.pairs} pairs in {effect.scenes} scenes"
+    sure = f"{100 * found.level:g} % {ends}, {_p(effect)}, {effect.pairs} pairs in {_scenes(effect.scenes)}"
     first, second = effect.arms
     what = f"{finding.skill.measures} {one} {TOLD[first]}, {other} {AGAINST[second]}"
     return f"{what}: {signed(found.mean, unit)} ({sure}); {meaning(finding, effect)}."
 
 
+def _scenes(count: int) -> str:
+    return "1 scene" if count == 1 else f"{count} scenes"
+
+
 def meaning(finding: Finding, effect: Effect) -> str:
     """What to make of an effect."""
     found, p = effect.interval, effect.p_value
-    if found.low == found.mean == found.high == 0:
+    if found.low == found.high == 0:
         return "the words change nothing"
-    if p is None:
-        return "the words change it, but chance cannot be weighed here"
-    if p >= 1 - found.level:
+    if p is not None and p >= 1 - found.level:
         return "an effect cannot be told from chance"
     wanted = (found.mean > 0) == finding.skill.higher_is_better
-    return "the words do what they should" if wanted else "the words do the opposite of what they should"
+    does = "the words do what they should" if wanted else "the words do the opposite of what they should"
+    if p is not None:
+        return does
+    if found.low == found.high:
+        return f"{does}, in every scene alike"
+    return "how surely, one scene cannot tell" if effect.scenes == 1 else "how surely, no model can tell"
 
 
 def _scored(finding: Finding) -> str:
@@ -69,12 +77,13 @@ def _p(effect: Effect) -> str:
 
 def number(value: float, unit: str) -> str:
     """A response in words."""
-    return f"{value:.2f} m" if unit == "m" else f"{value:.3f}"
+    shown = round(value, 2 if unit == "m" else 3) + 0.0  # so that nothing is never negative
+    return (f"{shown:.2f} m" if unit == "m" else f"{shown:.3f}").replace("-", "−")
 
 
 def signed(value: float, unit: str) -> str:
     """A difference in words."""
-    return ("+" if value > 0 else "") + number(value, unit).replace("-", "−")
+    return ("+" if value > 0 else "") + number(value, unit)
 
 
 def filtered(tallies: Mapping[str, Counts]) -> Iterator[str]:
@@ -91,32 +100,11 @@ def losses(agent: str, finding: Finding) -> Iterator[str]:
     if count.failed or count.unanswered:
         reasons = "; ".join(f"{number} {reason}" for reason, number in count.reasons.items())
         failed = f"{count.failed} failed ({reasons})" if count.failed else "0 failed"
-        lost = sum(effect.lost for effect in finding.effects[:1])
+        lost = finding.effects[0].lost if finding.effects else count.by_arm.get("intervention", 0)
         yield (
             f"{agent}, {finding.skill.name}: of {count.asked} trials {count.answered} answered, {failed}, "
             f"{count.unanswered} without an answer; {lost} interventions are left out."
         )
-
-
-def findings_grid(found: Mapping[str, Sequence[Finding]]) -> Grid:
-    """A row for each agent, skill and comparison."""
-    rows = []
-    for agent, findings in found.items():
-        for finding in findings:
-            for effect in finding.effects:
-                rows.append(_row(agent, finding, effect))
-    headings = ("agent", "skill", "compared", "pairs", "first", "second", "effect", "95 % interval", "p", "size")
-    return Grid(headings, tuple(rows))
-
-
-def _row(agent: str, finding: Finding, effect: Effect) -> tuple[str, ...]:
-    unit, found = finding.skill.unit, effect.interval
-    one, other = (number(mean.mean, unit) for mean in effect.means)
-    size = "" if effect.fit is None else f"{effect.fit.effect_size:+.2f}".replace("-", "−")
-    ends = f"{signed(found.low, unit)} … {signed(found.high, unit)}"
-    p = "" if effect.p_value is None else f"{effect.p_value:.3g}"
-    compared = " − ".join(effect.arms)
-    return agent, finding.skill.name, compared, str(effect.pairs), one, other, signed(found.mean, unit), ends, p, size
 
 
 def table_grid(rows: Sequence[SkillRow]) -> Grid:
@@ -124,7 +112,12 @@ def table_grid(rows: Sequence[SkillRow]) -> Grid:
     columns = [name for name in COLUMNS if any(name in row.scores for row in rows)]
     metrics = [name for name in METRICS if any(name in row.metrics for row in rows)]
     mean = any(row.mean is not None for row in rows)
-    headings = ("agent", *(f"{name} %" for name in columns), *(["mean %"] if mean else []), *(f"{m} %" for m in metrics))
+    headings = (
+        "agent",
+        *(f"{name} %" for name in columns),
+        *(["mean %"] if mean else []),
+        *(f"{m} %" for m in metrics),
+    )
     cells = [
         (
             row.agent,
@@ -134,7 +127,8 @@ def table_grid(rows: Sequence[SkillRow]) -> Grid:
         )
         for row in rows
     ]
-    return Grid(headings, tuple(cells), "skill scores: the mean probability of the right actions when told")
+    title = "skill scores, %: the mean probability of the right actions when told"
+    return Grid(tuple(headings), tuple(cells), title)
 
 
 def _percent(found: Interval | None) -> str:
@@ -172,7 +166,7 @@ def as_plain(
 def _plain_finding(agent: str, finding: Finding) -> dict[str, Any]:
     count = finding.count
     return {
-        "verdict": verdict(agent, finding),
+        "verdicts": list(verdicts(agent, finding)),
         "measures": finding.skill.measures,
         "unit": finding.skill.unit,
         "trials": {

@@ -53,7 +53,7 @@ def intersect(names: Sequence[str], tables: Sequence[ScoreTable], *, level: floa
     How an agent moves is its own affair here: protocols may differ in step, turn, view and drive, and in nothing else.
     Raises BadArgument where results were made by other rules, or do not tell success.
     """
-    refuse_mixtures(names, [replace(table, protocol=_as_judged(table.protocol)) for table in tables])
+    refuse_mixtures(names, [replace(table, protocol=as_judged(table.protocol)) for table in tables])
     columns = {column.name: column for column in tables[0].columns}
     if "SR" not in columns:
         raise BadArgument("These results do not tell success (SR), so nobody knows which episodes all agents solved.")
@@ -77,7 +77,7 @@ def intersect(names: Sequence[str], tables: Sequence[ScoreTable], *, level: floa
     )
 
 
-def _as_judged(protocol: Protocol) -> Protocol:
+def as_judged(protocol: Protocol) -> Protocol:
     """What a protocol asks of every agent, however it moves."""
     return replace(protocol, step_size=None, turn_angle=None, tilt_angle=None, drive=None)
 

@@ -85,11 +85,16 @@ _LATEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{"
           "↑": r"$\uparrow$", "↓": r"$\downarrow$", "−": "$-$", "±": r"$\pm$"}  # fmt: skip
 
 
+def latex_text(text: str) -> str:
+    """Text that LaTeX takes for nothing but text."""
+    return "".join(_LATEX.get(c, c) for c in text)
+
+
 def as_latex(grid: Grid) -> str:
     """A booktabs tabular."""
 
     def line(cells: Sequence[str]) -> str:
-        return " & ".join("".join(_LATEX.get(c, c) for c in cell) for cell in cells) + r" \\"
+        return " & ".join(map(latex_text, cells)) + r" \\"
 
     columns = "l" + "r" * (len(grid.headings) - 1)
     head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(grid.headings), r"\midrule"]

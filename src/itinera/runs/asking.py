@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
 
@@ -91,7 +91,7 @@ def _weights(weights: Any, count: int) -> Array:
         raise BadArgument(f"weigh() gave an array of shape {values.shape}; expected {expected}.")
     if abs(values.sum() - 1) > NEAR_ONE:
         raise BadArgument(f"weigh() gave probabilities that sum to {values.sum():g}; they must sum to 1.")
-    return values / values.sum()
+    return np.asarray(values / values.sum())
 
 
 def _rolled_out(
@@ -127,7 +127,7 @@ def ask_all(
     # Fresh processes, not copies of this one: what they do cannot depend on what was done here before.
     count = min(workers, len(batches))
     with ProcessPoolExecutor(count, get_context("spawn"), initializer=_take_seat, initargs=(recipe,)) as pool:
-        work = [pool.submit(_asked_there, batch, seed, onward) for batch in batches]
+        work = [pool.submit(_asked_there, _bare(batch), seed, onward) for batch in batches]
         try:
             for done in as_completed(work):
                 yield done.result()
@@ -149,6 +149,14 @@ def _batches(trials: Sequence[Trial]) -> list[_Batch]:
     for number, trial in enumerate(trials):
         by_world.setdefault(trial.episode.world_id, []).append((number, trial))
     return [group[k : k + BATCH] for group in by_world.values() for k in range(0, len(group), BATCH)]
+
+
+def _bare(batch: _Batch) -> _Batch:
+    """The same without what nobody is asked about, so that little is sent."""
+    return [
+        (number, replace(trial, target=dict(trial.target), episode=replace(trial.episode, alignment=None, notes={})))
+        for number, trial in batch
+    ]
 
 
 def _asked(panel: Panel, batch: _Batch, seed: int, onward: frozenset[str]) -> list[tuple[int, Leaning]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
-from multiprocessing import get_context, parent_process
-from multiprocessing import connection
+from multiprocessing import connection, get_context, parent_process
 from typing import Generic, TypeVar
 
 from itinera.errors import ItineraError
@@ -20,9 +20,7 @@ Job = TypeVar("Job")
 Result = TypeVar("Result")
 
 
-def in_processes(
-    work: Callable[[Job], Result], jobs: Iterable[Job], *, workers: int
-) -> Iterator[tuple[int, Result]]:
+def in_processes(work: Callable[[Job], Result], jobs: Iterable[Job], *, workers: int) -> Iterator[tuple[int, Result]]:
     """The number of each job and what came of it, in the order in which they are done.
 
     `work` is a function of a module, or a partial of one. With one worker, all is done in this process, in order.
@@ -76,7 +74,8 @@ def _results(
 
 
 def _end_with_parent() -> None:
-    """Let this worker end when the process that started it does, however that ends."""
+    """Let this worker end when the process that started it does, however that ends, and not by itself at Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()
 
     def watch() -> None:

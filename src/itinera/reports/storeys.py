@@ -1,0 +1,178 @@
+"""A storey of a house as plain shapes, the lowest first: what a floor plan and a replay both draw.
+
+Metres in the house's own frame. Furniture is seen from above: the faces of the mesh that point up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from itinera.houses.plan import OUTSIDE, Flight, Passage, Plan, PlannedRoom, Window
+from itinera.houses.whereabouts import away_from
+from itinera.worlds import Array
+from itinera.worlds.labels import ROOM_NAMES
+
+if TYPE_CHECKING:
+    from itinera.houses.build import House
+
+WALL = "#3b3a38"
+DOOR, PANE, STAIR = "#a9743f", "#6fb1d6", "#8a7f6d"
+TINTS = {
+    **dict.fromkeys("eh", "#efe6d6"),  # ways through
+    **dict.fromkeys("s", "#e3d9c6"),
+    **dict.fromkeys("lfnvrB", "#f6e7c1"),  # to sit together
+    **dict.fromkeys("kd", "#f7d9c4"),  # to eat
+    **dict.fromkeys("b", "#d9e4f2"),  # to sleep
+    **dict.fromkeys("oi", "#dcebd3"),  # to work
+    **dict.fromkeys("atS", "#cfe8ea"),  # to wash
+    **dict.fromkeys("w", "#e6dbef"),
+}
+PLAIN = "#e4e4e2"  # closets, stores, garages
+NAMES = {  # where Matterport's own are long or odd
+    "e": "entry",
+    "f": "family room",
+    "j": "laundry",
+    "r": "games room",
+    "u": "utility room",
+    "v": "TV room",
+    "w": "gym",
+    "S": "spa",
+}
+UNDRAWN = ("door", "window", "stairs", "railing", "curtain")  # the plan itself shows them
+LOW, HIGH = 0.02, 1.95  # metres above the floor between which things are drawn
+FLAT = 0.3  # how far up a face must point to be seen from above
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Polygons of one colour, or lines of one width."""
+
+    outlines: Sequence[Array]  # (k, 2) metres each
+    fill: str = ""  # colour; lines are not filled
+    line: str = ""  # colour; empty where no line is drawn
+    width: float = 0.0  # of the line, metres
+
+
+@dataclass(frozen=True, eq=False)
+class RoomName:
+    """A room's name, and where on the floor there is most space for it."""
+
+    text: str
+    at: Array  # (2,)
+    wide: float  # metres of floor there, across
+    tall: float  # and along y
+
+
+def floors_of(plan: Plan) -> Array:
+    """(storeys,) the height of each storey's floor."""
+    return np.array([min(room.floor for room in _rooms(plan, k)) for k in range(plan.storeys)], dtype=np.float64)
+
+
+def shapes_of(house: House, storey: int) -> list[Shape]:
+    """A storey from the walls to the furniture, in the order it is drawn."""
+    plan, rooms = house.plan, _rooms(house.plan, storey)
+    here = {room.index for room in rooms}
+    # A thick dark line around every room: where rooms meet, the lines fill the wall between them.
+    shapes = [Shape([_closed(room.outline) for room in rooms], line=WALL, width=0.3)]
+    shapes += [Shape([room.outline], fill=_tint(room)) for room in rooms]
+    shapes += [shape for one in plan.passages if here.intersection(one.rooms) for shape in _passage(plan, one)]
+    shapes += [shape for one in plan.windows if one.room in here for shape in _window(one)]
+    shapes += [Shape(_flight(one), line=STAIR, width=0.025) for one in plan.flights if here.intersection(one.rooms)]
+    return [*shapes, *_things(house, rooms)]
+
+
+def names_of(plan: Plan, storey: int) -> list[RoomName]:
+    """What the rooms of a storey are called."""
+    return [
+        RoomName(NAMES.get(room.kind, ROOM_NAMES[room.kind]), *_freest(room.outline)) for room in _rooms(plan, storey)
+    ]
+
+
+def _rooms(plan: Plan, storey: int) -> list[PlannedRoom]:
+    return [room for room in plan.rooms if room.storey == storey]
+
+
+def _tint(room: PlannedRoom) -> str:
+    return TINTS.get(room.kind, PLAIN)
+
+
+def _closed(outline: Array) -> Array:
+    # Two sides more than needed, so that the corner where the line begins is as sharp as the others.
+    return np.concatenate([outline, outline[:2]])
+
+
+def _passage(plan: Plan, passage: Passage) -> Iterator[Shape]:
+    normal, along = passage.normal, np.array([-passage.normal[1], passage.normal[0]])
+    shut = OUTSIDE in passage.rooms
+    first = next(i for i in passage.rooms if i != OUTSIDE)
+    across, half = normal * (passage.depth / 2 + 0.02), along * passage.width / 2
+    corners = np.stack([passage.centre + a * across + b * half for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    yield Shape([corners], fill=DOOR if shut else _tint(plan.rooms[first]))
+    if not passage.wide and not shut:
+        # Two thin lines across the threshold tell a door from an opening.
+        yield Shape([corners[[0, 3]], corners[[1, 2]]], line=DOOR, width=0.033)
+
+
+def _window(window: Window) -> Iterator[Shape]:
+    along = np.array([-window.normal[1], window.normal[0]]) * window.width / 2
+    middle = window.centre + window.normal * 0.07
+    pane = np.stack([middle - along, middle + along])
+    yield Shape([pane], line="#ffffff", width=0.12)
+    yield Shape([pane], line=PANE, width=0.05)
+
+
+def _flight(flight: Flight) -> list[Array]:
+    """The edges of the steps, and an arrow up."""
+    run = (flight.head - flight.foot)[:2]
+    ahead = run / np.linalg.norm(run)
+    aside = np.array([-ahead[1], ahead[0]])
+    middles = flight.foot[:2] + run * np.arange(flight.steps + 1)[:, None] / flight.steps
+    edge, head = aside * flight.width / 2, flight.head[:2]
+    barbs = np.stack([head - 0.18 * ahead + 0.1 * aside, head, head - 0.18 * ahead - 0.1 * aside])
+    return [*(np.stack([at - edge, at + edge]) for at in middles), np.stack([flight.foot[:2], head]), barbs]
+
+
+def _things(house: House, rooms: Sequence[PlannedRoom]) -> Iterator[Shape]:
+    """The upward faces of what stands on this storey, the lower ones first."""
+    mesh, floor = house.mesh, min(room.floor for room in rooms)
+    here = {room.index for room in rooms}
+    shown = np.zeros(len(house.items) + 1, dtype=bool)
+    for item in house.items:
+        shown[item.index] = item.room in here and item.category not in UNDRAWN
+    corners = mesh.corners.astype(np.float64)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    steep = normals[:, 2] / np.maximum(np.linalg.norm(normals, axis=1), 1e-12)
+    top = corners[:, :, 2].max(axis=1) - floor
+    kept = np.flatnonzero(shown[mesh.instances] & (steep > FLAT) & (top > LOW - 0.02) & (top < HIGH))
+    # Higher faces are lit more, so that a table stands out from the rug below it.
+    light = np.clip(0.82 + 0.16 * top[kept] / HIGH, 0.0, 1.0)[:, None] * (0.7 + 0.3 * steep[kept])[:, None]
+    paint = (mesh.colours[kept] * light).round().astype(np.int64) @ (1 << 16, 1 << 8, 1)
+    # Faces of one height lie beside each other, so those of one colour among them can be drawn together.
+    order = np.lexsort((paint, top[kept].round(3)))
+    kept, paint = kept[order], paint[order]
+    cuts = np.flatnonzero(np.diff(paint)) + 1
+    for rows, colour in zip(np.split(kept, cuts), paint[np.append(0, cuts)] if len(paint) else (), strict=False):
+        told = f"#{colour:06x}"
+        yield Shape(list(corners[rows, :, :2]), fill=told, line=told, width=0.01)
+
+
+def _freest(outline: Array) -> tuple[Array, float, float]:
+    """The point of a polygon farthest from its sides, and how wide and tall the polygon is there."""
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    grid = np.stack(np.meshgrid(*(np.linspace(a, b, 41)[1:-1] for a, b in zip(low, high, strict=True))), axis=-1)
+    points = grid.reshape(-1, 2)
+    starts, ends = outline, np.roll(outline, -1, axis=0)
+    sides = ends - starts
+    off = points[:, None] - starts
+    along = np.clip((off * sides).sum(axis=2) / (sides**2).sum(axis=1), 0.0, 1.0)
+    away = np.linalg.norm(off - along[..., None] * sides, axis=2).min(axis=1)
+    inside = away_from(outline, points) == 0
+    # Of points equally far from the sides, as in a corridor, the one nearest the middle.
+    middle = np.linalg.norm(points - (low + high) / 2, axis=1)
+    best = points[np.argmax(np.where(inside, away.round(2) - 0.001 * middle, -1.0))]
+    rows, columns = (points[:, 1] == best[1]) & inside, (points[:, 0] == best[0]) & inside
+    return best, float(np.ptp(points[rows, 0])), float(np.ptp(points[columns, 1]))

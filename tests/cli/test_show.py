@@ -1,0 +1,146 @@
+"""`itinera show`: walks as a page, from the files a person has."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import tiny
+from itinera.cli.show import names_of
+from itinera.errors import BadArgument
+
+
+def shown(page: Path) -> dict:
+    found = re.search(r'<script type="application/json" id="replay">(.*?)</script>', page.read_text(), re.DOTALL)
+    return json.loads(found[1])
+
+
+@pytest.fixture
+def walks(itinera, files, tmp_path):
+    """Tours walked by a wanderer, led between their episodes."""
+    out = tmp_path / "wanderer.jsonl"
+    command = ["--agent", "players:Wanderer", *files.options, "--tours", files.tours, "--workers", 0]
+    assert itinera("run", *command, "--out", out).code == 0
+    return out
+
+
+def test_an_episode_of_several_agents_is_shown_together(itinera, files, walks, tmp_path):
+    page = tmp_path / "replay.html"
+    done = itinera("show", files.predictions, walks, *files.options, "--episode", "1_0", "--out", page)
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(rf"{page}: 1 episode, \d\.\d MB\.\n", done.out)
+    data = shown(page)
+    assert data["agents"] == ["preds", "wanderer"]
+    assert data["title"] == "Episode 1_0 in house: preds, wanderer"
+    assert data["tasks"][0]["attempts"][0]["track"]["x"] == [0, 200, 400]
+    assert data["tasks"][0]["words"] == [["go to c ", -1, -1]]
+
+
+def test_a_tour_is_shown_in_its_order_with_where_it_was_led(itinera, files, walks, tmp_path):
+    page = tmp_path / "replay.html"
+    tour_id = json.loads(walks.read_text().splitlines()[1])["tour_id"]
+    assert itinera("show", walks, *files.options, "--tour", tour_id, "--out", page).code == 0
+    data = shown(page)
+    assert data["tour"] == tour_id
+    assert [task["id"] for task in data["tasks"]] == ["1_0", "2_0"]
+    assert dict(data["tour_measures"][0]).keys() == {"t-nDTW", "t-SR", "t-SPL"}
+    assert any(attempt["phases"] for task in data["tasks"] for attempt in task["attempts"])
+
+
+def test_without_a_choice_the_first_walk_is_shown_and_that_is_said(itinera, files, tmp_path):
+    done = itinera("show", files.predictions, *files.options, "--out", tmp_path / "replay.html")
+    assert done.code == 0
+    assert done.err.startswith("Shown is 1_0, the first of 5 walks of preds; choose another with --episode or --tour.")
+
+
+def test_episodes_of_different_worlds_share_a_page(itinera, files, tmp_path):
+    page = tmp_path / "replay.html"
+    command = [files.predictions, *files.options, "--episode", "3_1", "--episode", "1_1", "--out", page]
+    assert itinera("show", *command).code == 0
+    assert [place["id"] for place in shown(page)["places"]] == ["hut", "house"]
+    assert [task["place"] for task in shown(page)["tasks"]] == [0, 1]
+
+
+def test_walks_on_open_ground_need_no_worlds(itinera, tmp_path):
+    tasks, walks = (tmp_path / name for name in ("tasks.json", "walks.json"))
+    tiny.written(tasks, tiny.GROUND)
+    tiny.written(walks, tiny.GROUND_WALKS)
+    done = itinera("show", walks, "--tasks", tasks, "--episode", "1", "--out", tmp_path / "replay.html")
+    assert done.code == 0
+    assert "Distances are straight lines" in done.err
+    assert shown(tmp_path / "replay.html")["tasks"][0]["attempts"][0]["arrived"] is True
+
+
+def test_a_picture_and_a_film_are_written_beside_the_page(itinera, files, tmp_path):
+    pytest.importorskip("PIL")
+    png, gif = tmp_path / "end.png", tmp_path / "film.gif"
+    done = itinera("show", files.predictions, *files.options, "--episode", "1_0", "--png", png, "--gif", gif)
+    assert done.code == 0
+    assert (png.read_bytes()[1:4], gif.read_bytes()[:3]) == (b"PNG", b"GIF")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ([], "Say what to write: --out replay.html"),
+        (["--out", "replay.pdf"], "replay.pdf must end in .html."),
+        (["--gif", "film.mp4"], "film.mp4 must end in .gif."),
+        (["--out", "r.html", "--pictures", "-1"], "--pictures is a number of pictures from 0 on, not -1."),
+        (["--out", "r.html", "--episode", "9_9"], "Episode '9_9' is not in R2R_tiny."),
+        (["--out", "r.html", "--tour", "9"], "There is no tour '9' in these walks; there are 1_0, 1_1, 2_0"),
+        (["--out", "r.html", "--tour", "1_0", "--episode", "1_0"], "Choose one of --episode and --tour."),
+        (["--out", "r.html", "--protocol", "r2s"], "--protocol must be one of"),
+    ],
+)
+def test_what_cannot_be_shown_is_told(itinera, files, options, told):
+    done = itinera("show", files.predictions, *files.options, *options)
+    assert done.code == 2
+    assert told in done.err
+
+
+def test_worlds_that_are_not_there_are_told(itinera, files, tmp_path):
+    (tmp_path / "connectivity" / "house_connectivity.json").unlink()
+    done = itinera("show", files.predictions, *files.options, "--episode", "1_0", "--out", tmp_path / "r.html")
+    assert done.code == 2
+    assert "World house is not among those of" in done.err
+
+
+def test_agents_are_named_by_as_much_of_their_files_as_tells_them_apart():
+    assert names_of([Path("a/walks.jsonl")]) == ["walks"]
+    assert names_of([Path("runs/a/walks.jsonl"), Path("runs/b/walks.jsonl.gz")]) == ["a/walks", "b/walks"]
+    with pytest.raises(BadArgument, match="given twice"):
+        names_of([Path("a.jsonl"), Path("a.jsonl")])
+
+
+@pytest.fixture(scope="module")
+def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season of one house with a few paths."""
+    from itinera.builders import season as seasons
+    from itinera.cli.season_work import Order, build
+
+    out = tmp_path_factory.mktemp("built") / "hearth"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(seasons, "paths_of", lambda index: {"val_unseen": 2} if index == 1 else {"train": 1})
+        build(Order(seasons.public_season(1), out, 3, ("val_unseen",)), 1)
+    return out
+
+
+@pytest.mark.parametrize(
+    "tasks", ["r2r/R2R_val_unseen.json", "vlnce/val_unseen/val_unseen.json.gz"], ids=["graph", "ground"]
+)
+def test_a_house_of_hearth_shows_its_rooms_its_words_and_what_is_seen(itinera, season, tmp_path, tasks):
+    pytest.importorskip("PIL")
+    walks, page = tmp_path / "expert.jsonl", tmp_path / "replay.html"
+    common = ["--tasks", season / tasks, "--worlds", season]
+    assert itinera("run", "--agent", "expert", *common, "--workers", 0, "--out", walks).code == 0
+    assert itinera("show", walks, *common, "--pictures", 8, "--out", page).code == 0
+    data = shown(page)
+    labels = {label[0] for storey in data["places"][0]["storeys"] for label in storey["labels"]}
+    assert {"kitchen", "living room"} <= labels
+    task = data["tasks"][0]
+    assert task["attempts"][0]["arrived"] is True
+    assert {place for _, first, last in task["words"] for place in (first, last)} > {-1, 0}
+    assert 2 <= len(task["attempts"][0]["frames"]) <= 8

@@ -1,0 +1,292 @@
+"""`itinera study`, from tasks to verdicts, here and through an agent elsewhere."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import crossing
+from itinera.errors import BadFile
+from itinera.formats import catalogue, matterport, native_tasks, rooms
+from itinera.formats.leanings import read_leanings
+from itinera.formats.trials import read_trials
+from itinera.tasks import Alignment, Brief, Episode, Split
+from itinera.worlds import Pose, Room
+
+WORDS = "Go straight . Go straight . Go straight ."
+OUTSIDER = Path(__file__).parents[1] / "outsider.py"
+
+
+def told(world: str, path: str, number: int) -> Episode:
+    """From a through the crossing to f; three words for every edge."""
+    nodes = ("a", "b", "c", "f")
+    edge = np.repeat(np.arange(3), 3)
+    times = np.arange(9.0)
+    alignment = Alignment(tuple(WORDS.split()), edge, edge, times, times + 0.5)
+    return Episode(f"{world}{path}_{number}", world, Pose("a", 0.0), nodes[-1:], nodes, Brief(WORDS), path, alignment)
+
+
+@pytest.fixture
+def place(tmp_path) -> Path:
+    """Three crossings with their rooms, and tasks whose words are tied to places."""
+    matterport.write_worlds(tmp_path / "connectivity", crossing.WORLDS)
+    # Tables of rooms also list places that a graph leaves out, such as a kitchen nobody can get to.
+    known = {name: {**world.rooms, "attic": Room("k")} for name, world in crossing.WORLDS.items()}
+    rooms.write_table(tmp_path / "rooms.csv", known)
+    episodes = [told(world, path, n) for world in crossing.SCENES for path in ("p", "q") for n in range(2)]
+    native_tasks.write_split(tmp_path / "tasks.jsonl", Split("val", tuple(episodes), protocol="rxr"))
+    return tmp_path
+
+
+@pytest.fixture
+def study(itinera, place):
+    """The command on those, with trials of most skills designed."""
+
+    def run(verb: str, *arguments: Any):
+        return itinera("study", verb, *arguments)
+
+    skills = ("stop", "direction", "room-1", "room-within-2")
+    where = ("--worlds", place / "connectivity", "--rooms", place / "rooms.csv")
+    done = run("design", *skills, "--tasks", place / "tasks.jsonl", *where, "--out", place / "trials.jsonl", "--json")
+    assert done.code == 0, done.err
+    run.designed = done.json
+    return run
+
+
+def asked(study, place, agent: str, *more: Any, workers: int = 0):
+    out = place / f"{agent.replace(':', '_')}.jsonl"
+    done = study("run", "--agent", agent, "--trials", place / "trials.jsonl", "--worlds", place / "connectivity",
+                 "--rooms", place / "rooms.csv", "--out", out, "--workers", workers, *more)  # fmt: skip
+    assert done.code == 0, done.err
+    return out
+
+
+def test_a_design_counts_every_candidate(study, place):
+    counts = study.designed["designed"]
+    assert study.designed["trials"] == len(read_trials(place / "trials.jsonl").trials)
+    for name, tally in counts.items():
+        assert tally["candidates"] == tally["kept"] + sum(tally.get("dropped", {}).values()), name
+    assert counts["cuts"]["kept"] == 24
+    assert counts["direction-right"] == {
+        "candidates": 24, "kept": 12, "dropped": {"no neighbour in the direction": 12}, "cuts": 24, "cuts_kept": 12,
+    }  # fmt: skip
+    header = json.loads((place / "trials.jsonl").read_text().splitlines()[0])
+    assert set(header["provenance"]["digests"]) == {"tasks", "worlds", "rooms"}
+
+
+def test_known_agents_get_the_scores_they_must(study, place):
+    files = [asked(study, place, agent) for agent in ("still", "forward", "uniform", "expert", "random")]
+    done = study("analyse", place / "trials.jsonl", *files, "--json", "--resamples", 100)
+    assert done.code == 0, done.err
+    table = done.json["table"]
+    assert {name: table["still"][name]["mean"] for name in ("stop", "turn", "room")} == {
+        "stop": 1,
+        "turn": 0,
+        "room": 0,
+    }
+    assert {name: table["expert"][name]["mean"] for name in ("stop", "turn", "room")} == {
+        "stop": 1,
+        "turn": 1,
+        "room": 1,
+    }
+    ahead = done.json["agents"]["forward"]
+    assert ahead["direction-forward"]["score"]["mean"] > 0.7
+    assert ahead["direction-right"]["score"]["mean"] < 0.2
+    assert ahead["stop"]["score"]["mean"] == 0
+    assert done.json["agents"]["expert"]["room-within-2"]["effects"][0]["effect"]["mean"] == pytest.approx(-3.0)
+
+
+def test_verdicts_are_printed_with_what_was_filtered_out(study, place):
+    expert = asked(study, place, "expert")
+    done = study("analyse", place / "trials.jsonl", expert, "--resamples", 100)
+    assert (
+        "expert, direction-right: probability of the direction 1.000 with the sentence, 0.000 without: +1.000"
+        in done.out
+    )
+    assert "the words do what they should" in done.out
+    assert "direction-right: 12 of 24 candidates kept; dropped: 12 no neighbour in the direction." in done.err
+    table = study("analyse", place / "trials.jsonl", expert, "--markdown", "--resamples", 100)
+    assert table.out.startswith("| agent | stop % |")
+    assert "| expert | 100.0 (100.0 – 100.0) |" in table.out
+
+
+def test_answers_do_not_depend_on_workers(study, place):
+    one = asked(study, place, "players:Wanderer").read_bytes().splitlines()[1:]
+    two = asked(study, place, "players:Wanderer", workers=2).read_bytes().splitlines()[1:]
+    assert one == two
+
+
+FAR = """
+import json, sys
+for line in iter(sys.stdin.buffer.readline, b""):
+    asked = json.loads(line)
+    ways = len(asked["observation"]["ways"]["nodes"]) if asked["ask"] == "weigh" else 0
+    answers = {"hello": {"version": 1, "weighs": True, "wants": []}, "weigh": {"weights": [1.0] + [0.0] * ways}}
+    print(json.dumps(answers.get(asked["ask"], {})), flush=True)
+"""
+
+
+def test_an_agent_in_another_process_is_asked(study, place):
+    (place / "far.py").write_text(FAR)
+    done = study("run", "--agent-command", f"{sys.executable} {place / 'far.py'}", "--name", "far", "--trials",
+                 place / "trials.jsonl", "--worlds", place / "connectivity", "--out", place / "far.jsonl",
+                 "--workers", 0, "--json")  # fmt: skip
+    assert done.code == 0, done.err
+    assert done.json["answered"] == done.json["trials"]
+    read = read_leanings(place / "far.jsonl")
+    assert read.agent == "far"
+    assert {leaning.stop for leaning in read.leanings} == {1.0}
+
+
+def test_an_agent_that_answers_wrongly_fails_its_trials_with_the_reason(study, place):
+    done = study("run", "--agent-command", f"{sys.executable} {OUTSIDER} weighs", "--trials", place / "trials.jsonl",
+                 "--worlds", place / "connectivity", "--out", place / "far.jsonl", "--workers", 0)  # fmt: skip
+    assert done.code == 0
+    assert "0 answered, 312 failed, 0 unanswered." in done.out
+    assert "failed: BadArgument: weigh() gave an array of shape (2,); expected (5,) probabilities" in done.err
+    assert study("analyse", place / "trials.jsonl", place / "far.jsonl").out.count("nothing can be compared") == 7
+
+
+@pytest.mark.parametrize("agent", [["--agent", "players:Still"], ["--agent-command", f"{sys.executable} {OUTSIDER}"]])
+def test_an_agent_that_cannot_weigh_is_refused_with_what_to_do(study, place, agent):
+    done = study("run", *agent, "--trials", place / "trials.jsonl", "--worlds", place / "connectivity", "--out",
+                 place / "x.jsonl", "--workers", 0)  # fmt: skip
+    assert done.code == 2
+    assert "cannot weigh: a study asks for the probability of every action" in done.err
+    assert not (place / "x.jsonl").exists()
+
+
+def test_success_stands_beside_the_skills(study, itinera, place):
+    walks, bundle = place / "walks.jsonl", place / "scores.jsonl"
+    where = ["--tasks", place / "tasks.jsonl", "--worlds", place / "connectivity"]
+    assert itinera("run", "--agent", "expert", *where, "--out", walks, "--workers", 0).code == 0
+    assert itinera("score", walks, *where, "--out", bundle).code == 0
+    expert = asked(study, place, "expert")
+    done = study("analyse", place / "trials.jsonl", expert, "--scores", bundle, "--json", "--resamples", 100)
+    assert done.json["table"]["expert"]["SR"]["mean"] == 1.0
+    assert done.json["table"]["expert"]["nDTW"]["mean"] == 1.0
+    refused = study("analyse", place / "trials.jsonl", expert, expert, "--scores", bundle)
+    assert refused.code == 2
+    assert "There are 1 bundles for 2 agents" in refused.err
+
+
+@pytest.mark.parametrize(("form", "kind"), [("r2r", "r2r"), ("rxr", "rxr")])
+def test_trials_leave_as_episodes_and_come_back_as_answers(study, place, form, kind):
+    out = place / f"{form}.json"
+    assert study("export", place / "trials.jsonl", "--to", form, "--out", out).code == 0
+    assert catalogue.detect(out).name == kind
+    trials = read_trials(place / "trials.jsonl").trials
+    split = catalogue.read_tasks(out)
+    assert [e.brief.text for e in split.episodes] == [t.episode.brief.text for t in trials]
+    assert [tuple(e.reference) for e in split.episodes] == [tuple(t.episode.reference) for t in trials]
+    # As an agent elsewhere would log it: east is a quarter turn, and it always stops.
+    records = [
+        {
+            "instr_id": f"{e.path_id}_{e.id}" if form == "rxr" else e.id,
+            "trajectory": [[node, 0.0, 0.0] for node in e.reference],
+            "stop_prob": [1.0],
+            "final_logits": [[0.0, 1.0]],
+            "candidates": [[e.reference[-1], [{"viewpointId": "a", "heading": math.pi, "normalized_heading": 0.0}]]],
+            "heading": math.pi / 2,
+        }
+        for e in split.episodes
+    ]
+    (place / "submit.json").write_text(json.dumps(records))
+    done = study("import", place / "submit.json", "--trials", place / "trials.jsonl", "--name", "HAMT", "--out",
+                 place / "hamt.jsonl", "--json")  # fmt: skip
+    assert done.json == {
+        "file": str(place / "hamt.jsonl"), "trials": len(trials), "answered": len(trials), "failed": 0, "unanswered": 0,
+    }  # fmt: skip
+    read = read_leanings(place / "hamt.jsonl")
+    assert read.agent == "HAMT"
+    assert [a.trial_id for a in read.leanings] == [t.id for t in trials]
+    assert {a.stop for a in read.leanings} == {1.0}
+
+
+def test_our_own_answers_are_imported_and_those_left_out_are_counted(study, place):
+    still = asked(study, place, "still")
+    lines = still.read_text().splitlines(keepends=True)
+    (place / "some.jsonl").write_text("".join(lines[:-2]))
+    done = study("import", place / "some.jsonl", "--trials", place / "trials.jsonl", "--out", place / "in.jsonl")
+    assert "0 failed, 2 unanswered." in done.out
+    analysed = study("analyse", place / "trials.jsonl", place / "in.jsonl", "--resamples", 50)
+    assert analysed.code == 0
+    assert "2 without an answer" in analysed.err
+
+
+def test_answers_to_another_study_are_refused(study, place):
+    still = asked(study, place, "still")
+    (place / "other.jsonl").write_text(still.read_text().replace(".stop", ".halt"))
+    for arguments in (("import", place / "other.jsonl", "--trials", place / "trials.jsonl", "--out", place / "x.jsonl"),
+                      ("analyse", place / "trials.jsonl", place / "other.jsonl")):  # fmt: skip
+        refused = study(*arguments)
+        assert refused.code == 1
+        assert "is not in the study" in refused.err
+
+
+def test_probabilities_that_do_not_sum_to_one_are_refused_by_line(study, place):
+    still = asked(study, place, "still")
+    lines = still.read_text().splitlines(keepends=True)
+    lines[3] = lines[3].replace("[1.0,", "[0.7,")
+    still.write_text("".join(lines))
+    refused = study("analyse", place / "trials.jsonl", still)
+    assert refused.code == 1
+    assert "line 4 (trial" in refused.err
+    assert "sums to 0.7, not to 1" in refused.err
+
+
+def test_a_missing_twin_is_refused(study, place):
+    lines = (place / "trials.jsonl").read_text().splitlines(keepends=True)
+    (place / "trials.jsonl").write_text("".join(line for line in lines if '.stop.control","skill' not in line))
+    with pytest.raises(BadFile, match="is missing from the file"):
+        read_trials(place / "trials.jsonl")
+
+
+def test_figures_are_drawn_if_asked_for(study, place):
+    pytest.importorskip("matplotlib")
+    forward = asked(study, place, "forward")
+    done = study("analyse", place / "trials.jsonl", forward, "--figures", place / "figures", "--train",
+                 place / "tasks.jsonl", "--resamples", 50)  # fmt: skip
+    assert done.code == 0, done.err
+    assert {path.name for path in (place / "figures").iterdir()} == {
+        "forward-stopping.svg", "forward-turning.svg", "forward-room-changes.svg", "forward-rooms-within.svg",
+        "directions.svg", "training.svg",
+    }  # fmt: skip
+
+
+def test_tasks_whose_words_have_no_places_are_refused(itinera, files, tmp_path):
+    refused = itinera("study", "design", "stop", *files.options, "--out", tmp_path / "t.jsonl")
+    assert refused.code == 2
+    assert "are not tied to places. Give Fine-Grained R2R, an RxR guide file with its pose traces" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["design", "juggling", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"],
+         "'juggling' is no skill"),
+        (["design", "object", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"], "objects of world"),
+        (["design", "room-1", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"], "rooms of world"),
+        (["design", "stop", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--variant", "mine", "--out", "x"],
+         "--variant must be one of paper, released, hearth, not 'mine'"),
+        (["design", "stop", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--alignment", "x", "--out", "x"],
+         "--alignment is RxR's folder of guide pose traces"),
+        (["run", "--trials", "trials.jsonl", "--worlds", "connectivity", "--out", "x"], "Say who is asked"),
+        (["export", "trials.jsonl", "--to", "yaml", "--out", "x"], "--to must be one of r2r, rxr"),
+        (["analyse", "trials.jsonl", "trials.jsonl"], "this file holds trials, not leanings"),
+        (["analyse", "trials.jsonl", "still.jsonl", "--model", "fm9"], "There is no mixed model 'fm9'"),
+        (["analyse", "trials.jsonl", "still.jsonl", "--train", "tasks.jsonl"], "--train is for a figure"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_refused_in_words(study, place, monkeypatch, arguments, told):
+    monkeypatch.chdir(place)
+    asked(study, place, "still")
+    refused = study(*arguments)
+    assert refused.code in (1, 2)
+    assert told in refused.err

@@ -1,0 +1,244 @@
+"""A replay in a browser: slider and keys move the agent, storeys and words follow, and nothing goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from itinera.records import Logbook, Trajectory
+from itinera.reports.replay_data import Frame, Replay
+from itinera.reports.replay_page import write_page
+from itinera.tasks import Brief
+from reports.replays_of import replay, split
+
+DOT = "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/wAALCAABAAEBAREA/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/9oACAEBAAA/APn+v//Z"  # noqa: E501
+
+
+class Visit:
+    """An open page, and everything it complained of or asked for."""
+
+    def __init__(self, browser: Any, file: Path, *, width: int = 1280, height: int = 800, **options: Any) -> None:
+        self.page = browser.new_page(viewport={"width": width, "height": height}, **options)
+        self.errors: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    @property
+    def step(self) -> int:
+        return int(self._walks("step"))
+
+    @property
+    def at(self) -> tuple[int, int]:
+        return int(self._walks("x")), int(self._walks("y"))
+
+    @property
+    def storey(self) -> int:
+        return int(self._walks("storey"))
+
+    @property
+    def marked(self) -> list[str]:
+        found: list[str] = self.page.locator(".word.now").all_text_contents()
+        return found
+
+    def text(self, where: str) -> str:
+        return str(self.page.locator(where).text_content())
+
+    def _walks(self, name: str) -> str:
+        return str(self.page.locator("#walks").get_attribute(f"data-{name}"))
+
+
+Open = Callable[..., Visit]
+
+
+@pytest.fixture
+def visiting(chromium: Any, tmp_path: Path) -> Iterator[Open]:
+    """Opens a replay; in the end nothing may have gone wrong, and nothing but the page been asked for."""
+    visits = []
+
+    def visit(shown: Replay | None = None, fragment: str = "", **options: Any) -> Visit:
+        file = tmp_path / f"replay{len(visits)}.html"
+        write_page(file, shown or seen())
+        visits.append(Visit(chromium, file, **options))
+        if fragment:
+            visits[-1].page.goto(file.as_uri() + fragment)
+        return visits[-1]
+
+    yield visit
+    for one in visits:
+        assert one.errors == []
+        assert all(url.startswith(("file:", "data:")) for url in one.asked)
+        one.page.close()
+
+
+def seen() -> Replay:
+    """The tour of the cottage, with a picture at two steps of the first walk."""
+    shown = replay()
+    attempt, *others = shown.tasks[0].attempts
+    pictured = msgspec.structs.replace(attempt, frames=[Frame(0, DOT), Frame(2, DOT)])
+    task = msgspec.structs.replace(shown.tasks[0], attempts=[pictured, *others])
+    return msgspec.structs.replace(shown, tasks=[task, *shown.tasks[1:]])
+
+
+def test_keys_move_the_agent_and_the_slider(visiting):
+    visit = visiting()
+    assert (visit.step, visit.at) == (0, (100, 100))
+    visit.press("ArrowRight")
+    assert (visit.step, visit.at) == (1, (500, 100))
+    assert visit.page.locator("#time").input_value() == "1"
+    visit.press("End")
+    assert visit.text("#clock") == "step 5 of 5"
+    visit.press("Home")
+    assert visit.step == 0
+
+
+def test_the_slider_moves_the_agent(visiting):
+    visit = visiting()
+    visit.page.locator("#time").fill("2")
+    assert (visit.step, visit.at) == (2, (700, 250))
+    visit.page.locator("#time").focus()
+    visit.press("ArrowLeft")
+    assert visit.step == 1
+
+
+def test_the_storey_follows_the_agent_until_another_is_chosen(visiting):
+    visit = visiting()
+    visit.press("ArrowRight", "ArrowRight")
+    assert visit.storey == 0
+    visit.press("ArrowRight")
+    assert visit.storey == 1
+    assert "storey 2" in visit.text("#now")
+    visit.page.get_by_label("ground floor").check(force=True)
+    assert visit.storey == 0
+    visit.page.get_by_label("follow", exact=True).check(force=True)
+    assert visit.storey == 1
+
+
+def test_words_are_marked_as_the_walk_proceeds(visiting):
+    visit = visiting()
+    assert visit.marked == ["Leave", "the", "kitchen,"]
+    visit.press("ArrowRight")
+    assert visit.marked == ["climb"]
+    assert visit.page.locator(".word.done").all_text_contents() == ["Leave", "the", "kitchen,"]
+    visit.press("End")
+    assert visit.marked == ["stop."]
+    assert visit.text("#words") == "Leave the kitchen, then climb up and stop."
+
+
+def test_the_space_bar_plays_and_pauses(visiting):
+    visit = visiting()
+    visit.press(" ")
+    assert visit.text("#play") == "Pause"
+    visit.page.locator("#walks:not([data-step='0'])").wait_for()
+    visit.press(" ")
+    assert visit.text("#play") == "Play"
+    # A button that has the focus keeps the key.
+    visit.page.locator("#play").focus()
+    visit.press(" ")
+    assert visit.text("#play") == "Pause"
+
+
+def test_brackets_go_through_the_episodes(visiting):
+    visit = visiting()
+    assert visit.page.locator("#previous").is_disabled()
+    visit.press("]")
+    assert visit.page.locator("#episode").input_value() == "1"
+    assert (visit.text("#words"), visit.storey) == ("Go down.", 1)
+    visit.press("]", "[")
+    assert visit.page.locator("#episode").input_value() == "0"
+
+
+def test_who_is_watched_is_led_and_told(visiting):
+    visit = visiting()
+    visit.page.get_by_label("strays").check()
+    visit.press("End")
+    assert visit.text("#now").startswith("strays: led to the goal")
+    assert "✗ missed the goal" in visit.text("#agents")
+    assert "t-nDTW 1.00" in visit.text("#agents")
+
+
+def test_pictures_of_what_was_seen_follow(visiting):
+    visit = visiting()
+    assert visit.text("#caption") == "What follows sees, step 0"
+    visit.press("ArrowRight", "ArrowRight", "ArrowRight")
+    assert visit.text("#caption") == "What follows sees, step 2"
+    assert visit.page.evaluate("document.getElementById('picture').naturalWidth") == 1
+
+
+def test_layers_can_be_hidden(visiting):
+    visit = visiting()
+    visit.press("End")
+    before = visit.page.locator("#stage").screenshot()
+    visit.page.get_by_label("reference path").uncheck()
+    assert visit.page.locator("#stage").screenshot() != before
+    visit.page.get_by_label("reference path").check()
+    assert visit.page.locator("#stage").screenshot() == before
+
+
+def test_a_link_names_an_episode(visiting):
+    assert visiting(fragment="#e2").page.locator("#episode").input_value() == "1"
+    assert visiting(fragment="#%E0%A4%A").page.locator("#episode").input_value() == "0"
+
+
+def test_zooming_keeps_the_agent_in_sight(visiting):
+    visit = visiting()
+    whole = visit.page.locator("#stage").screenshot()
+    visit.press("+", "+")
+    assert visit.page.locator("#stage").screenshot() != whole
+    visit.press("0")
+    assert visit.page.locator("#stage").screenshot() == whole
+
+
+def test_without_motion_the_agent_jumps_from_place_to_place(visiting):
+    visit = visiting(reduced_motion="reduce")
+    visit.press(" ")
+    visit.page.locator("#walks:not([data-step='0'])").wait_for()
+    assert visit.at in [(100, 100), (500, 100), (700, 250), (800, 100)]
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_nothing_is_wider_than_the_screen(visiting, width):
+    visit = visiting(hostile(), width=width)
+    assert visit.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_the_page_passes_automatic_checks_of_accessibility(visiting, axe, width):
+    visit = visiting(width=width)
+    visit.press("ArrowRight")
+    visit.page.evaluate("document.querySelector('details').open = true")
+    # By the debugger's door: the page itself lets no other script in.
+    visit.page.evaluate(axe)
+    found = visit.page.evaluate("axe.run()")
+    assert [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]] == []
+
+
+HOSTILE = "</script><img src=x onerror=alert(1)><b>bold</b> {{data}} \u202e שלום 🤖 " + "w" * 10_000
+
+
+def hostile() -> Replay:
+    asked = split(toured=False, brief=Brief(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
+    walks = {HOSTILE: Logbook.alone("a.jsonl", (Trajectory(HOSTILE, tuple("abcd")),))}
+    return msgspec.structs.replace(replay(asked, walks), title=HOSTILE)
+
+
+def test_words_that_would_be_markup_are_shown_as_words(visiting):
+    visit = visiting(hostile())
+    assert visit.text("h1") == HOSTILE
+    assert visit.text("#words") == HOSTILE
+    assert visit.text("#agents .name") == HOSTILE
+    assert visit.page.locator("b").count() == 0
+    assert visit.page.locator("img").count() == 1
+    visit.press("ArrowRight")
+    assert visit.step == 1

@@ -1,0 +1,137 @@
+"""The report in a browser: no errors, nothing asked of the network, usable by keyboard, on a phone and by everybody."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from itinera.formats.printed import Described, Estimate, Findings, Point, SkillFound
+from itinera.reports.page import make_report, write_page
+from reports.contests_of import made_up
+
+CHROMIUM = shutil.which("chromium")
+HOSTILE = '</script><img src=x onerror=alert(1)>"\u202e🤖סוכן' + "w" * 10_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    if CHROMIUM is None or find_spec("playwright") is None:
+        pytest.skip("no browser here: install Debian's chromium and Python's playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report with every section, and names that would do harm if they could."""
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    tables = [
+        made_up(0.8, toured=True, prefix=HOSTILE), made_up(0.4, toured=True, prefix=HOSTILE),
+        made_up(0.8, timed=True), made_up(0.6, timed=True), made_up(0.3, timed=True),
+    ]  # fmt: skip
+    found = Findings({"good": {"stop": SkillFound([HOSTILE], Estimate(0.9, 0.8, 0.95))}})
+    seen = Described("val", {"visited": {"tour": [Point(k, k / 5, k / 6, k / 4) for k in range(4)]}})
+    names = ["good", HOSTILE, "quick", "slow", "third"]
+    replays = {"e1": "replays/replay-e1.html"}
+    write_page(file, make_report(names, tables, findings=[found], described=[seen], replays=replays, version="1"))
+    return file
+
+
+class Visit:
+    """A page that was opened, and all it did."""
+
+    def __init__(self, browser: Any, file: Path, width: int = 1280) -> None:
+        self.page = browser.new_page(viewport={"width": width, "height": 800})
+        self.errors: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.errors.append(message.text))
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(file.as_uri())
+
+    def show_lists(self) -> Any:
+        """The list of episodes of the second contest, drawn once it is in sight."""
+        for place in self.page.locator(".list").all():
+            place.scroll_into_view_if_needed()
+            place.locator("tbody tr").first.wait_for()
+        return self.page.locator(".list").nth(1)
+
+
+@pytest.fixture
+def visit(browser: Any, report: Path) -> Iterator[Visit]:
+    visited = Visit(browser, report)
+    yield visited
+    visited.page.close()
+
+
+def test_the_page_opens_without_errors_or_requests(visit, report):
+    visit.show_lists()
+    assert visit.errors == []
+    assert visit.asked == [report.as_uri()]
+    assert visit.page.locator("h1").inner_text()
+
+
+def test_the_answers_are_on_the_first_screen(visit):
+    for question in ("Who is better?", "By how much?", "How sure is that?"):
+        box = visit.page.get_by_text(question).first.bounding_box()
+        assert box["y"] + box["height"] < 800
+
+
+def test_episodes_are_filtered_sorted_and_paged_by_keyboard(visit):
+    episodes = visit.show_lists()
+    status = episodes.get_by_role("status")
+    assert status.inner_text().startswith("120 of 120 episodes, page 1 of 5")
+    episodes.get_by_role("button", name="Next").focus()
+    visit.page.keyboard.press("Enter")
+    assert "page 2 of 5" in status.inner_text()
+    episodes.get_by_role("searchbox").focus()
+    visit.page.keyboard.type("scene3")
+    assert status.inner_text().startswith("15 of 120 episodes, page 1 of 1")
+    visit.page.keyboard.press("Control+A")
+    visit.page.keyboard.press("Delete")
+    episodes.get_by_role("button", name="quick: NE, m").focus()
+    visit.page.keyboard.press("Enter")
+    visit.page.keyboard.press("Enter")
+    assert episodes.locator("th[aria-sort=descending]").inner_text() == "quick: NE, m"
+    column = [float(text) for text in episodes.locator("tbody tr td:nth-child(4)").all_inner_texts()]
+    assert column == sorted(column, reverse=True)
+    episodes.get_by_label("outcome").select_option("succeeded")
+    episodes.get_by_label("agent").select_option("third")
+    assert set(episodes.locator("tbody tr td:last-child").all_inner_texts()) == {"succeeded"}
+
+
+def test_replays_are_linked_from_the_list(visit):
+    episodes = visit.show_lists()
+    assert episodes.get_by_role("link", name="e1").get_attribute("href") == "replays/replay-e1.html"
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_screen(browser, report, width):
+    visited = Visit(browser, report, width)
+    visited.show_lists()
+    visited.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    assert visited.page.evaluate("document.documentElement.scrollWidth") <= width
+    visited.page.close()
+
+
+def test_automatic_checks_of_accessibility_pass(visit):
+    source = find_spec("axe_core_python")
+    if source is None or source.origin is None:
+        pytest.skip("no axe-core here: install Python's axe-core-python")
+    visit.show_lists()
+    visit.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    # By the debugger's door: the page itself lets no script in.
+    visit.page.evaluate((Path(source.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+    found = visit.page.evaluate("axe.run()")
+    told = [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
+    assert told == []
