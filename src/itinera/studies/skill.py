@@ -86,13 +86,17 @@ def ask(
 
 
 def told(cut: Cut, skill: str, name: str, arm: str, text: str, target: Mapping[str, Any], *, twin: str = "") -> Trial:
-    """The trial of this name and arm, in which the agent is walked to the cut and told this text."""
+    """The trial of this name and arm, in which the agent is walked to the cut and told this text.
+
+    Its goal is where the words end: here, or as many edges on as the target says.
+    """
     source = cut.source
+    end = len(cut.nodes) - 1 + int(target.get("edges", 0))
     episode = Episode(
         id=name,
         world_id=source.world_id,
         start=source.start,
-        goals=cut.nodes[-1:],
+        goals=tuple(map(str, source.reference[end : end + 1])) or cut.nodes[-1:],
         reference=cut.nodes,
         brief=Brief(text, source.brief.language),
         path_id=source.path_id,
