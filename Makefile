@@ -26,6 +26,7 @@ slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "slow"
 
 demo: $(VENV)/.installed-core
+	$(BIN)/python recipes/small_benchmark.py
 	$(BIN)/python recipes/demo.py
 
 bench: $(VENV)/.installed-bench
@@ -41,6 +42,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/planning_rrt.py
 	$(BIN)/python benchmarks/mixed_models.py
 	$(BIN)/python benchmarks/reporting.py
+	$(BIN)/python benchmarks/replaying.py
 
 # Recipes of the papers' tables say so and pass where the real data they need is not there.
 tables: $(VENV)/.installed-test

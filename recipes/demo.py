@@ -1,200 +1,274 @@
-"""A first look at Itinera: makes a small benchmark, lets two scripted agents walk it, scores and compares them.
+"""All of Itinera in three minutes: houses, agents that walk through them, scores, skills, completion times, one page.
 
-Everything is made here, from a seed: eight houses as navigation graphs, tasks in R2R's format with instructions from
-templates, tours through each house, and the predictions of an agent that follows its instructions with some noise and
-of one that wanders. The `itinera` commands are run as anybody would type them, and printed before they run. Expected:
-the follower is ahead of the wanderer in every metric that says who is better, with p = 0.008, the least that eight
-houses can give.
+Everything is made here, from a seed: six houses of Hearth, walks of simple agents on their graphs, in tours, on the
+ground and to points, and what these walks are worth. The `itinera` commands are run as anybody would type them, and
+printed before they run. Expected: the reader, who follows the words, is ahead of one who walks at random in every
+metric that says who is better, with p = 0.031, the least that six houses can give; words move the reader, and not one
+who does not listen; a robot that curves takes less time than one that turns on the spot, over ways that are longer.
 
-    python recipes/demo.py                # writes into demo/, replacing what an earlier run left there
+    python recipes/demo.py      # writes into demo/; one that was stopped goes on; delete demo/ to begin anew
 """
 
 from __future__ import annotations
 
-import math
+import gzip
+import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
+import time
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
+import msgspec
+from rich.console import Console
+from rich.table import Table
 
-from itinera.formats import ivln, matterport, r2r
-from itinera.records import Logbook, Trajectory
-from itinera.seeds import generator
-from itinera.tasks import Brief, Episode, Split, Tour
-from itinera.worlds import NavGraph, Pose, World
+from itinera.formats import pointnav, vlnce
+from itinera.formats.bundles import read_scores
+from itinera.formats.files import atomic_write
+from itinera.reports.summary import summarise
+from itinera.tasks import Split
 
-SEED = 7
-HOUSES, PATHS = 8, 8  # paths in each house; each has three instructions
-FEWEST, MOST = 4, 8  # rooms entered on the way
+Command = tuple[str, ...]  # what is typed after `itinera`; "> FILE" at its end keeps what it prints
 
-ROOMS = (
-    ("porch", "hall", "study", "library", "veranda"),
-    ("kitchen", "pantry", "dining room", "playroom", "bedroom"),
-    ("laundry", "workshop", "living room", "music room", "bathroom"),
-    ("garage", "cellar stairs", "conservatory", "guest room", "balcony"),
-)
+DEMO = Path("demo")
+HEARTH = "demo/hearth"
+SEASON = Path(HEARTH, "season.json")  # written last, so that it tells whether the houses are all there
+R2R = f"{HEARTH}/r2r/R2R_val_unseen.json"
+TOURS = "demo/tours_hearth.json"
+GROUND, POINTS, GUIDE, TIMES = "demo/vlnce.json", "demo/pointnav.json", "demo/rxr_guide.jsonl.gz", "demo/times.jsonl"
+HOUSES = 46  # of a season; six of them are val-unseen
+ON_GROUND, TO_POINTS, STUDIED = 8, 5, 10  # episodes of each house on the ground and to points; one path in so many
 
-
-# Houses: a room every three metres or so. Rooms behind one another are joined, as are those along the front; other
-# doors are there or not.
-
-
-def house(name: str, rng: np.random.Generator) -> World:
-    """A house with a node in the middle of each room and an edge through each door."""
-    spots = {room: (x, y) for y, row in enumerate(ROOMS) for x, room in enumerate(row)}
-    doors = [(ROOMS[y][x], ROOMS[y + 1][x]) for y in range(len(ROOMS) - 1) for x in range(len(ROOMS[0]))]
-    doors += [
-        (left, right) for y, row in enumerate(ROOMS) for left, right in pairwise(row) if y == 0 or rng.random() < 0.5
-    ]
-    places = {room: (*(3.0 * np.array(spot) + rng.random(2)), 0.0) for room, spot in spots.items()}
-    return World(name, NavGraph.from_edges(places, doors))
+AGENTS = {
+    "r2r": ("random", "reader"),
+    "tours": ("random", "reader"),
+    "vlnce": ("forward", "expert"),
+    "pointnav": ("point-turn", "unicycle-6"),  # all are the expert, who drives them
+}
+LISTENING = ("uniform", "reader")  # the agents of the study
+SHOWN = ("SR", "SPL", "nDTW", "t-nDTW", "SCT")
 
 
-# Tasks: from one room through a second to a third, told in three ways. The way is often not the shortest, so that
-# arriving and following are not the same.
+# Parts of the demo: the commands of each.
 
 
-def episodes(world: World, first_path: int, rng: np.random.Generator) -> Iterable[Episode]:
-    """The episodes of a house: three to a path, named as R2R names them."""
-    graph = graph_of(world)
-    path_id = first_path
-    while path_id < first_path + PATHS:
-        start, through, goal = (graph.nodes[int(i)] for i in rng.integers(len(graph.nodes), size=3))
-        way = graph.route(start, through) + graph.route(through, goal)[1:]
-        if start == goal or not FEWEST < len(way) <= MOST + 1:
+def houses() -> list[Command]:
+    return [("build", "hearth", "--out", HEARTH, "--houses", str(HOUSES), "--splits", "val_unseen")]
+
+
+def on_graphs() -> list[Command]:
+    return [*walked_and_scored("r2r", R2R), ("compare", *scores("r2r"))]
+
+
+def in_tours() -> list[Command]:
+    """One episode after another in the same house, led in between."""
+    build = ("build", "tours", "--tasks", R2R, "--worlds", f"{HEARTH}/connectivity", "--out", TOURS)
+    return [build, *walked_and_scored("tours", R2R, "--tours", TOURS)]
+
+
+def on_the_ground() -> list[Command]:
+    return walked_and_scored("vlnce", GROUND)
+
+
+def to_points() -> list[Command]:
+    """The same expert with two robots: one that turns on the spot, one that curves. Who is faster?"""
+    commands: list[Command] = [("fastest-times", POINTS, "--worlds", HEARTH, "--out", TIMES)]
+    for drive in AGENTS["pointnav"]:
+        given, walked, kept = ("--tasks", POINTS, "--worlds", HEARTH), *files("pointnav", drive)
+        commands.append(("run", "--agent", "expert", "--drive", drive, *given, "--out", walked))
+        commands.append(("score", walked, *given, "--times", TIMES, "--out", *kept))
+    return [*commands, ("compare", *scores("pointnav"), "--solved")]
+
+
+def skills() -> list[Command]:
+    traces = f"{HEARTH}/rxr/pose_traces/rxr_val_unseen.tar.gz"
+    trials, answers = "demo/skills/trials.jsonl", [f"demo/skills/{agent}.jsonl" for agent in LISTENING]
+    return [
+        ("study", "design", "stop", "direction", "object", "room-1", "--tasks", GUIDE, "--alignment", traces,
+         "--worlds", HEARTH, "--out", trials),
+        *(("study", "run", "--agent", agent, "--trials", trials, "--worlds", HEARTH, "--out", out)
+          for agent, out in zip(LISTENING, answers, strict=True)),
+        ("study", "analyse", trials, *answers, "--json", ">", "demo/skills/found.json"),
+    ]  # fmt: skip
+
+
+def replays(missed: str, ground: str, point: str, tour: str) -> list[Command]:
+    """Pages of an episode on the graph, on the ground and to a point, and of a whole tour."""
+    graph = ("--tasks", R2R, "--worlds", HEARTH)
+    return [
+        ("show", *walks("r2r"), *graph, "--episode", missed, "--out", f"demo/replays/replay-{missed}.html"),
+        ("show", *walks("vlnce"), "--tasks", GROUND, "--worlds", HEARTH, "--episode", ground,
+         "--out", f"demo/replays/replay-{ground}.html"),
+        ("show", *walks("pointnav"), "--tasks", POINTS, "--worlds", HEARTH, "--times", TIMES, "--episode", point,
+         "--out", f"demo/replays/replay-{point}.html"),
+        ("show", *walks("tours"), *graph, "--tour", tour, "--out", "demo/replays/tour.html"),
+    ]  # fmt: skip
+
+
+def page() -> list[Command]:
+    bundles = [bundle for kind in AGENTS for bundle in scores(kind)]
+    told = ("--replays", "demo/replays", "--title", "Itinera's demo", "--out", "demo/report.html")
+    return [("report", *bundles, "demo/skills/found.json", TIMES, *told)]
+
+
+def walked_and_scored(kind: str, tasks: str, *more: str) -> list[Command]:
+    """A run and a score for each agent."""
+    given, commands = ("--tasks", tasks, "--worlds", HEARTH, *more), list[Command]()
+    for agent in AGENTS[kind]:
+        walked, kept = files(kind, agent)
+        commands.append(("run", "--agent", agent, *given, "--out", walked))
+        commands.append(("score", walked, *given, "--out", *kept))
+    return commands
+
+
+def files(kind: str, name: str) -> tuple[str, Command]:
+    """Where an agent's walks go, and where its scores and the table of them."""
+    scored = f"demo/scores/{kind}/{name}"
+    return f"demo/walks/{kind}/{name}.jsonl", (f"{scored}.jsonl", ">", f"{scored}.txt")
+
+
+def walks(kind: str) -> list[str]:
+    return [f"demo/walks/{kind}/{name}.jsonl" for name in AGENTS[kind]]
+
+
+def scores(kind: str) -> list[str]:
+    return [f"demo/scores/{kind}/{name}.jsonl" for name in AGENTS[kind]]
+
+
+# A command runs unless what it makes is there, and newer than what it is made of.
+
+
+def do(commands: list[Command]) -> None:
+    """Run `itinera` commands as the shell would, each after printing it; those that are done are left out."""
+    for command in commands:
+        line = " ".join(word if word == ">" else shlex.quote(word) for word in command)
+        print(f"$ itinera {line}{'  # is there already' if is_done(command) else ''}", flush=True)
+        if is_done(command):
             continue
-        for i, words in enumerate(instructions(graph, way)):
-            yield Episode(
-                id=f"{path_id}_{i}",
-                world_id=world.id,
-                start=Pose(start, graph.heading(way[0], way[1])),
-                goals=(goal,),
-                reference=way,
-                brief=Brief(words),
-                path_id=str(path_id),
-                stated_distance=round(float(graph.along(way).sum()), 2),
-            )
-        path_id += 1
+        typed, kept = (command[:-2], Path(command[-1])) if ">" in command else (command, None)
+        done = subprocess.run(
+            [sys.executable, "-m", "itinera.cli.main", *typed], stdout=None if kept is None else subprocess.PIPE
+        )
+        if done.returncode:
+            raise SystemExit(f"It ended with {done.returncode}; `make demo` goes on from here.")
+        if kept is not None:
+            with atomic_write(kept) as stream:
+                stream.write(done.stdout)
+        for file in made_by(command):
+            file.touch()  # a run that finds its walks there already leaves them as old as they are
 
 
-def instructions(graph: NavGraph, way: tuple[str, ...]) -> tuple[str, ...]:
-    """The same way told three times: as rooms, as rooms again, and as turns."""
-    between = ", the ".join(way[1:-1])
-    turns = [f"{turn(graph, *step)} to the {step[2]}" for step in zip(way, way[1:], way[2:], strict=False)]
-    return (
-        f"From the {way[0]}, pass the {between} and stop in the {way[-1]}.",
-        f"Leave the {way[0]} for the {way[1]}. Cross the {', the '.join(way[2:-1])} and wait in the {way[-1]}.",
-        f"Walk into the {way[1]}, then go {', '.join(turns)}. Stop there.",
-    )
+def is_done(command: Command) -> bool:
+    makes = made_by(command)
+    if not makes or not all(file.exists() for file in makes):
+        return False
+    uses = [file for file in map(told_by, command) if file.is_file() and file not in makes]
+    return min(file.stat().st_mtime for file in makes) >= max((file.stat().st_mtime for file in uses), default=0.0)
 
 
-def turn(graph: NavGraph, before: str, here: str, after: str) -> str:
-    change = math.remainder(graph.heading(here, after) - graph.heading(before, here), math.tau)
-    if abs(change) > 0.75 * math.pi:
-        return "back"
-    return "straight on" if abs(change) < math.pi / 4 else "left" if change > 0 else "right"
+def made_by(command: Command) -> list[Path]:
+    return [told_by(word) for before, word in pairwise(command) if before in ("--out", ">")]
 
 
-def tours(split: Split) -> tuple[Tour, ...]:
-    """Each house visited three times, once for each way of telling its paths."""
-    visits: dict[tuple[str, str], list[str]] = {}
-    for episode in split.episodes:
-        visits.setdefault((episode.world_id, episode.id.rpartition("_")[2]), []).append(episode.id)
-    return tuple(Tour(str(k), world_id, tuple(ids)) for k, ((world_id, _), ids) in enumerate(visits.items()))
+def told_by(word: str) -> Path:
+    """The file that changes when this word of a command does; of the houses it is their list."""
+    return SEASON if word.startswith(HEARTH) else Path(word)
 
 
-# Agents: they cheat, of course. A real one would read the words and look around.
-
-Agent = Callable[[NavGraph, Episode, np.random.Generator], list[str]]
+# Some of the tasks will do.
 
 
-def follower(graph: NavGraph, episode: Episode, rng: np.random.Generator) -> list[str]:
-    """Follows the reference, now and then through a wrong door and back, and sometimes stops too early."""
-    walk = [str(episode.start.place)]
-    for room in map(str, episode.reference[1:]):
-        if rng.random() < 0.15:
-            walk.append(any_neighbour(graph, walk[-1], rng))
-        walk.extend(graph.route(walk[-1], room)[1:])
-    return walk[: 1 + int(rng.integers(len(walk)))] if rng.random() < 0.3 else walk
+def write_some() -> None:
+    """A few episodes of each house, for what takes longer than walking on a graph."""
+    if not is_done((HEARTH, "--out", GROUND)):
+        walked = vlnce.read_split(f"{HEARTH}/vlnce/val_unseen/val_unseen.json.gz")
+        vlnce.write_split(GROUND, first_of_each(walked, ON_GROUND))
+    if not is_done((HEARTH, "--out", POINTS)):
+        driven = pointnav.read_split(f"{HEARTH}/pointnav/val_unseen/val_unseen.json.gz")
+        pointnav.write_split(POINTS, first_of_each(driven, TO_POINTS))
+    if not is_done((HEARTH, "--out", GUIDE)):
+        guide = gzip.decompress(Path(HEARTH, "rxr/rxr_val_unseen_guide.jsonl.gz").read_bytes())
+        with atomic_write(Path(GUIDE)) as stream:  # compressed, by its name
+            for line in guide.splitlines(keepends=True):
+                if msgspec.json.decode(line)["path_id"] % STUDIED == 0:
+                    stream.write(line)
 
 
-def wanderer(graph: NavGraph, episode: Episode, rng: np.random.Generator) -> list[str]:
-    """Takes as many steps as the reference, each through any door."""
-    walk = [str(episode.start.place)]
-    for _ in episode.reference[1:]:
-        walk.append(any_neighbour(graph, walk[-1], rng))
-    return walk
+def first_of_each(split: Split, episodes: int) -> Split:
+    rows = sorted(row for own in split.rows_by_world.values() for row in own[:episodes].tolist())
+    return replace(split, episodes=tuple(split.episodes[row] for row in rows))
 
 
-AGENTS: Mapping[str, Agent] = {"follower": follower, "wanderer": wanderer}
+def worth_seeing() -> tuple[str, str, str, str]:
+    """An episode the reader misses, the first on the ground and to a point, and the first tour."""
+    reader = read_scores(scores("r2r")[-1])
+    missed = next(episode for episode, reached in zip(reader.episode_ids, reader["SR"], strict=True) if not reached)
+    ground, point = (read_scores(scores(kind)[-1]).episode_ids[0] for kind in ("vlnce", "pointnav"))
+    tours = read_scores(scores("tours")[-1]).tours
+    assert tours is not None
+    return missed, ground, point, tours.tour_ids[0]
 
 
-def any_neighbour(graph: NavGraph, room: str, rng: np.random.Generator) -> str:
-    doors = graph.neighbours(room)
-    return doors[int(rng.integers(len(doors)))]
+# What comes out.
 
 
-def walks(name: str, split: Split, worlds: Mapping[str, World]) -> Logbook:
-    """An agent's walks. Each episode has a random stream of its own, so their order does not matter."""
-    trajectories = []
-    for episode in split.episodes:
-        rng = generator(SEED, "demo", name, episode.id)
-        places = AGENTS[name](graph_of(worlds[episode.world_id]), episode, rng)
-        trajectories.append(Trajectory(episode.id, tuple(places)))
-    return Logbook.alone(name, tuple(trajectories))
+def table() -> Table:
+    """A row for each agent: the metrics that tell most, with intervals."""
+    shown = Table("tasks", "agent", *(f"{name} %" for name in SHOWN), title="Means, with 95 % intervals over houses")
+    for kind, names in AGENTS.items():
+        for name, bundle in zip(names, scores(kind), strict=True):
+            shown.add_row(kind, name, *cells(bundle), end_section=name == names[-1])
+    return shown
 
 
-def graph_of(world: World) -> NavGraph:
-    assert isinstance(world.space, NavGraph)
-    return world.space
-
-
-# The files, in the formats R2R and IVLN use.
-
-
-def write_benchmark(folder: Path) -> None:
-    """The houses, tasks, tours and predictions of the demo."""
-    names = [f"house{k}" for k in range(HOUSES)]
-    worlds = {name: house(name, generator(SEED, "demo", name)) for name in names}
-    asked = [
-        episode
-        for k, world in enumerate(worlds.values())
-        for episode in episodes(world, PATHS * k, generator(SEED, "demo", world.id, "tasks"))
-    ]
-    split = Split("demo", tuple(asked))
-    matterport.write_worlds(folder / "connectivity", worlds)
-    r2r.write_split(folder / "tasks.json", split)
-    ivln.write_tours(folder / "tours.json", {split.name: tours(split)})
-    for name in AGENTS:
-        r2r.write_walks(folder / f"{name}.json", walks(name, split, worlds))
-
-
-def run(*command: str) -> None:
-    """Run an `itinera` command as the shell would, after printing it."""
-    print(f"\n$ itinera {' '.join(command)}", flush=True)
-    subprocess.run([sys.executable, "-m", "itinera.cli.main", *command], check=True)
+def cells(bundle: str) -> Iterator[str]:
+    """A mean and its interval below it, in percent."""
+    intervals = summarise(read_scores(bundle)).intervals
+    for name in SHOWN:
+        found = intervals.get(name)
+        yield "–" if found is None else f"{100 * found.mean:.1f}\n({100 * found.low:.0f}–{100 * found.high:.0f})"
 
 
 def main() -> None:
-    write_benchmark(Path("demo"))
-    print("Made demo/: eight houses, tasks for them, and the predictions of two agents.")
-    for name in AGENTS:
-        run("score", f"demo/{name}.json", "--tasks", "demo/tasks.json", "--worlds", "demo/connectivity",
-            "--tours", "demo/tours.json", "--rows", f"demo/rows/{name}.jsonl",
-            "--out", f"demo/scores/{name}.jsonl")  # fmt: skip
-    run("compare", "demo/scores/wanderer.jsonl", "demo/scores/follower.jsonl")
+    began = time.monotonic()
+
+    def begin(what: str) -> None:
+        print(f"\n[{time.monotonic() - began:3.0f} s] {what}", flush=True)
+
+    begin("Six houses that no agent was trained in; code is compiled the first time.")
+    do(houses())
+    write_some()
+    begin("From viewpoint to viewpoint: one agent follows the words, one walks at random.")
+    do(on_graphs())
+    begin("The same in tours: one episode after another.")
+    do(in_tours())
+    begin("On the ground, in steps of 25 cm.")
+    do(on_the_ground())
+    begin("To a point, as fast as can be: success weighted by completion time.")
+    do(to_points())
+    begin("Which skills? Sentences are added, and one looks at what that changes.")
+    do(skills())
+    begin("Pages to look at.")
+    do(replays(*worth_seeing()))
+    do(page())
+    begin("Done.")
+    Console().print(table())
     print(
         "\nWhere to look:"
-        "\n  demo/tasks.json            the tasks, as R2R writes them, with their instructions"
-        "\n  demo/follower.json         predictions; yours look like this"
-        "\n  demo/rows/follower.jsonl   every metric of every episode, a line each"
+        "\n  demo/report.html           who is better, by how much, how sure, where it fails"
+        "\n  demo/replays/              walks to watch; tour.html is a whole tour"
         "\n  demo/scores/               result bundles, with all it takes to check them: itinera check FILE"
+        "\n  demo/walks/                what the agents did; demo/hearth/ where they did it"
+        "\n  demo/tasks.json            a benchmark small enough to read, with demo/follower.json as predictions"
         "\nNow score your own: itinera score PREDICTIONS --tasks TASKS --worlds CONNECTIVITY"
     )
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        raise SystemExit("\nStopped; `make demo` goes on from here.") from None

@@ -20,3 +20,10 @@ def data() -> Path:
     if not place:
         pytest.skip("needs real data: set ITINERA_DATA to the data pack")
     return Path(place)
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever runs the tests may have a screen of any width and colours; what is printed here must not depend on it."""
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)

@@ -8,6 +8,11 @@ import pytest
 
 import tiny
 from cli.conftest import Command
+from itinera.cli import compare as compare_verb
+from itinera.cli.compare import _colours
+from itinera.records import Column
+from itinera.reports.comparison import Comparison, MetricComparison
+from itinera.stats import Difference, Interval
 
 
 @pytest.fixture
@@ -160,3 +165,31 @@ def test_where_nobody_solved_the_same_it_is_said(files: tiny.Files, bundles: lis
     outcome = itinera("compare", bundles[1], files.folder / "still.jsonl", "--solved")
     assert "No episode was solved by every agent" in outcome.err
     assert "undefined" in outcome.out
+
+
+def coloured(value: float, letters: tuple[str, str], better: str) -> dict[tuple[int, int], str]:
+    """The colours of a comparison of one metric and one difference."""
+    gap = Difference(Interval(value, value - 0.1, value + 0.1, 0.95), 0.01, exact=True, episodes=5, clusters=2)
+    metric = MetricComparison(Column("SR", "", better), 5, (0.0, value), (gap,), (gap.interval,), letters)  # type: ignore[arg-type]
+    return _colours(Comparison(("a", "b"), (metric,), 5, 2, "paper", "r2r"))
+
+
+def test_better_is_green_worse_is_red_and_luck_has_no_colour() -> None:
+    assert coloured(0.2, ("b", "a"), "higher") == {(0, 3): "green"}
+    assert coloured(-0.2, ("a", "b"), "higher") == {(0, 3): "red"}
+    assert coloured(0.2, ("a", "b"), "lower") == {(0, 3): "red"}
+    assert coloured(-0.2, ("b", "a"), "lower") == {(0, 3): "green"}
+    assert coloured(0.2, ("ab", "a"), "higher") == {}
+    assert coloured(0.2, ("b", "a"), "neither") == {}
+
+
+def test_colours_stand_at_the_differences(
+    bundles: list[Path], itinera: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compare_verb, "_colours", lambda found: dict.fromkeys([(0, 1 + len(found.names))], "green"))
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    (line,) = [line for line in itinera("compare", *bundles).out.splitlines() if "\x1b[32m" in line]
+    assert " PL m" in line
+    assert "[" in line.split("\x1b[32m")[1].split("\x1b[0m")[0]  # the interval

@@ -11,6 +11,8 @@ import pytest
 import tiny
 from cli.conftest import Command
 from itinera.cli.main import app
+from itinera.formats.bundles import read_scores
+from itinera.records.provenance import itinera_version
 
 VERBS = [command.name for command in app.registered_commands]
 
@@ -37,7 +39,51 @@ def test_the_help_of_each_verb_gives_an_example(itinera: Command, verb: str) -> 
 def test_the_version_is_printed(itinera: Command) -> None:
     outcome = itinera("--version")
     assert outcome.code == 0
-    assert outcome.out.startswith("itinera ")
+    assert outcome.out == f"itinera {itinera_version()}\n"
+
+
+def test_quiet_keeps_back_remarks_and_no_results(files: tiny.Files, itinera: Command) -> None:
+    walks = files.write("still.json", tiny.predictions({name: walk[0] for name, walk in tiny.WALKS.items()}))
+    bundles = []
+    for name, predictions in (("mine", files.predictions), ("still", walks)):
+        bundles.append(files.folder / f"{name}.jsonl")
+        assert itinera("--quiet", "score", predictions, *files.options, "--out", bundles[-1]).code == 0
+    said, hushed = itinera("compare", *bundles, "--solved"), itinera("-q", "compare", *bundles, "--solved")
+    assert "No episode was solved by every agent" in said.err
+    assert (hushed.code, hushed.out, hushed.err) == (0, said.out, "")
+    assert itinera("-q", "check", files.folder / "nowhere.json").err != ""
+    assert itinera("compare", *bundles, "--solved").err == said.err
+
+
+def test_a_quiet_command_is_told_as_any_other_and_can_be_repeated(files: tiny.Files, itinera: Command) -> None:
+    bundle = files.folder / "mine.jsonl"
+    assert itinera("-q", "score", files.predictions, *files.options, "--out", bundle).code == 0
+    told = read_scores(bundle).provenance
+    assert told is not None
+    assert told.command[:2] == ("itinera", "score")
+    assert itinera("reproduce", bundle).code == 0
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_is_told_how_to_complete(
+    itinera_process: Command, monkeypatch: pytest.MonkeyPatch, shell: str
+) -> None:
+    monkeypatch.setenv("_ITINERA_COMPLETE", f"source_{shell}")
+    told = itinera_process()
+    assert told.code == 0
+    assert f"complete_{shell}" in told.out
+
+
+def test_verbs_and_options_are_completed(itinera_process: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_ITINERA_COMPLETE", "complete_bash")
+    for line, expected in (
+        ("itinera do", "doctor"),
+        ("itinera data ve", "verify"),
+        ("itinera score --mark", "--markdown"),
+    ):
+        monkeypatch.setenv("COMP_WORDS", line)
+        monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+        assert itinera_process().out.split() == [expected]
 
 
 @pytest.mark.parametrize(

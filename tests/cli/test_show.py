@@ -6,11 +6,14 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tiny
 from itinera.cli.show import names_of
 from itinera.errors import BadArgument
+from itinera.formats.times import write_times
+from itinera.tasks.fastest import FastestTimes, ReferenceRobot
 
 
 def shown(page: Path) -> dict:
@@ -144,3 +147,35 @@ def test_a_house_of_hearth_shows_its_rooms_its_words_and_what_is_seen(itinera, s
     assert task["attempts"][0]["arrived"] is True
     assert {place for _, first, last in task["words"] for place in (first, last)} > {-1, 0}
     assert 2 <= len(task["attempts"][0]["frames"]) <= 8
+
+
+def times_of(folder: Path, *episode_ids: str) -> Path:
+    """Fastest times for these episodes."""
+    count = len(episode_ids)
+    times = FastestTimes(ReferenceRobot(radius=0.1), episode_ids, np.full(count, 9.0), np.full(count, 9.5))
+    write_times(folder / "times.jsonl", times)
+    return folder / "times.jsonl"
+
+
+def test_fastest_times_are_told_on_graphs_where_nothing_is_driven(itinera, files, tmp_path):
+    page = tmp_path / "replay.html"
+    command = [files.predictions, *files.options, "--episode", "1_0", "--out", page]
+    assert itinera("show", *command, "--times", times_of(tmp_path, "1_0")).code == 0
+    task = shown(page)["tasks"][0]
+    assert (task["fastest_seconds"], task["fastest"]["x"]) == ("9.0 – 9.5 s", [])
+
+
+@pytest.mark.slow
+def test_the_fastest_drive_on_the_ground_leads_from_start_to_goal(itinera, season, tmp_path):
+    walks, page = tmp_path / "expert.jsonl", tmp_path / "replay.html"
+    common = ["--tasks", season / "vlnce/val_unseen/val_unseen.json.gz", "--worlds", season]
+    assert itinera("run", "--agent", "expert", *common, "--workers", 0, "--out", walks).code == 0
+    ids = [json.loads(line)["tour_id"] for line in walks.read_text().splitlines()[1:]]
+    chosen = [part for name in ids for part in ("--episode", name)]
+    assert itinera("show", walks, *common, *chosen, "--times", times_of(tmp_path, *ids), "--out", page).code == 0
+    tasks = [task for task in shown(page)["tasks"] if task["fastest"]["x"]]
+    assert tasks, "no way stays on one floor"
+    for task in tasks:
+        for axis in "xy":
+            assert task["fastest"][axis][0] == pytest.approx(task["reference"][axis][0], abs=3)
+            assert task["fastest"][axis][-1] == pytest.approx(task["goals"][axis][0], abs=3)

@@ -196,7 +196,7 @@ WRONG = {
     "other protocol": (lambda: PointNav(GROUND, GROUNDS, protocol="r2r"), "make itinera/GraphVLN-v0 for it"),
     "no such protocol": (lambda: PointNav(GROUND, GROUNDS, protocol="pointnaw"), "Did you mean pointnav?"),
     "no such world": (lambda: Tours(GRAPH, {"hut": HOUSE}), "world house, which is not among the worlds"),
-    "no scenes": (lambda: PointNav(GROUND, "."), "holds no scenes"),
+    "no scenes": (lambda: PointNav(GROUND, "."), "give a folder of scenes, a season of"),
     "render mode": (lambda: Tours(GRAPH, WORLDS, render_mode="ansi"), "must be None or rgb_array, not 'ansi'"),
     "no room": (lambda: Tours(GRAPH, WORLDS, ways=0), "at least 1 way"),
 }  # fmt: skip

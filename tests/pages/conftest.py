@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-AXE = ("axe_playwright_python", "axe_core_python")  # either brings axe-core's script
+AXE = "axe_playwright_python"  # brings axe-core's script
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """A browser, started once."""
+    """A browser, started once for the tests of a page."""
     asked = os.environ.get("ITINERA_BROWSER")
     found = shutil.which(asked or "chromium")
     if found is None or find_spec("playwright") is None:
@@ -36,9 +36,8 @@ def chromium() -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def axe() -> str:
     """The script of axe-core's automatic checks."""
-    for name in AXE:
-        source = find_spec(name)
-        if source is not None and source.origin is not None:
-            return (Path(source.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+    source = find_spec(AXE)
+    if source is not None and source.origin is not None:
+        return (Path(source.origin).parent / "axe.min.js").read_text(encoding="utf-8")
     told = "needs axe-core: axe-playwright-python is not installed"
     return pytest.fail(told) if "ITINERA_BROWSER" in os.environ else pytest.skip(told)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +12,7 @@ from itinera.formats.printed import Described, Estimate, Findings, Point, SkillF
 from itinera.reports.page import make_report, write_page
 from reports.contests_of import made_up
 
-CHROMIUM = shutil.which("chromium")
 HOSTILE = '</script><img src=x onerror=alert(1)>"\u202e🤖סוכן' + "w" * 10_000
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None or find_spec("playwright") is None:
-        pytest.skip("no browser here: install Debian's chromium and Python's playwright")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield started
-        started.close()
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +53,8 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Any, report: Path) -> Iterator[Visit]:
-    visited = Visit(browser, report)
+def visit(chromium: Any, report: Path) -> Iterator[Visit]:
+    visited = Visit(chromium, report)
     yield visited
     visited.page.close()
 
@@ -116,22 +101,19 @@ def test_replays_are_linked_from_the_list(visit):
 
 
 @pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_is_wider_than_the_screen(browser, report, width):
-    visited = Visit(browser, report, width)
+def test_nothing_is_wider_than_the_screen(chromium, report, width):
+    visited = Visit(chromium, report, width)
     visited.show_lists()
     visited.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert visited.page.evaluate("document.documentElement.scrollWidth") <= width
     visited.page.close()
 
 
-def test_automatic_checks_of_accessibility_pass(visit):
-    source = find_spec("axe_core_python")
-    if source is None or source.origin is None:
-        pytest.skip("no axe-core here: install Python's axe-core-python")
+def test_automatic_checks_of_accessibility_pass(visit, axe):
     visit.show_lists()
     visit.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     # By the debugger's door: the page itself lets no script in.
-    visit.page.evaluate((Path(source.origin).parent / "axe.min.js").read_text(encoding="utf-8"))
+    visit.page.evaluate(axe)
     found = visit.page.evaluate("axe.run()")
     told = [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
     assert told == []

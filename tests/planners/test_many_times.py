@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from itinera.planners.fastest import fastest
+from itinera.planners.fastest import ToGoal
 from itinera.planners.many_times import Ways, batches_of, bounds_of, dynamics_of, keys_of, strays
 from itinera.tasks.fastest import ReferenceRobot
 from itinera.worlds.storey import grid_of_surface
@@ -58,7 +58,7 @@ def test_each_is_as_fast_as_if_it_were_alone(hall, robot):
         for row, low, high in zip(batch.rows, found.low, found.high, strict=True):
             pose = grid.to_local(np.append(ACROSS.starts[row, :2], ACROSS.headings[row]))
             goal = grid.to_local(ACROSS.goals[row, :2])
-            alone = fastest(grid, pose, goal, dynamics=dynamics_of(robot), radius=0.0)
+            alone = ToGoal(grid, goal, dynamics_of(robot), 0.0).from_pose(pose)
             # Rounded outwards, to a millionth.
             assert 0 <= alone.low - low < 1e-6
             assert 0 <= high - alone.high < 1e-6

@@ -73,6 +73,14 @@ def test_words_that_were_said_otherwise_than_written_are_passed_over():
     assert "clamber" not in [word.text for word in words]
 
 
+def test_words_without_capitals_and_endings_are_found():
+    words = ("leave", "the", "kitch", "climb", "up", "stop")
+    tied = [
+        w.text for w in replay(split(alignment=replace(first().alignment, words=words))).tasks[0].words if w.first >= 0
+    ]
+    assert tied == ["Leave", "the", "kitchen", "climb", "up", "stop"]
+
+
 def test_a_house_gives_rooms_and_things_and_a_bare_graph_its_storeys():
     storeys = replay().places[0].storeys
     assert [storey.name for storey in storeys] == ["ground floor", "storey 2"]

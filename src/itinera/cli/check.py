@@ -60,7 +60,7 @@ def check(
     if found.kind == "walks" and tasks is not None:
         said = _walks(file, found, catalogue.read_tasks(tasks), worlds, missing)
     else:
-        said = _alone(file, found, found.read(file), worlds)
+        said = counted(file, found, found.read(file), worlds)
     told = {"file": str(file), "format": found.name, "kind": found.kind, **said}
     if json:
         output.print_json(told)
@@ -116,7 +116,8 @@ def _count(logbook: Logbook) -> int:
     return len(logbook.answers.episode_ids)
 
 
-def _alone(file: Path, found: Format, content: Any, worlds: Path | None) -> dict[str, Any]:
+def counted(file: Path, found: Format, content: Any, worlds: Path | None = None) -> dict[str, Any]:
+    """How much of what a file holds; BadFile where it does not fit its worlds, or a result its inputs."""
     if found.kind == "tasks":
         if worlds is not None:
             _fit(str(file), content, given.worlds_of(content, worlds))

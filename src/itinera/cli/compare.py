@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from itinera.reports.tables import Grid
 
 
+BESIDE_A_DIFFERENCE = ("p", "P(better)")
+
+
 def compare(
     bundles: Annotated[list[Path], typer.Argument(help="Two or more bundles written by `itinera score --out`.")],
     seed: Annotated[int, typer.Option(help="Of the permutation test, where there are too many scenes to try all.")] = 0,
@@ -30,7 +33,8 @@ def compare(
     """Compare results pair by pair: each later bundle minus the first, with interval, permutation test and ties.
 
     Bundles must be of the same episodes, protocol and suite; anything else is refused. Systems that share a letter
-    cannot be told apart. With --solved, agents are compared on the episodes that all of them solved.
+    cannot be told apart; on a terminal, differences of those that can are green if better, red if worse. With
+    --solved, agents are compared on the episodes that all of them solved.
 
     Example: itinera compare baseline.jsonl mine.jsonl
     """
@@ -46,7 +50,7 @@ def compare(
     if shape == "json":
         output.print_json(_plain(found))
     else:
-        output.print_grid(_grid(found), shape)
+        output.print_grid(_grid(found), shape, colours=_colours(found))
 
 
 def _print_solved(names: list[str], tables: list[ScoreTable], shape: str) -> None:
@@ -71,7 +75,7 @@ def _grid(found: Comparison) -> Grid:
 
     headings = ["metric", *(f"{name}" for name in found.names)]
     for name in found.names[1:]:
-        headings += [f"{name} − {found.names[0]}", "p", "P(better)"]
+        headings += [f"{name} − {found.names[0]}", *BESIDE_A_DIFFERENCE]
     rows = []
     for metric in found.metrics:
         cells = [heading(metric.column)]
@@ -86,6 +90,17 @@ def _grid(found: Comparison) -> Grid:
         rows.append(tuple(cells))
     title = f"{found.episodes} episodes in {found.scenes} scenes · suite {found.suite} · protocol {found.protocol}"
     return Grid(tuple(headings), tuple(rows), title)
+
+
+def _colours(found: Comparison) -> dict[tuple[int, int], str]:
+    """The colour of each difference that is more than luck, by row and column of the grid."""
+    first, stride = 1 + len(found.names), 1 + len(BESIDE_A_DIFFERENCE)
+    return {
+        (row, first + stride * k): "green" if (gap.interval.mean > 0) == (metric.column.better == "higher") else "red"
+        for row, metric in enumerate(found.metrics)
+        for k, gap in enumerate(metric.differences)
+        if metric.column.better != "neither" and not set(metric.letters[0]) & set(metric.letters[1 + k])
+    }
 
 
 def signed(metric: MetricComparison, value: float) -> str:

@@ -52,7 +52,9 @@ def fastest(
     unknown: Annotated[
         str, typer.Option(help=f"What unknown cells are: {' or '.join(UNKNOWN)}.", rich_help_panel=_MAP)
     ] = "blocked",
-    trees: Annotated[int, typer.Option(help="Random trees (RRT*) that look for a faster drive than the field's.")] = 0,
+    trees: Annotated[
+        int, typer.Option(help="Random trees (RRT*) that look for a faster drive than the field's.", min=0)
+    ] = 4,
     seed: given.Seed = 0,
     figure: Annotated[Path | None, typer.Option(help="Draw the drives on the map, .png or .svg.")] = None,
     json: output.Json = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import dropwhile
 from typing import Annotated
 
 import typer
@@ -14,9 +15,12 @@ from itinera.cli import (
     compare,
     conformance,
     convert,
+    data,
     describe,
+    doctor,
     fastest,
     fastest_times,
+    output,
     power,
     replay,
     report,
@@ -38,6 +42,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+QUIET = ("--quiet", "-q")
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -50,10 +56,14 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def _itinera(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)
+        bool,
+        typer.Option("--version", help="Print version and commit.", is_eager=True, callback=_print_version),
     ] = False,
+    quiet: Annotated[bool, typer.Option(*QUIET, help="Results and errors only: no remarks, no progress.")] = False,
 ) -> None:
-    pass
+    output.be_quiet(quiet)
+    # A result tells the command it was made by, which is the same however much was said meanwhile.
+    sys.argv[1:] = dropwhile(QUIET.__contains__, sys.argv[1:])
 
 
 app.add_typer(build.app, name="build")
@@ -74,12 +84,14 @@ app.command("reproduce")(reproduce.reproduce)
 app.command("audit")(audit.audit)
 app.command("conformance")(conformance.conformance)
 app.command("power")(power.power)
+app.add_typer(data.app, name="data")
+app.command("doctor")(doctor.doctor)
 
 
 def main() -> None:
     """Run the command; exit 0 if all is well, 1 if the input is at fault, 2 if the call is."""
     try:
-        app()
+        app(prog_name="itinera")  # also where it was started as a module
     except ItineraError as error:
         print(f"itinera: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

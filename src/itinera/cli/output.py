@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,12 +13,23 @@ import typer
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from itinera.reports.tables import Grid
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON: fractions, metres and seconds, full precision.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the table as a LaTeX tabular.")]
+
+UNBOUNDED = 100_000  # columns, where nobody looks
+_quiet = False  # for the one command this process runs
+
+
+def be_quiet(wanted: bool) -> None:
+    """Whether remarks and bars are kept back from now on; results and errors never are."""
+    global _quiet
+    _quiet = wanted
 
 
 def chosen(*, json: bool = False, csv: bool = False, markdown: bool = False, latex: bool = False) -> str:
@@ -34,30 +46,48 @@ def print_json(value: Any) -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
-def print_grid(grid: Grid, shape: str) -> None:
-    """The table in one of the shapes but JSON."""
+def print_grid(grid: Grid, shape: str, *, colours: Mapping[tuple[int, int], str] | None = None) -> None:
+    """The table in one of the shapes but JSON; some cells, by row and column, in colour where a terminal shows it.
+
+    NO_COLOR, FORCE_COLOR and COLUMNS are heeded.
+    """
     from itinera.reports.tables import WRITERS, drawn
 
     if shape == "terminal":
-        from rich.console import Console
-
         if grid.title:
             typer.echo(grid.title)
-        # Where nobody looks, such as in a pipe, nothing is cut to the width of a screen.
-        Console(width=None if sys.stdout.isatty() else 240).print(drawn(grid))
+        _print_table(drawn(grid, colours or {}))
     else:
         typer.echo(WRITERS[shape](grid), nl=False)
 
 
+def _print_table(table: Table) -> None:
+    from rich.console import Console
+
+    looked_at = sys.stdout.isatty() or "COLUMNS" in os.environ
+    # Where nobody looks, such as in a pipe, nothing is fitted to the width of a screen.
+    console = Console(width=None if looked_at else UNBOUNDED)
+    if console.measure(table, options=console.options.update(max_width=UNBOUNDED)).maximum > console.width:
+        for column in table.columns:  # a number of two lines says more than one that is cut
+            column.no_wrap, column.overflow = False, "fold"
+    console.print(table)
+
+
 def remark(text: str) -> None:
     """A line for the person, beside the result."""
-    typer.echo(text, err=True)
+    if not _quiet:
+        typer.echo(text, err=True)
+
+
+def watched() -> bool:
+    """Whether somebody sees a bar on the terminal and wants to."""
+    return sys.stderr.isatty() and not _quiet
 
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar on the terminal that is told how much more is done; silent where nobody watches."""
-    if not sys.stderr.isatty():
+    if not watched():
         yield lambda done: None
         return
     from rich.console import Console

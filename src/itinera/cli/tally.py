@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from itinera.cli import output
 from itinera.errors import ItineraError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Tally:
 @contextmanager
 def watched(tally: Tally, total: int) -> Iterator[Callable[[Walk], None]]:
     """A bar with the success rate so far, told of each walk; silent where nobody watches."""
-    if not sys.stderr.isatty():
+    if not output.watched():
         yield tally.add
         return
     from rich.console import Console

@@ -61,6 +61,7 @@ class Head:
 
 
 HEAD = 1 << 16
+ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$")  # ends the name of a file that holds others
 
 
 def look_inside(path: Path) -> Head:
@@ -209,7 +210,7 @@ def named(name: str) -> Format:
 def detect(path: str | Path) -> Format:
     """The format of a file or folder, from its content."""
     path = Path(path)
-    if path.is_dir() or re.search(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$", path.name):
+    if path.is_dir() or ARCHIVE.search(path.name):
         from itinera.formats.files import members
         from itinera.formats.matterport import SUFFIX
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
+
+PACKAGE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -21,13 +24,38 @@ class Provenance:
 
 
 def itinera_version() -> str:
-    """The version installed."""
+    """The version with the commit it is of, where that is known: 0.1.0+f958569, or 0.1.0+f958569.dirty if changed."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import, and only results need it
 
+    commit = _commit(PACKAGE)
     try:
-        return version("itinera")
+        number = version("itinera")
     except PackageNotFoundError:  # run from a source tree that was never installed
-        return "0+unknown"
+        return f"0+{commit or 'unknown'}"
+    return f"{number}+{commit}" if commit else number
+
+
+@cache  # all results of one process are told to be of one version
+def _commit(package: Path) -> str:
+    """The commit a package was built from, or that its checkout is at; empty where neither is known."""
+    built = package / "COMMIT"  # written by setup.py into what it builds
+    if built.is_file():
+        return built.read_text(encoding="utf-8").strip()
+    checkout = package.parents[1]
+    # An installed package may lie within somebody's repository, so Git is not left to look for one.
+    return checked_out(checkout) if (checkout / ".git").exists() else ""
+
+
+def checked_out(checkout: Path) -> str:
+    """The short name of the commit a checkout is at, with .dirty if its files differ; empty if Git cannot tell."""
+    import subprocess
+
+    described = ("describe", "--always", "--dirty=.dirty", "--abbrev=7", "--exclude=*")
+    git = ("git", "--no-optional-locks", f"--git-dir={checkout / '.git'}", f"--work-tree={checkout}", *described)
+    try:
+        return subprocess.run(git, capture_output=True, text=True, check=True, timeout=5).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
 
 
 def digest(path: Path) -> str:

@@ -6,6 +6,7 @@ Start with `replay_of`.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
@@ -37,6 +38,7 @@ cannot be seen."""
 PHASES = {Phase.ACTING: ACTING, Phase.LED_TO_GOAL: LED_TO_GOAL, Phase.LED_TO_START: LED_TO_START}
 SHOWN = ("NE", "SPL", "nDTW")  # metrics beside whether it arrived
 ANY = Rules(jumps="measure", starts="measure")  # a replay also shows what a score would refuse
+SOON = 20  # letters
 _NONE = Track([], [], [])
 
 
@@ -223,14 +225,28 @@ def _words(episode: Episode) -> list[Word]:
     pieces: list[Word] = []
     at = 0
     for word, first, last in zip(aligned.words, aligned.first.tolist(), aligned.last.tolist(), strict=True):
-        found = text.find(word, at) if word else -1
-        if found < 0:
+        begin, end = _found(text, word, at)
+        if begin == end:
             continue  # spoken otherwise than it was written
-        if found > at:
-            pieces.append(Word(text[at:found], -1, -1))
-        pieces.append(Word(word, first, last))
-        at = found + len(word)
+        if begin > at:
+            pieces.append(Word(text[at:begin], -1, -1))
+        pieces.append(Word(text[begin:end], first, last))
+        at = end
     return [*pieces, Word(text[at:], -1, -1)] if at < len(text) else pieces
+
+
+def _found(text: str, word: str, at: int) -> tuple[int, int]:
+    """Where a word begins and ends in the text from a letter on, the same where it is not there.
+
+    The words of Fine-Grained R2R are without capitals and endings, so a longer one that begins so will do, unless the
+    word itself comes soon.
+    """
+    if not word.isascii() or not word:
+        begin = text.find(word, at)
+        return (begin, begin + len(word)) if begin >= 0 else (at, at)
+    whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search(text, at, at + len(word) + SOON)
+    longer = whole or re.compile(rf"(?<!\w){re.escape(word)}\w*", re.IGNORECASE).search(text, at)
+    return longer.span() if longer else (at, at)
 
 
 class _Camera:

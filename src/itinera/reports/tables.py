@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -50,16 +50,19 @@ def robot_told(robot: ReferenceRobot) -> str:
     return f"a {robot.dynamics} robot of radius {robot.radius:g} m at {speeds}, {goal}"
 
 
-def drawn(grid: Grid) -> Table:
-    """The table for a terminal, without its title, which would be broken to the table's width."""
+def drawn(grid: Grid, colours: Mapping[tuple[int, int], str] = MappingProxyType({})) -> Table:
+    """The table for a terminal, without its title, which would be broken to the table's width.
+
+    Cells that are named, by row and column, have a colour.
+    """
     from rich.table import Table
     from rich.text import Text  # plain: within a str, rich takes what stands in brackets for markup
 
     table = Table(header_style="bold")
     for i, text in enumerate(grid.headings):
         table.add_column(Text(text), justify="left" if i == 0 else "right", no_wrap=True)
-    for row in grid.rows:
-        table.add_row(*map(Text, row))
+    for i, row in enumerate(grid.rows):
+        table.add_row(*(Text(cell, style=colours.get((i, j), "")) for j, cell in enumerate(row)))
     return table
 
 

@@ -1,0 +1,26 @@
+"""Everything about the package stands in pyproject.toml; here a build is only told the commit it is made of."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+from setuptools import setup
+from setuptools.command.build_py import build_py
+
+ROOT = Path(__file__).resolve().parent
+
+
+class BuildWithCommit(build_py):
+    """Leaves the commit in the package, for `itinera --version` and for what results tell of their making."""
+
+    def run(self) -> None:
+        super().run()
+        # An editable install runs in its checkout, which is asked anew each time.
+        if not self.editable_mode and (ROOT / ".git").exists():
+            provenance = runpy.run_path(str(ROOT / "src" / "itinera" / "records" / "provenance.py"))
+            commit = provenance["checked_out"](ROOT)
+            Path(self.build_lib, "itinera", "COMMIT").write_text(f"{commit}\n", encoding="utf-8")
+
+
+setup(cmdclass={"build_py": BuildWithCommit})

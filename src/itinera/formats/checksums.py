@@ -1,0 +1,67 @@
+"""Digests somebody noted of files: SHA256SUMS, as `sha256sum` writes it, and the list that a season of Hearth keeps."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.decoding import decode
+from itinera.formats.files import read_bytes
+from itinera.formats.season import ABOUT
+from itinera.records.provenance import digest
+
+SUMS = "SHA256SUMS"
+LISTS = (SUMS, ABOUT)  # the names of files that note the digests of others
+_LINE = re.compile(r"(?P<digest>[0-9a-fA-F]{64}) [ *](?P<name>.+)")
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What a file's digest was when it was noted."""
+
+    file: Path
+    digest: str
+    by: str  # the name of the list
+
+    def is_right(self) -> bool:
+        """Whether the file still has that digest."""
+        try:
+            if self.by == ABOUT:
+                return digest(self.file) == self.digest
+            with self.file.open("rb") as stream:
+                return hashlib.file_digest(stream, "sha256").hexdigest() == self.digest.lower()
+        except OSError:  # what cannot be read is not known to be right
+            return False
+
+
+def read_noted(file: Path) -> list[Noted]:
+    """The digests of a list, in its order; names that lead out of its folder are refused."""
+    named = _sums(file) if file.name == SUMS else decode(read_bytes(file), _Season, str(file)).files
+    astray = [name for name in named if ".." in Path(name).parts or Path(name).is_absolute()]
+    if astray:
+        remedy = "A list notes files of its own folder only."
+        raise BadFile(str(file), [Fault("", f"{name} lies outside the folder.", remedy) for name in astray])
+    return [Noted(file.parent / name, told, file.name) for name, told in named.items()]
+
+
+def _sums(file: Path) -> dict[str, str]:
+    named, faults = {}, []
+    for number, line in enumerate(read_bytes(file).decode("utf-8", "replace").splitlines(), start=1):
+        if found := _LINE.fullmatch(line):
+            named[found["name"]] = found["digest"]
+        elif line.strip():
+            faults.append(Fault(f"line {number}", "is not a SHA-256 and a name.", "Write it again with sha256sum."))
+    if faults:
+        raise BadFile(str(file), faults)
+    return named
+
+
+class _Season(msgspec.Struct):
+    itinera: Literal["season"]
+    files: dict[str, str]  # digest of each

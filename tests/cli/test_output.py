@@ -1,0 +1,75 @@
+"""How results and remarks are printed: widths, colours, and quiet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from itinera.cli import output
+from itinera.reports.tables import Grid
+
+WIDE = Grid(("metric", *(f"system{i}" for i in range(40))), (("SR %", *(f"+{i}.5 [−1.0, +99.0]" for i in range(40))),))
+GREEN = "\x1b[32m"
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No wish about colours or width, but those of a test."""
+    for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    yield
+    output.be_quiet(False)
+
+
+def test_a_table_in_a_pipe_is_as_wide_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    output.print_grid(WIDE, "terminal")
+    out = capsys.readouterr().out
+    assert all(cell in out for cell in WIDE.rows[0])
+    assert len(out.splitlines()) == 5
+
+
+def test_a_table_for_a_narrow_screen_is_folded_and_never_cut(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    output.print_grid(Grid(("metric", "gap"), (("SR %", "+12.5 [−1.0, +99.0] of one hundred"),)), "terminal")
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 30
+    assert "…" not in out
+    assert all(word in out for word in ("+12.5", "[−1.0,", "+99.0]", "hundred"))
+
+
+@pytest.mark.parametrize(
+    ("wishes", "coloured"),
+    [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
+)
+def test_colours_are_for_terminals_and_those_who_ask(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, wishes: dict[str, str], coloured: bool
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in wishes.items():
+        monkeypatch.setenv(name, value)
+    output.print_grid(Grid(("metric", "gap"), (("SR %", "+1.0"),)), "terminal", colours={(0, 1): "green"})
+    assert (GREEN in capsys.readouterr().out) == coloured
+
+
+def test_colours_never_reach_files_for_machines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for shape in ("csv", "markdown", "latex"):
+        output.print_grid(Grid(("metric", "gap"), (("SR %", "+1.0"),)), shape, colours={(0, 1): "green"})
+        assert "\x1b" not in capsys.readouterr().out
+
+
+def test_quiet_keeps_back_remarks_and_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    assert output.watched()
+    output.be_quiet(True)
+    assert not output.watched()
+    output.remark("By the way.")
+    with output.progress("walking", 3) as done:
+        done(3)
+    assert capsys.readouterr() == ("", "")
