@@ -1,4 +1,4 @@
-"""All of Itinera in three minutes: houses, agents that walk through them, scores, skills, completion times, one page.
+"""All of Itinera in a few minutes: houses, agents that walk through them, scores, skills, completion times, one page.
 
 Everything is made here, from a seed: six houses of Hearth, walks of simple agents on their graphs, in tours, on the
 ground and to points, and what these walks are worth. The `itinera` commands are run as anybody would type them, and

@@ -5,17 +5,17 @@ Each house is a task of its own, and every finished one is kept, so a build that
 
 from __future__ import annotations
 
-import os
 import shutil
-import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from itinera.errors import BadArgument, ItineraError
+from itinera.errors import BadArgument
 from itinera.formats.season import ABOUT
+from itinera.runs.parallel import in_processes
 
 if TYPE_CHECKING:
     from itinera.builders.hearth import Tasks
@@ -93,7 +93,7 @@ def build(order: Order, workers: int, done: Callable[[int], None] = lambda n: No
     _claim(order)
     missing = [index for index in order.indices if not _is_made(order, index)]
     done(len(order.indices) - len(missing))
-    for _ in _made(order, missing, workers):
+    for _ in in_processes(partial(make_home, order), missing, workers=min(workers, len(missing))):
         done(1)
     return _put_together(order)
 
@@ -111,47 +111,6 @@ def _claim(order: Order) -> None:
         shutil.rmtree(out / HOMES)
     for draft in order.kept.glob("*.part") if order.kept.exists() else ():
         shutil.rmtree(draft, ignore_errors=True)
-
-
-def _made(order: Order, indices: Sequence[int], workers: int) -> Iterator[int]:
-    """Make these houses; each is told when it is done, whichever comes first."""
-    if workers == 1 or len(indices) < 2:
-        for index in indices:
-            make_home(order, index)
-            yield index
-        return
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from concurrent.futures.process import BrokenProcessPool
-    from multiprocessing import get_context
-
-    # Fresh processes, not copies of this one: what they give cannot depend on what was done here before.
-    pool = ProcessPoolExecutor(
-        min(workers, len(indices)), mp_context=get_context("spawn"), initializer=_end_with_parent
-    )
-    try:
-        futures = {pool.submit(make_home, order, index): index for index in indices}
-        for future in as_completed(futures):
-            future.result()
-            yield futures[future]
-    except BrokenProcessPool:
-        problem = "A worker was ended from outside, perhaps for want of memory."
-        raise ItineraError(f"{problem} Call again to go on, with fewer --workers.") from None
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _end_with_parent() -> None:
-    """Let this worker end when the process that started it does, however that ends."""
-    from multiprocessing import parent_process
-    from multiprocessing.connection import wait
-
-    parent = parent_process()
-
-    def watch() -> None:
-        wait([parent.sentinel] if parent is not None else [])
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 def _is_made(order: Order, index: int) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itinera.reports.figures import TITLES, _drawing, _grow_by_factors, _line
+from itinera.reports.figures import TITLES, draw_line, drawing, grow_by_factors
 from itinera.studies.coverage import Curve
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def draw_observed(
     Bounds that were printed are marked by a triangle that points to where the line should be.
     """
     longest = [max(map(len, of_set.values())) for of_set in curves.values()]
-    with _drawing(path, columns=len(TITLES), names=list(curves)) as axes:
+    with drawing(path, columns=len(TITLES), names=list(curves)) as axes:
         for ax, what in zip(axes, TITLES, strict=True):
             for i, of_set in enumerate(curves.values()):
                 if what in of_set:
-                    _line(ax, of_set[what], i)
+                    draw_line(ax, of_set[what], i)
             _mark(ax, [bound for bound in printed if bound.what == what])
             if 5 * min(longest) < max(longest):
-                _grow_by_factors(ax, max(longest))
+                grow_by_factors(ax, max(longest))
             ax.set_title(TITLES[what])
             ax.set_xlabel("episodes done")
             ax.set_ylim(0, 102)

@@ -54,7 +54,7 @@ def draw_distributions(described: Sequence[Description], path: str | Path) -> No
         ("direct-to-goal length", "metres", 2.0, [d.distances for d in described]),
         ("instruction length", "words", 5.0, [d.words for d in described]),
     ]
-    with _drawing(path, columns=4, names=[d.name for d in described]) as axes:
+    with drawing(path, columns=4, names=[d.name for d in described]) as axes:
         for ax, (title, unit, width, values) in zip(axes, panels, strict=True):
             _overlay(ax, values, width)
             ax.set_title(title)
@@ -65,7 +65,7 @@ def draw_distributions(described: Sequence[Description], path: str | Path) -> No
 
 def draw_tour_lengths(lengths: Mapping[str, NDArray[np.int64]], path: str | Path) -> None:
     """How many tours have so many episodes, by the name of the data set. After figure 2a of Iterative VLN."""
-    with _drawing(path, columns=1, names=list(lengths), key=_patch) as (ax,):
+    with drawing(path, columns=1, names=list(lengths), key=_patch) as (ax,):
         top = max((int(numbers.max(initial=0)) for numbers in lengths.values()), default=0)
         width = 1 if top <= 25 else 10
         bins = np.arange(0.5, top + width, width)  # 1 … 10, 11 … 20 and so on: 100 is no bin of its own
@@ -96,19 +96,19 @@ def draw_coverage(
     After figures 2b and 7 of Iterative VLN.
     """
     longest = [max(map(len, of_set.values())) for of_set in curves.values()]
-    with _drawing(path, columns=len(panels), names=list(curves)) as axes:
+    with drawing(path, columns=len(panels), names=list(curves)) as axes:
         for ax, what in zip(axes, panels, strict=True):
             for i, of_set in enumerate(curves.values()):
-                _line(ax, of_set[what], i)
+                draw_line(ax, of_set[what], i)
             if 5 * min(longest) < max(longest):
-                _grow_by_factors(ax, max(longest))
+                grow_by_factors(ax, max(longest))
             ax.set_title(TITLES[what])
             ax.set_xlabel("episodes done")
             ax.set_ylim(0, 102)
         axes[0].set_ylabel("places visited before, %" if by == "visited" else "places in sight before, %")
 
 
-def _line(ax: Axes, curve: Curve, number: int) -> None:
+def draw_line(ax: Axes, curve: Curve, number: int) -> None:
     shown = int(np.count_nonzero(curve.tours >= LEFT * curve.tours[0]))
     done = np.arange(shown)
     mean, low, high = (100 * values[:shown] for values in (curve.mean, curve.low, curve.high))
@@ -118,7 +118,7 @@ def _line(ax: Axes, curve: Curve, number: int) -> None:
     ax.plot(done, mean, color=_colour(number), linestyle=_dash(number), linewidth=1.4, **marks)
 
 
-def _grow_by_factors(ax: Axes, longest: int) -> None:
+def grow_by_factors(ax: Axes, longest: int) -> None:
     ticks = [tick for tick in (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500) if tick < longest]
     ax.set_xscale("symlog", linthresh=1, linscale=0.35)
     ax.set_xticks(ticks, list(map(str, ticks)))
@@ -166,7 +166,7 @@ def _patch(number: int) -> Artist:
 
 
 @contextmanager
-def _drawing(
+def drawing(
     path: str | Path, *, columns: int, names: Sequence[str], key: Callable[[int], Artist] = _stroke
 ) -> Iterator[list[Axes]]:
     """Panels side by side to draw on; when the block ends well, the names are added and the file is written."""
