@@ -274,13 +274,11 @@ def test_a_secret_season_tells_the_hash_first_and_never_the_seed(itinera, tmp_pa
 
 @pytest.mark.slow
 def test_the_order_of_work_leaves_no_trace(hearth, tmp_path, monkeypatch):
-    monkeypatch.setattr(season_work, "_made", lambda order, indices, workers: backwards(order, indices))
+    def backwards(work, jobs, *, workers):
+        for number, job in reversed(list(enumerate(jobs))):
+            yield number, work(job)
 
-    def backwards(order, indices):
-        for index in reversed(indices):
-            season_work.make_home(order, index)
-            yield index
-
+    monkeypatch.setattr(season_work, "in_processes", backwards)
     build(Order(seasons.public_season(1), tmp_path / "hearth", 3, seasons.SPLITS), 1)
     assert files(tmp_path / "hearth") == files(hearth)
 
