@@ -1,10 +1,11 @@
 """All of Itinera in a few minutes: houses, agents that walk through them, scores, skills, completion times, one page.
 
 Everything is made here, from a seed: six houses of Hearth, walks of simple agents on their graphs, in tours, on the
-ground and to points, and what these walks are worth. The `itinera` commands are run as anybody would type them, and
-printed before they run. Expected: the reader, who follows the words, is ahead of one who walks at random in every
-metric that says who is better, with p = 0.031, the least that six houses can give; words move the reader, and not one
-who does not listen; a robot that curves takes less time than one that turns on the spot, over ways that are longer.
+ground and to points, and what these walks are worth. The `itinera` commands are those that anybody would type; they
+are printed, then run two at a time. Expected: the reader, who follows the words, is ahead of one who walks at random
+in every metric that says who is better, with p = 0.031, the least that six houses can give; words move the reader, and
+not one who does not listen; a robot that curves takes less time than one that turns on the spot, over ways that are
+longer.
 
     python recipes/demo.py      # writes into demo/; one that was stopped goes on; delete demo/ to begin anew
 """
@@ -12,11 +13,15 @@ who does not listen; a robot that curves takes less time than one that turns on 
 from __future__ import annotations
 
 import gzip
+import io
+import os
+import runpy
 import shlex
-import subprocess
+import signal
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -25,22 +30,33 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from itinera.formats import pointnav, vlnce
+from itinera.cli.main import main as itinera
+from itinera.cli.output import progress
+from itinera.formats import ivln, pointnav, vlnce
 from itinera.formats.bundles import read_scores
 from itinera.formats.files import atomic_write
+from itinera.reports.breakdown import failures
+from itinera.reports.contest import contests
 from itinera.reports.summary import summarise
+from itinera.runs.parallel import in_processes
 from itinera.tasks import Split
 
 Command = tuple[str, ...]  # what is typed after `itinera`; "> FILE" at its end keeps what it prints
 
-DEMO = Path("demo")
+RECIPES = Path(__file__).parent
 HEARTH = "demo/hearth"
 SEASON = Path(HEARTH, "season.json")  # written last, so that it tells whether the houses are all there
 R2R = f"{HEARTH}/r2r/R2R_val_unseen.json"
+DENSE = f"{HEARTH}/vlnce/val_unseen/val_unseen_gt.json.gz"  # the references on the ground, step by step
+TRACES = f"{HEARTH}/rxr/pose_traces/rxr_val_unseen.tar.gz"
 TOURS = "demo/tours_hearth.json"
 GROUND, POINTS, GUIDE, TIMES = "demo/vlnce.json", "demo/pointnav.json", "demo/rxr_guide.jsonl.gz", "demo/times.jsonl"
+TRIALS, FOUND = "demo/skills/trials.jsonl", "demo/skills/found.json"
+SMALL = Path("demo/scores/wanderer.jsonl")  # the last that the small benchmark leaves
 HOUSES = 46  # of a season; six of them are val-unseen
-ON_GROUND, TO_POINTS, STUDIED = 8, 5, 10  # episodes of each house on the ground and to points; one path in so many
+ON_GROUND, TO_POINTS, STUDIED = 3, 4, 12  # episodes of each house on the ground and to points; one path in so many
+WATCHED = 2  # failures of each agent and kind that can be watched, and episodes to a point
+AT_ONCE = 2  # commands at work
 
 AGENTS = {
     "r2r": ("random", "reader"),
@@ -48,86 +64,99 @@ AGENTS = {
     "vlnce": ("forward", "expert"),
     "pointnav": ("point-turn", "unicycle-6"),  # all are the expert, who drives them
 }
+GIVEN: dict[str, Command] = {
+    "r2r": ("--tasks", R2R, "--worlds", HEARTH),
+    "tours": ("--tasks", R2R, "--worlds", HEARTH, "--tours", TOURS),
+    "vlnce": ("--tasks", GROUND, "--worlds", HEARTH),
+    "pointnav": ("--tasks", POINTS, "--worlds", HEARTH),
+}
 LISTENING = ("uniform", "reader")  # the agents of the study
 SHOWN = ("SR", "SPL", "nDTW", "t-nDTW", "SCT")
 
 
-# Parts of the demo: the commands of each.
+# Parts of the demo: the commands of each. None needs what another of its part makes.
+
+
+def beginning() -> list[Command]:
+    """The first house, which takes as long as many for all the code that is compiled; another core compiles more."""
+    small = () if SMALL.exists() else (("python", str(RECIPES / "small_benchmark.py")),)
+    if SEASON.exists():
+        return [*small]
+    return [
+        ("build", "hearth", "--out", HEARTH, "--houses", "3", "--splits", "val_unseen", "--workers", "1"),
+        ("python", str(RECIPES / "demo.py"), "--compile"),
+        *small,
+    ]
 
 
 def houses() -> list[Command]:
     return [("build", "hearth", "--out", HEARTH, "--houses", str(HOUSES), "--splits", "val_unseen")]
 
 
-def on_graphs() -> list[Command]:
-    return [*walked_and_scored("r2r", R2R), ("compare", *scores("r2r"))]
-
-
-def in_tours() -> list[Command]:
-    """One episode after another in the same house, led in between."""
-    build = ("build", "tours", "--tasks", R2R, "--worlds", f"{HEARTH}/connectivity", "--out", TOURS)
-    return [build, *walked_and_scored("tours", R2R, "--tours", TOURS)]
-
-
-def on_the_ground() -> list[Command]:
-    return walked_and_scored("vlnce", GROUND)
-
-
-def to_points() -> list[Command]:
-    """The same expert with two robots: one that turns on the spot, one that curves. Who is faster?"""
-    commands: list[Command] = [("fastest-times", POINTS, "--worlds", HEARTH, "--out", TIMES)]
-    for drive in AGENTS["pointnav"]:
-        given, walked, kept = ("--tasks", POINTS, "--worlds", HEARTH), *files("pointnav", drive)
-        commands.append(("run", "--agent", "expert", "--drive", drive, *given, "--out", walked))
-        commands.append(("score", walked, *given, "--times", TIMES, "--out", *kept))
-    return [*commands, ("compare", *scores("pointnav"), "--solved")]
-
-
-def skills() -> list[Command]:
-    traces = f"{HEARTH}/rxr/pose_traces/rxr_val_unseen.tar.gz"
-    trials, answers = "demo/skills/trials.jsonl", [f"demo/skills/{agent}.jsonl" for agent in LISTENING]
+def walking() -> list[Command]:
+    """Whatever takes longest is begun first."""
     return [
-        ("study", "design", "stop", "direction", "object", "room-1", "--tasks", GUIDE, "--alignment", traces,
-         "--worlds", HEARTH, "--out", trials),
-        *(("study", "run", "--agent", agent, "--trials", trials, "--worlds", HEARTH, "--out", out)
-          for agent, out in zip(LISTENING, answers, strict=True)),
-        ("study", "analyse", trials, *answers, "--json", ">", "demo/skills/found.json"),
+        ("fastest-times", POINTS, "--worlds", HEARTH, "--workers", "1", "--out", TIMES),
+        *runs("pointnav"),
+        *runs("vlnce"),
+        *runs("r2r"),
+        ("build", "tours", "--tasks", R2R, "--worlds", f"{HEARTH}/connectivity", "--out", TOURS),
+        ("study", "design", "stop", "direction", "object", "room-1", "--tasks", GUIDE, "--alignment", TRACES,
+         "--worlds", HEARTH, "--out", TRIALS),
     ]  # fmt: skip
 
 
-def replays(missed: str, ground: str, point: str, tour: str) -> list[Command]:
-    """Pages of an episode on the graph, on the ground and to a point, and of a whole tour."""
-    graph = ("--tasks", R2R, "--worlds", HEARTH)
+def scoring() -> list[Command]:
+    """Also the walks in tours, and the answers of the study, which had to wait for what is asked."""
     return [
-        ("show", *walks("r2r"), *graph, "--episode", missed, "--out", f"demo/replays/replay-{missed}.html"),
-        ("show", *walks("vlnce"), "--tasks", GROUND, "--worlds", HEARTH, "--episode", ground,
-         "--out", f"demo/replays/replay-{ground}.html"),
-        ("show", *walks("pointnav"), "--tasks", POINTS, "--worlds", HEARTH, "--times", TIMES, "--episode", point,
-         "--out", f"demo/replays/replay-{point}.html"),
-        ("show", *walks("tours"), *graph, "--tour", tour, "--out", "demo/replays/tour.html"),
+        *(("study", "run", "--agent", agent, "--trials", TRIALS, "--worlds", HEARTH, "--workers", "0", "--out", out)
+          for agent, out in zip(LISTENING, answers(), strict=True)),
+        *runs("tours"),
+        *judged("vlnce", "--reference", DENSE),
+        *judged("pointnav", "--times", TIMES),
+        *judged("r2r"),
     ]  # fmt: skip
 
 
-def page() -> list[Command]:
+def looking(failed: list[str], fallen: list[str], driven: list[str], tour: str) -> list[Command]:
+    """Pages of failures on the graph and on the ground, of drives to points, and of a whole tour."""
+    return [
+        shown("pointnav", driven, "--times", TIMES),
+        shown("r2r", failed),
+        shown("vlnce", fallen),
+        ("show", *walks("tours"), *GIVEN["r2r"], "--tour", tour, "--out", "demo/replays/tour.html"),
+        ("study", "analyse", TRIALS, *answers(), "--json", ">", FOUND),
+        *judged("tours"),
+        ("compare", *scores("r2r")),
+        ("compare", *scores("pointnav"), "--solved"),
+    ]
+
+
+def telling() -> list[Command]:
     bundles = [bundle for kind in AGENTS for bundle in scores(kind)]
     told = ("--replays", "demo/replays", "--title", "Itinera's demo", "--out", "demo/report.html")
-    return [("report", *bundles, "demo/skills/found.json", TIMES, *told)]
+    return [("report", *bundles, FOUND, TIMES, *told)]
 
 
-def walked_and_scored(kind: str, tasks: str, *more: str) -> list[Command]:
-    """A run and a score for each agent."""
-    given, commands = ("--tasks", tasks, "--worlds", HEARTH, *more), list[Command]()
-    for agent in AGENTS[kind]:
-        walked, kept = files(kind, agent)
-        commands.append(("run", "--agent", agent, *given, "--out", walked))
-        commands.append(("score", walked, *given, "--out", *kept))
-    return commands
+def runs(kind: str) -> list[Command]:
+    """A run for each agent."""
+    return [("run", *who(kind, name), *GIVEN[kind], "--workers", "0", "--out", out)
+            for name, out in zip(AGENTS[kind], walks(kind), strict=True)]  # fmt: skip
 
 
-def files(kind: str, name: str) -> tuple[str, Command]:
-    """Where an agent's walks go, and where its scores and the table of them."""
-    scored = f"demo/scores/{kind}/{name}"
-    return f"demo/walks/{kind}/{name}.jsonl", (f"{scored}.jsonl", ">", f"{scored}.txt")
+def who(kind: str, name: str) -> Command:
+    return ("--agent", "expert", "--drive", name) if kind == "pointnav" else ("--agent", name)
+
+
+def judged(kind: str, *more: str) -> list[Command]:
+    """A score for each agent, and the table of it."""
+    return [("score", walked, *GIVEN[kind], *more, "--out", out, ">", str(Path(out).with_suffix(".txt")))
+            for walked, out in zip(walks(kind), scores(kind), strict=True)]  # fmt: skip
+
+
+def shown(kind: str, episodes: list[str], *more: str) -> Command:
+    chosen = [word for episode in episodes for word in ("--episode", episode)]
+    return ("show", *walks(kind), *GIVEN[kind], *more, *chosen, "--out", f"demo/replays/{kind}.html")
 
 
 def walks(kind: str) -> list[str]:
@@ -138,26 +167,64 @@ def scores(kind: str) -> list[str]:
     return [f"demo/scores/{kind}/{name}.jsonl" for name in AGENTS[kind]]
 
 
+def answers() -> list[str]:
+    return [f"demo/skills/{agent}.jsonl" for agent in LISTENING]
+
+
 # A command runs unless what it makes is there, and newer than what it is made of.
 
 
 def do(commands: list[Command]) -> None:
-    """Run `itinera` commands as the shell would, each after printing it; those that are done are left out."""
+    """Run commands, some at a time, each after printing it; those that are done are left out."""
+    left = [command for command in commands if not is_done(command)]
     for command in commands:
-        line = " ".join(word if word == ">" else shlex.quote(word) for word in command)
-        print(f"$ itinera {line}{'  # is there already' if is_done(command) else ''}", flush=True)
-        if is_done(command):
-            continue
-        typed, kept = (command[:-2], Path(command[-1])) if ">" in command else (command, None)
-        done = subprocess.run(
-            [sys.executable, "-m", "itinera.cli.main", *typed], stdout=None if kept is None else subprocess.PIPE
-        )
-        if done.returncode:
-            raise SystemExit(f"It ended with {done.returncode}; `make demo` goes on from here.")
-        if kept is not None:
-            with atomic_write(kept) as stream:
-                stream.write(done.stdout)
-        for file in made_by(command):
+        print(f"$ {line_of(command)}{'' if command in left else '  # is there already'}", flush=True)
+    with progress(f"{len(left)} commands", len(left)) as done:
+        for number, (code, printed, remarks) in in_processes(captured, left, workers=min(AT_ONCE, len(left))):
+            finish(left[number], code, printed, remarks)
+            done(1)
+
+
+def line_of(command: Command) -> str:
+    if command[0] == "python":
+        return f"python recipes/{' '.join((Path(command[1]).name, *command[2:]))}"
+    return f"itinera {' '.join(word if word == '>' else shlex.quote(word) for word in command)}"
+
+
+def captured(command: Command) -> tuple[int, str, str]:
+    """How a command ends, what it prints, and its remarks."""
+    printed, remarks = io.StringIO(), io.StringIO()
+    with redirect_stdout(printed), redirect_stderr(remarks):
+        code = typed(command)
+    return code, printed.getvalue(), remarks.getvalue()
+
+
+def typed(command: Command) -> int:
+    """How a command ends that is run here, as if it had been typed."""
+    words = command[: command.index(">")] if ">" in command else command
+    try:
+        if words[0] == "python":
+            sys.argv = list(words[1:])
+            runpy.run_path(words[1], run_name="__main__")
+        else:
+            sys.argv = ["itinera", *words]
+            itinera()
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def finish(command: Command, code: int, printed: str, remarks: str) -> None:
+    """Keep or show what a command printed."""
+    kept = Path(command[-1]) if ">" in command and not code else None
+    print("".join(f"  {line}\n" for line in ("" if kept else printed).splitlines() + remarks.splitlines()), end="")
+    if code:
+        raise SystemExit(f"{line_of(command)}\nended with {code}; `make demo` goes on from here.")
+    if kept is not None:
+        with atomic_write(kept) as stream:
+            stream.write(printed.encode())
+    for file in made_by(command):
+        if file != SEASON:
             file.touch()  # a run that finds its walks there already leaves them as old as they are
 
 
@@ -202,14 +269,18 @@ def first_of_each(split: Split, episodes: int) -> Split:
     return replace(split, episodes=tuple(split.episodes[row] for row in rows))
 
 
-def worth_seeing() -> tuple[str, str, str, str]:
-    """An episode the reader misses, the first on the ground and to a point, and the first tour."""
-    reader = read_scores(scores("r2r")[-1])
-    missed = next(episode for episode, reached in zip(reader.episode_ids, reader["SR"], strict=True) if not reached)
-    ground, point = (read_scores(scores(kind)[-1]).episode_ids[0] for kind in ("vlnce", "pointnav"))
-    tours = read_scores(scores("tours")[-1]).tours
-    assert tours is not None
-    return missed, ground, point, tours.tour_ids[0]
+def worth_seeing() -> tuple[list[str], list[str], list[str], str]:
+    """Failures on the graph and on the ground, some episodes to points, and the first tour."""
+    driven = read_scores(scores("pointnav")[0]).episode_ids
+    return missed("r2r"), missed("vlnce"), list(driven[:WATCHED]), ivln.read_tours(TOURS)[0].id
+
+
+def missed(kind: str) -> list[str]:
+    """The failures of each agent and kind that the report names first."""
+    (contest,) = contests(AGENTS[kind], [read_scores(bundle) for bundle in scores(kind)])
+    found = [failures(contest, agent) for agent in range(len(contest.names))]
+    rows = [row for one in found if one is not None for of_kind in one.kinds.values() for row in of_kind[:WATCHED]]
+    return [contest.tables[0].episode_ids[row] for row in dict.fromkeys(rows)]
 
 
 # What comes out.
@@ -232,28 +303,41 @@ def cells(bundle: str) -> Iterator[str]:
         yield "–" if found is None else f"{100 * found.mean:.1f}\n({100 * found.low:.0f}–{100 * found.high:.0f})"
 
 
+def compile_ahead() -> None:
+    """Plan a drive round a corner of an empty room, so that the code that plans drives is there when it is needed."""
+    import numpy as np
+
+    from itinera.planners.fastest import fastest
+    from itinera.worlds.grid import Grid
+
+    walls = np.ones((60, 60), dtype=bool)
+    walls[5:55, 5:55] = False
+    walls[20:40, 28:32] = True
+    fastest(Grid(walls, 0.1), (1.0, 3.0, 0.0), (5.0, 3.0), trees=0)
+
+
 def main() -> None:
     began = time.monotonic()
 
     def begin(what: str) -> None:
         print(f"\n[{time.monotonic() - began:3.0f} s] {what}", flush=True)
 
-    begin("Six houses that no agent was trained in; code is compiled the first time.")
-    do(houses())
+    begin("A first house. All code is compiled the first time it is used, which takes most of a minute.")
+    do(beginning())
+    begin("Six houses that no agent was trained in.")
+    for command in houses():
+        print(f"$ {line_of(command)}", flush=True)
+        if typed(command):  # which tells itself how far it is, and whether it is done already
+            raise SystemExit("Stopped; `make demo` goes on from here.")
     write_some()
-    begin("From viewpoint to viewpoint: one agent follows the words, one walks at random.")
-    do(on_graphs())
-    begin("The same in tours: one episode after another.")
-    do(in_tours())
-    begin("On the ground, in steps of 25 cm.")
-    do(on_the_ground())
-    begin("To a point, as fast as can be: success weighted by completion time.")
-    do(to_points())
-    begin("Which skills? Sentences are added, and one looks at what that changes.")
-    do(skills())
-    begin("Pages to look at.")
-    do(replays(*worth_seeing()))
-    do(page())
+    begin("Agents walk: from viewpoint to viewpoint, on the ground in steps of 25 cm, to a point as fast as can be.")
+    do(walking())
+    begin("Walks are scored. Agents walk in tours. Which skills have they? Sentences are added, to see what changes.")
+    do(scoring())
+    begin("Who is better? What became of the failures?")
+    do(looking(*worth_seeing()))
+    begin("One page about it all.")
+    do(telling())
     begin("Done.")
     Console().print(table())
     print(
@@ -267,8 +351,16 @@ def main() -> None:
     )
 
 
+def stop(*_: object) -> None:
+    """End at once, and with it every command at work: whatever is half done is kept as a draft, or made again."""
+    Console(stderr=True).show_cursor()
+    print("\nStopped; `make demo` goes on from here.", flush=True)
+    os._exit(1)
+
+
 if __name__ == "__main__":
-    try:
+    if sys.argv[1:] == ["--compile"]:
+        compile_ahead()
+    else:
+        signal.signal(signal.SIGINT, stop)
         main()
-    except KeyboardInterrupt:
-        raise SystemExit("\nStopped; `make demo` goes on from here.") from None

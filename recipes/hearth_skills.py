@@ -13,6 +13,7 @@ from __future__ import annotations
 import gzip
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,9 +43,17 @@ def some(season: Path, every: int, out: Path) -> Path:
     return file
 
 
-def asked(agent: str, trials: Path, season: Path, out: Path) -> tuple[Path, Path]:
-    """What an agent leans to, and the scores of its own walks."""
-    leanings, walks, scores = (out / f"{agent}-{what}.jsonl" for what in ("leanings", "walks", "scores"))
+def designed(season: Path, every: int, trials: Path, skills: Sequence[str] = SKILLS) -> None:
+    """Write the trials of a study on one path in so many."""
+    trials.parent.mkdir(parents=True, exist_ok=True)
+    guide, traces = some(season, every, trials.parent), next((season / "rxr" / "pose_traces").glob("*val_unseen*"))
+    itinera("study", "design", *skills, "--tasks", guide, "--alignment", traces, "--worlds", season, "--out", trials)
+
+
+def asked(name: str, trials: Path, season: Path, out: Path, *, agent: str = "") -> tuple[Path, Path]:
+    """What an agent leans to, and the scores of its own walks; `agent` is who it is, if its name does not tell."""
+    agent = agent or name
+    leanings, walks, scores = (out / f"{name}-{what}.jsonl" for what in ("leanings", "walks", "scores"))
     tasks = ("--tasks", season / "r2r" / "R2R_val_unseen.json", "--worlds", season)
     itinera("study", "run", "--agent", agent, "--trials", trials, "--worlds", season, "--out", leanings)
     itinera("run", "--agent", agent, *tasks, "--out", walks, "--restart")
@@ -70,10 +79,8 @@ def wrongs(table: dict[str, Any]) -> list[str]:
 def main() -> None:
     season, every = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
     out = season.parent / f"{season.name}-skills"
-    out.mkdir(exist_ok=True)
-    trials, traces = out / "trials.jsonl", next((season / "rxr" / "pose_traces").iterdir())
-    guide = some(season, every, out)
-    itinera("study", "design", *SKILLS, "--tasks", guide, "--alignment", traces, "--worlds", season, "--out", trials)
+    trials = out / "trials.jsonl"
+    designed(season, every, trials)
     files = [asked(agent, trials, season, out) for agent in AGENTS]
     scores = [word for _, bundle in files for word in ("--scores", bundle)]
     analysed = ("study", "analyse", trials, *(leanings for leanings, _ in files), *scores)

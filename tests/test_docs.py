@@ -2,7 +2,7 @@
 
 Blocks are taken page by page and in order, in a folder that holds the small benchmark of `make demo`: one with a title
 is written to a file of that name; `console` blocks hold commands after "$ " and what they print; `python` blocks run;
-`pycon` blocks are doctests. In what is shown, … stands for anything.
+`pycon` blocks are doctests. In what is shown, … stands for anything. Only what NOT_RUN lists stands in `sh` blocks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import tomllib
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +38,18 @@ from itinera.tasks import PROTOCOLS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
+PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md")))
 SMALL = runpy.run_path(str(ROOT / "recipes" / "small_benchmark.py"))
+DEMO = runpy.run_path(str(ROOT / "recipes" / "demo.py"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TARGETS = set(re.findall(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)[0].split())
+ITINERA: Any = typer.main.get_command(app)
+
+# Commands that are shown and not run here, and why. They must name what there is: a target, a package, an extra.
+NOT_RUN = {
+    "make": "sets up an environment of its own; .ci/run makes the targets, tests/test_demo.py runs the demo",
+    "pip": "installs from an index of packages, and tests touch no network; .ci/run installs in this way",
+}
 
 
 @dataclass(frozen=True)
@@ -84,20 +96,48 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season of one house, the one that pages build."""
+    folder = tmp_path_factory.mktemp("season") / "hearth"
+    itinera("build", "hearth", "--out", str(folder), "--houses", "3", "--splits", "val_unseen")
+    return folder
+
+
+def itinera(*typed: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["itinera", *typed])
+        printed, _, code = run()
+    assert code == 0, printed
+
+
 # Examples
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_example_of_a_page_works(page, shown, tmp_path, monkeypatch):
+def test_every_example_of_a_page_works(page, shown, tmp_path, monkeypatch, request):
     shutil.copytree(shown / "demo", tmp_path / "demo")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    text = page.read_text(encoding="utf-8")
+    if "$ itinera build hearth --out hearth " in text:  # goes on from where a build was stopped
+        shutil.copytree(request.getfixturevalue("house") / ".homes", tmp_path / "hearth" / ".homes")
+    if f" {DEMO['HEARTH']}" in text:
+        leave_what_the_demo_leaves(request.getfixturevalue("house"))
     names: dict[str, Any] = {}
     for block in blocks(page):
         if block.title:
             write(block, tmp_path)
         else:
             TRIALS[block.language](block, names, monkeypatch)
+
+
+def leave_what_the_demo_leaves(house: Path) -> None:
+    """The houses of the demo, one in place of them all, and what its last agent on graphs is worth there."""
+    shutil.copytree(house, DEMO["HEARTH"])
+    given = ("--tasks", DEMO["R2R"], "--worlds", DEMO["HEARTH"])
+    itinera("run", "--agent", DEMO["AGENTS"]["r2r"][-1], *given, "--out", DEMO["walks"]("r2r")[-1], "--workers", "0")
+    itinera("score", DEMO["walks"]("r2r")[-1], *given, "--out", DEMO["scores"]("r2r")[-1])
 
 
 def write(block: Block, folder: Path) -> Path:
@@ -112,19 +152,35 @@ def try_console(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyP
         command, _, expected = part.partition("\n")
         program, *arguments = shlex.split(command)
         assert program == "itinera", f"{block.where}: only itinera commands stand in console blocks"
+        arguments, kept = (arguments[:-2], arguments[-1]) if ">" in arguments else (arguments, None)
         monkeypatch.setattr(sys, "argv", [program, *arguments])
-        printed, code = run()
+        printed, result, code = run()
+        if kept is not None:
+            Path(kept).write_text(result, encoding="utf-8")
+            printed = printed.replace(result, "")
         refused = expected.startswith("itinera: ")
         assert (code != 0) == refused, f"{block.where}: {command}\nleft with {code}:\n{printed}"
         assert alike(expected, printed), f"{block.where}: {command}\nprinted:\n{printed}\nnot as shown:\n{expected}"
 
 
-def run() -> tuple[str, int]:
-    """What the command prints, results and remarks together, and its exit code."""
-    out = io.StringIO()
-    with redirect_stdout(out), redirect_stderr(out), pytest.raises(SystemExit) as left:
+class Both(io.StringIO):
+    """What is written here is also written there."""
+
+    def __init__(self, there: io.StringIO) -> None:
+        super().__init__()
+        self.there = there
+
+    def write(self, text: str) -> int:
+        self.there.write(text)
+        return super().write(text)
+
+
+def run() -> tuple[str, str, int]:
+    """What the command prints, results and remarks together; the results alone; its exit code."""
+    printed = io.StringIO()
+    with redirect_stdout(Both(printed)) as result, redirect_stderr(printed), pytest.raises(SystemExit) as left:
         main()
-    return out.getvalue(), int(left.value.code or 0)
+    return printed.getvalue(), result.getvalue(), int(left.value.code or 0)
 
 
 def alike(expected: str, printed: str) -> bool:
@@ -146,7 +202,21 @@ def try_pycon(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPat
 
 
 def not_run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """What sets up an environment, or takes too long."""
+    for line in block.text.splitlines():
+        program, *words = shlex.split(line, comments=True)
+        assert program in NOT_RUN, (
+            f"{block.where}: put {line!r} into a console block, or say in NOT_RUN why it is not run"
+        )
+        if program == "make":
+            assert set(words) <= TARGETS, f"{block.where}: {line}"
+        else:
+            assert words[0] == "install", f"{block.where}: {line}"
+            assert all(word == "." or may_be_installed(word) for word in words[1:]), f"{block.where}: {line}"
+
+
+def may_be_installed(package: str) -> bool:
+    found = re.fullmatch(r"itinera(?:\[([\w,]+)\])?", package)
+    return found is not None and set((found[1] or "all").split(",")) <= PROJECT["optional-dependencies"].keys()
 
 
 TRIALS: dict[str, Callable[[Block, dict[str, Any], pytest.MonkeyPatch], None]] = {
@@ -157,9 +227,83 @@ TRIALS: dict[str, Callable[[Block, dict[str, Any], pytest.MonkeyPatch], None]] =
 }
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_block_of_a_page_is_overlooked(page):
+    fences = re.findall(r"^\s*(?:```|~~~)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(fences) == 2 * len(list(blocks(page)))
+
+
 def test_examples_that_print_something_else_are_noticed():
     assert alike("a …\nc", "a b\nc")
     assert not alike("a …\nc", "a b\nd")
+
+
+# Commands within the text
+
+IN_TEXT = [
+    (f"{page.name}:{text[: found.start()].count(chr(10)) + 1}", shlex.split(found[1].replace("\n", " ")))
+    for page in PAGES
+    for text in [
+        re.sub(
+            r"^```.*?^```$",
+            lambda block: "\n" * block[0].count("\n"),
+            page.read_text(encoding="utf-8"),
+            flags=re.MULTILINE | re.DOTALL,
+        )
+    ]
+    for found in re.finditer(r"`((?:itinera|make|python|pip) [^`]+)`", text)
+]
+
+
+@pytest.mark.parametrize(
+    ("where", "words"), IN_TEXT, ids=[f"{where} {' '.join(words[:3])}" for where, words in IN_TEXT]
+)
+def test_every_command_within_the_text_is_one_there_is(where, words):
+    program, *words = words
+    if program == "make":
+        assert set(words) <= TARGETS
+    elif program == "pip":
+        assert words[0] == "install"
+    elif program == "python":
+        assert (ROOT / words[0]).is_file()
+    else:
+        command, words = command_of(words)
+        assert options_in(words) <= options_of(command)
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    """The command that words call, and what is left of them; VERB and … stand for any."""
+    command = ITINERA
+    while words and words[0] in getattr(command, "commands", {}):
+        command, words = command.commands[words[0]], words[1:]
+    named = [word for word in words if not word.startswith("-")]
+    assert not hasattr(command, "commands") or all(re.fullmatch(r"[A-Z…]+", word) for word in named), words
+    return command, words
+
+
+def options_in(words: Iterable[str]) -> set[str]:
+    return {word.split("=")[0] for word in words if word.startswith("--")}
+
+
+def options_of(command: Any) -> set[str]:
+    """Its own and those of the commands below it."""
+    own = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    return own.union({"--help"}, *map(options_of, getattr(command, "commands", {}).values()))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_option_that_is_named_exists(page):
+    named = set(re.findall(r"`(--[a-z][a-z0-9-]*)", page.read_text(encoding="utf-8")))
+    assert named <= options_of(ITINERA)
+
+
+def test_every_option_of_a_table_is_one_of_its_verb():
+    sections = re.split(r"^## (.+)$", (DOCS / "command-line.md").read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]
+    for verb, text in zip(sections[::2], sections[1::2], strict=True):
+        tabled = [
+            name for row in re.findall(r"^\| (`--.*?) \|", text, re.MULTILINE) for name in re.findall(r"--[\w-]+", row)
+        ]
+        assert set(tabled) <= options_of(ITINERA.commands[verb]), verb
 
 
 # The small benchmark
@@ -307,7 +451,7 @@ def test_every_format_but_the_bundle_has_an_example():
 
 
 def test_every_verb_has_a_section():
-    verbs = list(typer.main.get_command(app).commands)
+    verbs = list(ITINERA.commands)
     text = (DOCS / "command-line.md").read_text(encoding="utf-8")
     assert sorted(re.findall(r"^## (.+)$", text, re.MULTILINE)) == sorted(verbs)
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -330,10 +474,30 @@ def test_the_coverage_table_has_the_rows_that_are_simulated():
 
 
 def test_the_targets_named_are_those_of_the_makefile():
-    targets = re.search(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert targets is not None
     rows = rows_after(ROOT / "CONTRIBUTING.md", "target")[1:]
-    assert sorted(row[0] for row in rows) == sorted(f"make {target}" for target in targets[1].split())
+    assert sorted(row[0] for row in rows) == sorted(f"make {target}" for target in TARGETS)
+
+
+def test_the_first_commands_of_the_readme_are_demo_and_test():
+    first = next(blocks(ROOT / "README.md"))
+    assert [shlex.split(line, comments=True) for line in first.text.splitlines()] == [
+        ["make", "demo"],
+        ["make", "test"],
+    ]
+
+
+def test_the_layout_lists_the_folders_there_are():
+    told = {row[0] for row in rows_after(ROOT / "CONTRIBUTING.md", "folder")[1:]}
+    assert {f"{file.parent.name}/" for file in (ROOT / "src" / "itinera").glob("*/__init__.py")} <= told
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_file_of_ours_that_is_named_exists(page):
+    text = page.read_text(encoding="utf-8")
+    named = re.findall(r"`(\.ci/\w+|[a-z]+/[a-z0-9_/]+\.py)`", text)
+    assert [
+        name for name in named if not any((root / name).exists() for root in (ROOT, ROOT / "src" / "itinera"))
+    ] == []
 
 
 def test_every_page_is_in_the_navigation_and_every_link_of_the_readme_leads_somewhere():
@@ -345,6 +509,13 @@ def test_every_page_is_in_the_navigation_and_every_link_of_the_readme_leads_some
 
 
 def test_the_pictures_are_those_the_script_draws():
-    drawn = runpy.run_path(str(DOCS / "pictures" / "draw.py"))["PICTURES"]
+    scripts = ("draw.py", "metrics.py")
+    drawn = [runpy.run_path(str(DOCS / "pictures" / script))["PICTURES"] for script in scripts]
     kept = {file.name: file.read_text(encoding="utf-8") for file in (DOCS / "pictures").glob("*.svg")}
-    assert drawn == kept, "run docs/pictures/draw.py"
+    assert dict(ChainMap(*drawn)) == kept, "run docs/pictures/draw.py and metrics.py"
+
+
+def test_every_picture_is_shown_on_a_page():
+    told = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    pictures = [file.name for file in (DOCS / "pictures").iterdir() if file.suffix in (".svg", ".png")]
+    assert [name for name in pictures if f"pictures/{name}" not in told] == []

@@ -111,6 +111,9 @@ def test_the_folder_may_be_that_of_the_environment(
 ) -> None:
     monkeypatch.setenv("ITINERA_DATA", str(files.folder))
     assert itinera("data", "verify", "--json").json["folder"] == str(files.folder)
+    monkeypatch.delenv("ITINERA_DATA")
+    outcome = itinera("data", "verify")
+    assert (outcome.code, "ITINERA_DATA" in outcome.err) == (2, True)
 
 
 def test_what_is_no_folder_is_refused(files: tiny.Files, itinera: Command) -> None:

@@ -68,11 +68,12 @@ def test_a_folder_of_data_that_is_not_there_is_trouble(
 
 
 def test_every_trouble_has_a_remedy() -> None:
-    well = replace(examine(), data=None)
+    well = replace(examine(), data=None, browser=None, browser_asked=None)
     assert well.troubles == ()
     assert "pip install" in replace(well, core={"numpy": ""}).troubles[0]
     assert "NUMBA_CACHE_DIR" in replace(well, kernels=Kernels("/", False, 0, 1)).troubles[0]
     assert replace(well, kernels=Kernels("", False, 0, 0, "Set it.")).troubles == ("Set it.",)
+    assert "Install it" in replace(well, browser_asked="lynx").troubles[0]
     assert "unset it" in replace(well, data=Data("/x", False, 0)).troubles[0]
 
 

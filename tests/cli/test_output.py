@@ -41,6 +41,17 @@ def test_a_table_for_a_narrow_screen_is_folded_and_never_cut(
     assert all(word in out for word in ("+12.5", "[−1.0,", "+99.0]", "hundred"))
 
 
+@pytest.mark.parametrize("columns", [34, 26])
+def test_a_narrow_table_breaks_between_words_where_these_fit(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    output.print_grid(Grid(("metric", "mean", "gap"), (("SED_nodes %", "−10.14", "+1.0 [−1.0, +99.0]"),)), "terminal")
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= columns
+    assert all(word in out for word in ("SED_nodes", "−10.14", "[−1.0,", "+99.0]"))
+
+
 @pytest.mark.parametrize(
     ("wishes", "coloured"),
     [({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],

@@ -138,9 +138,9 @@ def _told_tours(out: Path, made: list[OrderedPaths]) -> dict[str, object]:
 
 def _print_tours(out: Path, split: Split, made: list[OrderedPaths]) -> None:
     episodes = sum(len(ids) for record in made for ids in record.tours)
-    count = sum(len(record.tours) for record in made)
-    scenes = len({record.world_id for record in made})
-    typer.echo(f"{out}: {count} tours of {episodes} episodes in {scenes} scenes.")
+    tours = output.count(sum(len(record.tours) for record in made), "tour")
+    scenes = output.count(len({record.world_id for record in made}), "scene")
+    typer.echo(f"{out}: {tours} of {output.count(episodes, 'episode')} in {scenes}.")
     proven = sum(record.found.proven for record in made)
     cost = sum(record.found.cost for record in made)
     typer.echo(f"{cost:.1f} m led between episodes; {proven} of {len(made)} orders are proven to be the shortest.")

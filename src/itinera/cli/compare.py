@@ -88,7 +88,8 @@ def _grid(found: Comparison) -> Grid:
             cells += [f"{signed(metric, gap.mean)} [{low}, {high}]", f"{difference.p_value:.3g}"]
             cells.append(f"{better.mean:.2f}" if ranked else "")
         rows.append(tuple(cells))
-    title = f"{found.episodes} episodes in {found.scenes} scenes · suite {found.suite} · protocol {found.protocol}"
+    what = f"{output.count(found.episodes, 'episode')} in {output.count(found.scenes, 'scene')}"
+    title = f"{what} · suite {found.suite} · protocol {found.protocol}"
     return Grid(tuple(headings), tuple(rows), title)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from itinera.cli import output
-from itinera.errors import BadFile, Fault, ItineraError, MissingExtra
+from itinera.errors import BadArgument, BadFile, Fault, ItineraError, MissingExtra
 
 if TYPE_CHECKING:
     from itinera.formats.catalogue import Format
@@ -42,7 +42,7 @@ class Verified:
 
 @app.command("verify")
 def verify(
-    folder: Annotated[Path, typer.Argument(envvar="ITINERA_DATA", help="A folder of data.")],
+    folder: Annotated[Path | None, typer.Argument(envvar="ITINERA_DATA", help="A folder of data.")] = None,
     json: output.Json = False,
 ) -> None:
     """Verify a folder of data: digests where they are noted, and every file of a known format by reading it whole.
@@ -52,6 +52,8 @@ def verify(
 
     Example: itinera data verify hearth/
     """
+    if folder is None:
+        raise BadArgument("Which folder? Name one, or let ITINERA_DATA name it.")
     found = verified(folder)
     faults = [fault for one in found for fault in one.faults]
     if json:

@@ -71,6 +71,7 @@ class Diagnosis:
     cores: int
     memory: int | None  # bytes; None where the system does not say
     browser: str | None  # its path
+    browser_asked: str | None  # the one that ITINERA_BROWSER names
     data: Data | None  # None where ITINERA_DATA is not set
 
     @property
@@ -85,6 +86,8 @@ class Diagnosis:
                 f"{self.kernels.folder} cannot be written, so kernels are compiled anew each time. "
                 "Set NUMBA_CACHE_DIR to a folder that can."
             )
+        if self.browser is None and self.browser_asked:
+            found.append(f"ITINERA_BROWSER names {self.browser_asked}, which is not here. Install it, or unset that.")
         if self.data is not None and not self.data.found:
             found.append(f"ITINERA_DATA names {self.data.folder}, which is no folder. Mend or unset it.")
         return tuple(found)
@@ -127,6 +130,7 @@ def examine() -> Diagnosis:
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
         memory=_memory(),
         browser=next(filter(None, map(shutil.which, browsers)), None),
+        browser_asked=asked,
         data=_data(os.environ.get("ITINERA_DATA")),
     )
 

@@ -13,6 +13,7 @@ import typer
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from itinera.reports.tables import Grid
@@ -38,6 +39,11 @@ def chosen(*, json: bool = False, csv: bool = False, markdown: bool = False, lat
     if len(asked) > 1:
         raise BadArgument(f"Choose one of --{' and --'.join(asked)}.")
     return asked[0] if asked else "terminal"
+
+
+def count(number: int, what: str) -> str:
+    """A number of things in words: "1 scene", "8 scenes"."""
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def print_json(value: Any) -> None:
@@ -68,9 +74,19 @@ def _print_table(table: Table) -> None:
     # Where nobody looks, such as in a pipe, nothing is fitted to the width of a screen.
     console = Console(width=None if looked_at else UNBOUNDED)
     if console.measure(table, options=console.options.update(max_width=UNBOUNDED)).maximum > console.width:
-        for column in table.columns:  # a number of two lines says more than one that is cut
-            column.no_wrap, column.overflow = False, "fold"
+        _make_narrow(table, console)
     console.print(table)
+
+
+def _make_narrow(table: Table, console: Console) -> None:
+    """Cells of several lines, broken between words if the screen is as wide as that takes."""
+    words = [max(console.measure(text).minimum for text in (c.header, *c.cells)) for c in table.columns]
+    if sum(words) + 3 * len(words) + 1 > console.width:
+        table.padding = (0, 0, 0, 0)  # the lines between columns are space enough
+    fits = sum(words) + sum(table.padding[1::2]) * len(words) + len(words) + 1 <= console.width
+    for column, longest in zip(table.columns, words, strict=True):
+        column.no_wrap, column.overflow = False, "fold"  # a number of two lines says more than one that is cut
+        column.min_width = longest if fits else None
 
 
 def remark(text: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +18,7 @@ from itinera.errors import BadArgument
 if TYPE_CHECKING:
     from itinera.formats.printed import Described, Findings
     from itinera.records import ScoreTable
+    from itinera.reports.replay_links import Shown
     from itinera.tasks.fastest import FastestTimes
 
 
@@ -33,7 +34,11 @@ def report(
     markdown: Annotated[Path | None, typer.Option(help="Write sentences and tables as Markdown here too.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write the tables as LaTeX here too.")] = None,
     replays: Annotated[
-        Path | None, typer.Option(help="A folder with pages named replay-EPISODE.html, to be linked to.")
+        Path | None,
+        typer.Option(
+            help="A folder with pages of `itinera show`, to be linked to where one of their agents walked their "
+            "episodes; one named replay-EPISODE.html wherever that episode is."
+        ),
     ] = None,
     title: Annotated[str, typer.Option(help="What the page is called, instead of who is in it.")] = "",
     seed: Annotated[
@@ -55,10 +60,10 @@ def report(
     from itinera.reports.sentences import answers
 
     read = _read(bundles)
-    linked = {} if replays is None else replay_links(replays, out)
+    linked, shown = ({}, []) if replays is None else (replay_links(replays, out), shown_in(replays, out))
     made = make_report(
         read.names, read.tables, findings=read.findings, described=read.described, times=read.times, replays=linked,
-        version=itinera_version(), title=title, seed=seed,
+        shown=shown, version=itinera_version(), title=title, seed=seed,
     )  # fmt: skip
     write_page(out, made)
     for path, write in ((markdown, manuscript.markdown), (latex, manuscript.latex)):
@@ -103,15 +108,31 @@ def _read(files: list[Path]) -> Read:
     return read
 
 
-def replay_links(folder: Path, page: Path) -> Mapping[str, str]:
-    """The replays in a folder by episode, as links from the page."""
+def replay_links(folder: Path, page: Path) -> dict[str, str]:
+    """The replays in a folder that are named for an episode, by that, as links from the page."""
+    return {unquote(file.stem.removeprefix("replay-")): link for file, link in _pages(folder, page) if _is_named(file)}
+
+
+def shown_in(folder: Path, page: Path) -> list[Shown]:
+    """The other replays in a folder, which tell themselves what they show."""
+    from itinera.reports.replay_links import read_shown
+
+    found = (read_shown(file, link) for file, link in _pages(folder, page) if not _is_named(file))
+    return [one for one in found if one is not None]
+
+
+def _is_named(file: Path) -> bool:
+    return file.name.startswith("replay-")
+
+
+def _pages(folder: Path, page: Path) -> Iterator[tuple[Path, str]]:
+    """The pages in a folder, and the links from one page to them."""
     if not folder.is_dir():
         raise BadArgument(f"{folder} is no folder of replays.")
     where = Path(os.path.relpath(folder, page.parent)).as_posix()
-    return {
-        unquote(file.stem.removeprefix("replay-")): f"{_quoted(where)}/{_quoted(file.name)}"
-        for file in sorted(folder.glob("replay-*.html"))
-    }
+    for file in sorted(folder.glob("*.html")):
+        if file.resolve() != page.resolve():
+            yield file, f"{_quoted(where)}/{_quoted(file.name)}"
 
 
 def _quoted(name: str) -> str:

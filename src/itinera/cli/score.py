@@ -185,8 +185,8 @@ def summary_grid(summary: Summary, shape: str) -> Grid:
         rows.append((heading(column), *cells, str(count) if count else ""))
     table = summary.table
     named = ("metric", "mean", "95 % interval") if shape == "terminal" else ("metric", "mean", "low", "high")
-    what = f"{len(table)} episodes in {summary.scenes} scenes"
-    tours = "" if table.tours is None else f", {len(table.tours.tour_ids)} tours"
+    what = f"{output.count(len(table), 'episode')} in {output.count(summary.scenes, 'scene')}"
+    tours = "" if table.tours is None else f", {output.count(len(table.tours.tour_ids), 'tour')}"
     title = f"{table.source}: {what}{tours} · suite {table.suite} · protocol {table.protocol.name}"
     return Grid((*named, "undefined"), tuple(rows), title)
 

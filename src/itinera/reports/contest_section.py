@@ -219,7 +219,7 @@ def _sct_against_spl(contest: Contest, name: str) -> Iterator[Markup]:
 def _failures(contest: Contest, name: str, replays: Mapping[str, str]) -> Iterator[Markup]:
     grid = report_tables.failing(contest)
     found = [one for agent in range(len(contest.names)) if (one := failures(contest, agent)) is not None]
-    if grid is None or not found:
+    if grid is None or not any(one.total for one in found):
         return
     counts = [[one.succeeded, *(len(one.kinds.get(kind, ())) for kind in KINDS)] for one in found]
     about = "Every episode is counted once, by the first kind that fits, in the order of the list."

@@ -94,7 +94,8 @@ def as_grid(found: Intersection) -> Grid:
     """A row per agent; each mean with the ends of its interval."""
     means = (*found.everywhere, *found.shared)
     rows = tuple((name, *(_cell(mean, i) for mean in means)) for i, name in enumerate(found.names))
-    what = f"{found.episodes} episodes in {found.scenes} scenes, {found.solved} solved by every agent"
+    scenes = "1 scene" if found.scenes == 1 else f"{found.scenes} scenes"
+    what = f"{found.episodes} episodes in {scenes}, {found.solved} solved by every agent"
     robot = "" if found.robot is None else f" · fastest times of {robot_told(found.robot)}"
     title = f"{what} · suite {found.suite} · protocol {found.protocol}{robot}"
     return Grid(("agent", *(heading(mean.column) for mean in means)), rows, title)

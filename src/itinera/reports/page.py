@@ -20,6 +20,7 @@ from itinera.reports.contest_section import contest_parts
 from itinera.reports.elements import Part, listing
 from itinera.reports.extra_sections import coverage_section, skills_section, times_section
 from itinera.reports.markup import Markup, join, named, tag
+from itinera.reports.replay_links import Shown, links_of, to_watch
 from itinera.reports.sentences import answers, listed, skills_told
 from itinera.tasks.fastest import FastestTimes
 
@@ -33,6 +34,7 @@ class Report:
     described: tuple[Described, ...] = ()
     times: tuple[FastestTimes, ...] = ()
     replays: Mapping[str, str] = field(default_factory=dict)  # episode id -> where its replay is, seen from the page
+    shown: tuple[Shown, ...] = ()  # pages of walks that tell themselves which
     version: str = ""
     title: str = ""  # chosen by the writer, else told by what is in it
 
@@ -60,6 +62,7 @@ def make_report(
     described: Sequence[Described] = (),
     times: Sequence[FastestTimes] = (),
     replays: Mapping[str, str] | None = None,
+    shown: Sequence[Shown] = (),
     version: str = "",
     title: str = "",
     seed: int = 0,
@@ -67,7 +70,9 @@ def make_report(
 ) -> Report:
     """A report on the results, grouped into contests of the same episodes and rules."""
     found = tuple(contests(names, tables, seed=seed, level=level))
-    return Report(found, tuple(findings), tuple(described), tuple(times), dict(replays or {}), version, title)
+    return Report(
+        found, tuple(findings), tuple(described), tuple(times), dict(replays or {}), tuple(shown), version, title
+    )
 
 
 def write_page(path: str | Path, report: Report) -> None:
@@ -79,7 +84,8 @@ def write_page(path: str | Path, report: Report) -> None:
 def page(report: Report) -> str:
     """The report as HTML."""
     style, script = (_asset(f"report.{kind}") for kind in ("css", "js"))
-    parts = [contest_parts(contest, f"c{i}", report.replays) for i, contest in enumerate(report.contests)]
+    links = [{**links_of(contest, report.shown), **report.replays} for contest in report.contests]
+    parts = [contest_parts(contest, f"c{i}", links[i]) for i, contest in enumerate(report.contests)]
     body = join(
         tag("a", "Skip to the results", href="#main", class_="skip"),
         tag("header", tag("h1", report.heading), _contents(report, parts), class_="top"),
@@ -127,7 +133,8 @@ def _main(report: Report, parts: Sequence[Sequence[Part]]) -> Iterator[Markup]:
     yield tag("section", tag("h2", "In short", id="short"), *_short(report), class_="short")
     for i, (contest, of_contest) in enumerate(zip(report.contests, parts, strict=True)):
         heading = tag("h2", contest.title, id=f"c{i}")
-        yield tag("section", heading, *(part.section for part in of_contest), class_="contest")
+        watch = to_watch(contest, report.shown)
+        yield tag("section", heading, watch, *(part.section for part in of_contest), class_="contest")
     if report.findings:
         yield skills_section(report.findings, {a.name: a.number for c in report.contests for a in c.agents})
     if report.times:

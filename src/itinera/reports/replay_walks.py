@@ -37,6 +37,7 @@ cannot be seen."""
 
 PHASES = {Phase.ACTING: ACTING, Phase.LED_TO_GOAL: LED_TO_GOAL, Phase.LED_TO_START: LED_TO_START}
 SHOWN = ("NE", "SPL", "nDTW")  # metrics beside whether it arrived
+DENSE = ("nDTW",)  # of them those that on the ground compare step by step, with references a page does not have
 ANY = Rules(jumps="measure", starts="measure")  # a replay also shows what a score would refuse
 SOON = 20  # letters
 _NONE = Track([], [], [])
@@ -154,7 +155,9 @@ def _judged(
 def _of_group(group: Pairs, suite: Suite, followed: bool) -> dict[str, _Judgement]:
     attempts = of_pairs(group)
     success = next(metric for metric in suite.metrics if metric.name == "SR").measure(attempts)
-    values = [(metric, metric.measure(attempts)) for metric in suite.metrics if metric.name in SHOWN]
+    on_graph = isinstance(group.episodes[0].start.place, str)
+    shown = [name for name in SHOWN if on_graph or name not in DENSE]
+    values = [(metric, metric.measure(attempts)) for metric in suite.metrics if metric.name in shown]
     pairs = _rows(aligned_places(attempts)) if followed else [np.empty((0, 2), dtype=np.int64)] * len(attempts)
     told = {}
     for k, episode in enumerate(group.episodes):

@@ -85,7 +85,8 @@ def _piped(cells: Sequence[str]) -> str:
 
 _LATEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
           "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\\": r"\textbackslash{}",
-          "↑": r"$\uparrow$", "↓": r"$\downarrow$", "−": "$-$", "±": r"$\pm$"}  # fmt: skip
+          "↑": r"$\uparrow$", "↓": r"$\downarrow$", "−": "$-$", "±": r"$\pm$",
+          "∩": r"$\cap$", "∞": r"$\infty$", "°": r"$^\circ$"}  # fmt: skip
 
 
 def latex_text(text: str) -> str:
