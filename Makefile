@@ -26,7 +26,6 @@ slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "slow"
 
 demo: $(VENV)/.installed-core
-	$(BIN)/python recipes/small_benchmark.py
 	$(BIN)/python recipes/demo.py
 
 bench: $(VENV)/.installed-bench
@@ -36,6 +35,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/houses.py
 	$(BIN)/python benchmarks/rendering.py
 	$(BIN)/python benchmarks/walking.py
+	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/ground_walking.py
 	$(BIN)/python benchmarks/whole_loop.py
 	$(BIN)/python benchmarks/planning_fields.py

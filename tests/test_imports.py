@@ -16,7 +16,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "itinera"
 
 NOUNS = {"worlds", "houses", "tasks", "records"}
 JUDGING = NOUNS | {"metrics", "formats", "stats", "studies", "reports"}
-ACTING = {"planners", "simulators", "maps", "agents", "builders", "runs", "learning"}
+ACTING = {"planners", "simulators", "maps", "agents", "builders", "runs"}
 OPEN_TO_ALL = {"errors", "seeds"}
 
 # folder -> the folders it may import, itself and those open to all aside
@@ -38,17 +38,17 @@ MAY_IMPORT = {
     "agents": NOUNS | {"planners", "simulators", "maps"},
     "builders": NOUNS | {"planners", "simulators", "maps"},
     "runs": NOUNS | {"planners", "simulators", "maps", "agents", "builders"},
-    "learning": NOUNS | {"planners", "simulators", "maps", "agents", "builders"},
+    "learning": JUDGING | ACTING,
     "gym": JUDGING | ACTING,
     "leaderboard": JUDGING | {"simulators", "runs"},
-    "cli": JUDGING | ACTING | {"gym", "leaderboard"},
+    "cli": JUDGING | ACTING | {"learning", "gym", "leaderboard"},
 }
 
 WEB = ("starlette", "uvicorn", "fastapi", "flask", "django", "aiohttp", "jinja2")
 # package -> the files that may import it, as patterns below src/itinera
 CORNERS = {
     "numba": ("*/_kernels.py", "*/_*_kernels.py"),
-    "torch": ("agents/neural/*", "learning/*"),
+    **dict.fromkeys(("torch", "safetensors", "tensorboard"), ("agents/neural/*", "learning/*")),
     "matplotlib": ("reports/*",),
     "typer": ("cli/*",),
     "rich": ("cli/*", "reports/*"),
@@ -123,6 +123,8 @@ def test_folders_import_downward_only_and_heavy_packages_stay_in_their_corner():
         ("stats/means.py", "from itinera.worlds import NavGraph", "reaches worlds by itinera.worlds"),
         ("runs/walk.py", "from itinera import metrics", "reaches metrics by itinera.metrics"),
         ("cli/score.py", "import torch", "imports torch, which is welcome agents/neural/* or learning/*."),
+        ("agents/simple.py", "import safetensors", "imports safetensors, which is welcome agents/neural/*"),
+        ("runs/walk.py", "from itinera.learning import atlas", "reaches learning by itinera.learning"),
         (
             "metrics/fidelity.py",
             "from numba import njit",
@@ -146,6 +148,7 @@ def test_a_wrong_import_is_told_by_file_with_its_remedy(tmp_path, name, line, to
         ("metrics/_kernels.py", "from numba import njit"),
         ("metrics/fidelity.py", "from itinera.worlds import NavGraph\nfrom itinera.errors import BadFile"),
         ("agents/neural/follower.py", "import torch.nn"),
+        ("learning/rewards.py", "import torch\nfrom itinera.metrics.fidelity import cls"),
         ("cli/score.py", "from itinera.reports import tables\nimport typer"),
     ],
 )

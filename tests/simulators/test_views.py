@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,6 +122,25 @@ def test_rooms_are_told_where_one_stands_and_where_ways_lead():
     assert sum(column.sum() for column in views.values()) == 36 + 1  # nothing is said of the room of c
     assert np.flatnonzero(columns_of([], "c")["to kitchen"]).tolist() == [21]
     assert not any(column.any() for name, column in columns_of([], "c").items() if name.startswith("in "))
+
+
+def test_with_a_reach_what_is_farther_off_is_told_of_the_views_that_look_there():
+    source = annotated_views({"house": HOUSE}, ["lamp", "rug"], reach=10.0)
+    views = dict(zip(source.columns, source.at("house", "a").T, strict=True))
+    north = [0, 1, 11, 12, 13, 23, 24, 25, 35]  # up to 30 degrees to either side
+    assert np.flatnonzero(views["towards lamp"]).tolist() == np.flatnonzero(views["towards hallway"]).tolist() == north
+    assert views["towards lamp"][NORTH] == pytest.approx(math.exp(-2 / 5))  # two metres off, of a reach of ten
+    assert not views["towards rug"].any()  # listed at a, but seen from nowhere
+    assert not views["towards kitchen"].any()  # where one is lies in no direction
+    assert not views["to the same room"].any()
+    assert not dict(zip(source.columns, source.at("house", "b").T, strict=True))["towards hallway"].any()
+
+
+def test_ways_within_a_room_are_told():
+    hall = replace(HOUSE, rooms={"a": Room("h", "1"), "b": Room("h", "1"), "c": Room("h", "2")})
+    source = annotated_views({"house": hall}, [], reach=10.0)
+    same = dict(zip(source.columns, source.at("house", "a").T, strict=True))["to the same room"]
+    assert np.flatnonzero(same).tolist() == [NORTH]  # c lies in another hall
 
 
 def test_frequent_names_are_those_seen_from_the_most_nodes():

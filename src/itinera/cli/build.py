@@ -1,4 +1,6 @@
-"""`itinera build`: long journeys from any split; tours are in `build_tours.py`, houses in `build_hearth.py`."""
+"""`itinera build`: long journeys from any split; tours are in `build_tours.py`, houses in `build_hearth.py`,
+other words for the same tasks in `build_ablated.py`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import build_hearth, build_tours, output
+from itinera.cli import build_ablated, build_hearth, build_tours, output
 from itinera.cli import inputs as given
 
 if TYPE_CHECKING:
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from itinera.worlds import World
 
 app = typer.Typer(
-    help="Build houses with tasks; from any split, long journeys (R4R, R6R, R8R) and tours.", no_args_is_help=True
+    help="Build houses with tasks; from any split, long journeys (R4R, R6R, R8R), tours, and tasks with fewer words.",
+    no_args_is_help=True,
 )
 
 Graphs = Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive.")]
@@ -65,6 +68,7 @@ _joined(3, "r6r", "three")
 _joined(4, "r8r", "four")
 app.command("tours")(build_tours.tours)
 app.command("hearth")(build_hearth.hearth)
+app.command("ablated")(build_ablated.ablated)
 
 
 def _build_journeys(
@@ -96,7 +100,7 @@ def _build_journeys(
     if as_json:
         output.print_json({"file": str(out), "scenes": len(scenes), "paths": paths, "instructions": texts})
     else:
-        typer.echo(f"{out}: {paths} paths, {texts} instructions in {len(scenes)} scenes.")
+        typer.echo(f"{out}: {paths} paths, {texts} instructions in {output.count(len(scenes), 'scene')}.")
 
 
 def _blocks(

@@ -8,13 +8,14 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itinera.cli import inputs as given
 from itinera.cli.bodies import ground_actions, simulator_for, speeds_of
 from itinera.cli.senses import BLIND, Senses, columns_of, views_of
+from itinera.cli.trained import Learned, boxed, learned, model_file, trained_agent
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ SIGHTS = "sights"
 class Setting:
     """All that is needed to make a crew: what the command was given."""
 
-    agent: str  # a name of AGENTS, module:Class, HOST:PORT where one listens, or a command that starts one
+    agent: str  # a name of AGENTS, a model file, module:Class, HOST:PORT where one listens, or a command that starts it
     tasks: Path
     worlds: Path
     protocol: Protocol
@@ -39,6 +40,12 @@ class Setting:
     is_command: bool = False
     reply_seconds: float | None = None  # an agent in another process may take; None for as long as is usual
     senses: Senses = BLIND
+    shown: tuple[str, ...] = ()  # columns of the views, known where the agent is made
+
+    @property
+    def model(self) -> Path | None:
+        """The model file of an agent that learned."""
+        return None if self.is_command else model_file(self.agent)
 
     @property
     def is_remote(self) -> bool:
@@ -100,6 +107,11 @@ def _reader(setting: Setting, worlds: Mapping[str, World]) -> Agent:
     return Reader()
 
 
+def _trained(setting: Setting, worlds: Mapping[str, World]) -> Agent:
+    assert setting.model is not None
+    return trained_agent(setting.model, setting.shown)
+
+
 def _needs_steps(setting: Setting) -> None:
     if setting.protocol.drive == "unicycle-15":
         raise BadArgument(
@@ -115,8 +127,14 @@ AGENTS: dict[str, Callable[[Setting, Mapping[str, World]], Agent]] = {
     "forward": _forward,  # ahead, for as long as the tasks' paths on average; on the ground VLN-CE's hand-crafted one
     "expert": _expert,  # knows the goals
     "reader": _reader,  # follows the words by rules
+    **dict.fromkeys(boxed(), _trained),  # have learned; their cards tell from what
 }
 """The agents that go by a name of their own."""
+
+
+def learned_by(setting: Setting) -> Learned | None:
+    """What an agent that learned must be shown; None for any other."""
+    return None if setting.model is None else learned(setting.model)
 
 
 def make_crew(setting: Setting) -> Crew:
@@ -143,15 +161,18 @@ def agent_of(setting: Setting, worlds: Mapping[str, World], *, columns: Sequence
         return call(setting.agent, seconds=seconds, columns=columns)
     if setting.reply_seconds is not None:
         raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds ends any.")
-    if setting.agent in AGENTS:
-        return AGENTS[setting.agent](setting, worlds)
+    if setting.agent in AGENTS or setting.model is not None:
+        make = AGENTS.get(setting.agent, _trained)
+        return make(replace(setting, shown=tuple(columns)), worlds)
     return _of_class(setting.agent)
 
 
 def _of_class(name: str) -> Agent:
     module, _, attribute = name.partition(":")
     if not attribute:
-        raise BadArgument(f"There is no agent {name!r}. There are {', '.join(AGENTS)}, and yours as module:Class.")
+        raise BadArgument(
+            f"There is no agent {name!r}. There are {', '.join(AGENTS)}, and yours as module:Class or NAME.safetensors."
+        )
     here_first()
     try:
         made = getattr(importlib.import_module(module), attribute)
@@ -179,6 +200,8 @@ def code_of(setting: Setting) -> dict[str, Path]:
         named = [word.partition("=")[2] or word for word in words]
         files = [Path(name) for name in dict.fromkeys(named) if Path(name).is_file()]
         return {f"agent {number}" if number > 1 else "agent": file for number, file in enumerate(files, start=1)}
+    if setting.model is not None and setting.agent not in AGENTS:
+        return {"agent": setting.model}
     module, _, attribute = setting.agent.partition(":")
     if setting.is_remote or setting.agent in AGENTS or not attribute:
         return {}

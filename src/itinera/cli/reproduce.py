@@ -85,6 +85,7 @@ def _command(bundle: Path, told: Provenance) -> list[str]:
 def runs_code(command: Sequence[str]) -> bool:
     """Whether a command names an agent that is not one of ours, in any of the ways options can be written."""
     from itinera.cli.crews import AGENTS
+    from itinera.cli.trained import model_file
 
     if command[0] != "run":
         return False
@@ -92,7 +93,8 @@ def runs_code(command: Sequence[str]) -> bool:
         return True
     named = [word.partition("=")[2] for word in command if word.startswith("--agent=")]
     named += [after for word, after in pairwise(command) if word == "--agent"]
-    return not named or any(name not in AGENTS for name in named)
+    # Reading a model file runs nothing that is in it.
+    return not named or any(name not in AGENTS and model_file(name) is None for name in named)
 
 
 def kept(command: Sequence[str]) -> list[str]:

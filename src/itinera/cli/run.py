@@ -21,6 +21,7 @@ from itinera.cli.crews import (
     chosen_protocol,
     fits,
     inputs_of,
+    learned_by,
     make_crew,
     read_split,
     walking_worlds,
@@ -46,8 +47,8 @@ def run(
     agent: Annotated[
         str | None,
         typer.Option(
-            help=f"Who walks: {', '.join(AGENTS)}; module:Class of yours, found in this folder first; or HOST:PORT of "
-            "one that listens on this machine.",
+            help=f"Who walks: {', '.join(AGENTS)}; a model file, NAME.safetensors; module:Class of yours, found in "
+            "this folder first; or HOST:PORT of one that listens on this machine.",
             autocompletion=lambda: list(AGENTS),
         ),
     ] = None,
@@ -100,8 +101,11 @@ def run(
     rules = Rules(walked, seed, limit_seconds, choices)
     fits(rules.protocol, split)
     eye = senses.eye_of(camera, channels=channels, fov=fov, height=camera_height, panorama=panorama)
-    shown = senses.senses_of(split, worlds, views=views, objects=objects, rooms=rooms, eye=eye)
-    setting = Setting(who, tasks, worlds, rules.protocol, tours, agent is None, reply_seconds, shown)
+    setting = Setting(who, tasks, worlds, rules.protocol, tours, agent is None, reply_seconds)
+    shown = senses.senses_of(
+        split, worlds, views=views, objects=objects, rooms=rooms, eye=eye, learned=learned_by(setting)
+    )
+    setting = replace(setting, senses=shown)
     asked = asked_of(split, max_episodes)
     told = replace(given.provenance_of(inputs_of(setting), sys.argv[1:]), seed=seed)
     plan = _plan(told, setting, rules, max_episodes)
@@ -141,7 +145,7 @@ def _plan(told: Provenance, setting: Setting, rules: Rules, max_episodes: int | 
     """A fingerprint of all that decides what the walks are; how many work on them does not."""
     decides = (
         told.version,
-        setting.agent,
+        _who(setting),
         setting.reply_seconds,
         setting.senses.fingerprint,
         sorted(told.digests.items()),
@@ -152,6 +156,14 @@ def _plan(told: Provenance, setting: Setting, rules: Rules, max_episodes: int | 
         max_episodes,
     )
     return hashlib.blake2b(repr(decides).encode(), digest_size=16).hexdigest()
+
+
+def _who(setting: Setting) -> str:
+    """The agent by name, and where it is one of ours that learned, by what it has learned."""
+    from itinera.records.provenance import digest
+
+    model = setting.model if setting.agent in AGENTS else None
+    return setting.agent if model is None else f"{setting.agent} {digest(model)}"
 
 
 def _is_done(out: Path, plan: str) -> bool:

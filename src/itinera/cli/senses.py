@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
+from itinera.cli.trained import Learned
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class Senses:
     objects: Path | None = None  # where annotations are known from
     rooms: Path | None = None
     names: tuple[str, ...] = ()  # the objects that have a column in annotated views
+    reach: float = 0.0  # metres; above 0 annotated views also tell what lies farther off
     eye: Eye | None = None  # on the ground
 
     @property
@@ -89,17 +91,33 @@ class Senses:
     @property
     def fingerprint(self) -> tuple[str, str]:
         """All that decides what is shown, apart from what is in the files."""
-        return ("features" if self.file is not None else str(self.views), repr(self.eye))
+        views = "features" if self.file is not None else str(self.views)
+        known = f"{views} of {self.names} within {self.reach:g} m" if self.reach else views
+        return (known, repr(self.eye))
 
 
 BLIND = Senses()
 
 
 def senses_of(
-    split: Split, worlds: Path, *, views: str | None, objects: Path | None, rooms: Path | None, eye: Eye | None
+    split: Split,
+    worlds: Path,
+    *,
+    views: str | None,
+    objects: Path | None,
+    rooms: Path | None,
+    eye: Eye | None,
+    learned: Learned | None = None,
 ) -> Senses:
-    """The senses that options ask for. Views are of the nodes of graphs, a camera is carried over the ground."""
+    """The senses that options ask for. Views are of the nodes of graphs, a camera is carried over the ground.
+
+    An agent that `learned` is shown views like those it learned with, unless others are asked for.
+    """
     on_graph = bool(split.episodes) and isinstance(split.episodes[0].start.place, str)
+    if learned is not None and not on_graph:
+        raise BadArgument("This agent has learned to walk on graphs, and these tasks are walked on the ground.")
+    if learned is not None and views is None:
+        views = _usual(learned)
     if views is not None and not on_graph:
         raise BadArgument("Views are of the nodes of a graph, and these tasks are walked on the ground: give --camera.")
     if eye is not None and on_graph:
@@ -107,7 +125,7 @@ def senses_of(
     if views != ANNOTATIONS and (objects is not None or rooms is not None):
         raise BadArgument("--objects and --rooms are what annotations are known from: give --views annotations too.")
     if views == ANNOTATIONS:
-        return _annotations(split, worlds, objects, rooms)
+        return _annotations(split, worlds, objects, rooms, learned)
     senses = Senses(views, eye=eye)
     if senses.file is not None and not senses.file.is_file():
         raise BadArgument(f"--views must be {ANNOTATIONS}, {RENDERED} or a file of features; there is no file {views}.")
@@ -134,7 +152,19 @@ def eye_of(
     return eye if height is None else replace(eye, height=height)
 
 
-def _annotations(split: Split, worlds: Path, objects: Path | None, rooms: Path | None) -> Senses:
+def _usual(learned: Learned) -> str | None:
+    """The views an agent learned with."""
+    if not learned.columns:
+        return None
+    if learned.views not in (ANNOTATIONS, RENDERED):
+        told = f' ("{learned.views}")' if learned.views else ""
+        raise BadArgument(f"This agent learned with features from a file{told}: give those of these worlds as --views.")
+    return learned.views
+
+
+def _annotations(
+    split: Split, worlds: Path, objects: Path | None, rooms: Path | None, learned: Learned | None
+) -> Senses:
     if given.season_file(worlds).exists():
         from itinera.formats.season import BOXES
 
@@ -155,6 +185,8 @@ def _annotations(split: Split, worlds: Path, objects: Path | None, rooms: Path |
         _covers(objects, seen, split)
         # Over all the file tells of, so that another split of the same worlds has the same columns.
         names = frequent_names({scan: World(scan, Euclidean(), objects=seen[scan]) for scan in sorted(seen)})
+    if learned is not None:
+        return Senses(ANNOTATIONS, objects, rooms, learned.names, reach=learned.reach)
     return Senses(ANNOTATIONS, objects, rooms, names)
 
 
@@ -178,8 +210,18 @@ def views_of(senses: Senses, path: Path, worlds: Mapping[str, World]) -> ViewSou
     if senses.views == ANNOTATIONS:
         from itinera.simulators.views import annotated_views
 
-        return annotated_views(_annotated(senses, worlds), senses.names)
+        shown = worlds if not senses.reach else _in_sight(path, worlds)
+        return annotated_views(_annotated(senses, shown), senses.names, reach=senses.reach)
     return None
+
+
+def _in_sight(path: Path, worlds: Mapping[str, World]) -> Mapping[str, World]:
+    """The same worlds with what is in sight from each node, where connectivity tells it; walking does not need it."""
+    from itinera.formats.catalogue import detect
+    from itinera.formats.matterport import read_worlds
+
+    folder = path / "connectivity" if given.season_file(path).exists() else path
+    return read_worlds(folder, visible=True) if detect(folder).name == "connectivity" else worlds
 
 
 def columns_of(views: ViewSource | None) -> tuple[str, ...]:

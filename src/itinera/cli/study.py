@@ -15,7 +15,7 @@ import typer
 
 from itinera.cli import inputs as given
 from itinera.cli import output, senses, study_analysis
-from itinera.cli.crews import AGENTS, code_of
+from itinera.cli.crews import AGENTS, code_of, learned_by
 from itinera.cli.run import processes
 from itinera.cli.study_inputs import Places, StudySetting, aligned_split, make_panel
 from itinera.errors import BadArgument
@@ -143,7 +143,8 @@ def run(
     agent: Annotated[
         str | None,
         typer.Option(
-            help=f"Who is asked: {', '.join(AGENTS)}; module:Class of yours, found in this folder first; or HOST:PORT.",
+            help=f"Who is asked: {', '.join(AGENTS)}; a model file, NAME.safetensors; module:Class of yours, found in "
+            "this folder first; or HOST:PORT.",
             autocompletion=lambda: list(AGENTS),
         ),
     ] = None,
@@ -181,8 +182,10 @@ def run(
         raise BadArgument("Say who is asked: give --agent or --agent-command, one of them.")
     study = read_trials(trials)
     setting = StudySetting(who, trials, worlds, RXR, None, agent is None, reply_seconds, rooms=rooms)
-    shown = senses.senses_of(setting.split(), worlds, views=views, objects=objects if views else None,
-                             rooms=rooms if views else None, eye=None)  # fmt: skip
+    learned = learned_by(setting)
+    seeing = views is not None or (learned is not None and bool(learned.columns))
+    shown = senses.senses_of(setting.split(), worlds, views=views, objects=objects if seeing else None,
+                             rooms=rooms if seeing else None, eye=None, learned=learned)  # fmt: skip
     setting = replace(setting, senses=shown)
     used = {"trials": trials, **Places(worlds, objects, rooms).inputs, **code_of(setting)}
     told = replace(given.provenance_of(used, sys.argv[1:]), seed=seed)

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
-from itinera.simulators.ways import ways_of
+from itinera.simulators.ways import DIGITS, ways_of
 from itinera.worlds import NavGraph, SeenObject, World
 from itinera.worlds.labels import MPCAT40, ROOM_NAMES
 from itinera.worlds.mesh import Mesh
-from itinera.worlds.panorama import VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
+from itinera.worlds.panorama import TURNS, VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 from itinera.worlds.raster import Camera, Frame, Raster
 
 Views = NDArray[np.float32]  # (36, d), or (nodes, 36, d)
@@ -123,21 +123,31 @@ def _summaries(frame: Frame) -> Views:
     return np.concatenate(columns, axis=1).astype(np.float32)
 
 
-def annotated_views(worlds: Mapping[str, World], names: Sequence[str]) -> WorldViews:
+def annotated_views(worlds: Mapping[str, World], names: Sequence[str], *, reach: float = 0.0) -> WorldViews:
     """What annotations tell of each view: objects of these names, and rooms.
 
     Columns: for each name how large the largest object so called looks, the square root of the share of the view its
     box fills; for each of Matterport's kinds of rooms 1 if one stands in it, and for each 1 if a node one step away,
     nearest to the middle of this view, lies in it. Rooms that are not known leave zeros.
+
+    With a `reach`, in metres, also what is farther off in the direction of the view: whether a node one step away lies
+    in the same room, and, "towards" it, the rooms of the nodes in sight and the objects seen from them, near ones
+    counting more. Where a graph does not say which nodes are in sight, those one step away are.
     """
     if len(set(names)) != len(names):
         raise BadArgument("A name is given twice. Each has a column of its own.")
     column = {name: k for k, name in enumerate(names)}
-    columns = [*names, *(f"in {kind}" for kind in ROOM_NAMES.values()), *(f"to {kind}" for kind in ROOM_NAMES.values())]
+    kinds = tuple(ROOM_NAMES.values())
+    columns = [*names, *(f"in {kind}" for kind in kinds), *(f"to {kind}" for kind in kinds)]
+    if reach:
+        columns += ["to the same room", *(f"towards {thing}" for thing in (*kinds, *names))]
 
     def world(world_id: str) -> dict[str, Views]:
         graph = _graph(worlds, world_id)
-        return _by_node(graph, _annotated(graph, worlds[world_id], column))
+        near = _annotated(graph, worlds[world_id], column)
+        if reach:
+            near = np.concatenate([near, _farther(graph, worlds[world_id], column, reach)], axis=2)
+        return _by_node(graph, near)
 
     return WorldViews(columns, world)
 
@@ -171,6 +181,37 @@ def _annotated(graph: NavGraph, world: World, column: Mapping[str, int]) -> View
             beyond = rooms[graph.index[other]]
             if beyond is not None:
                 ahead[view, beyond] = 1
+    return table
+
+
+ASIDE = math.radians(30)  # from the middle of a view, to either side, what lies towards it
+
+
+def _farther(graph: NavGraph, world: World, column: Mapping[str, int], reach: float) -> Views:
+    """(nodes, 36, columns) the columns that a reach adds."""
+    n = len(graph.nodes)
+    there = np.zeros((n, len(_ROOMS) + len(column)), np.float32)  # what is at each node
+    regions = [world.rooms.get(node) for node in graph.nodes]
+    for i, node in enumerate(graph.nodes):
+        label = _ROOMS.get(world.rooms[node].label) if node in world.rooms else None
+        if label is not None:
+            there[i, label] = 1
+        seen = [thing.name for thing in world.objects.get(node, ()) if len(thing.views) and thing.name in column]
+        there[i, [len(_ROOMS) + column[name] for name in seen]] = 1
+
+    table = np.zeros((n, VIEWS, 1 + there.shape[1]), np.float32)
+    dx, dy, dz = (graph.positions[None] - graph.positions[:, None]).transpose(2, 0, 1)
+    far = np.hypot(np.hypot(dx, dy), dz)
+    sight = graph.adjacency if graph.visible is None else graph.visible | graph.adjacency
+    weight = np.where(sight & (far <= reach) & (far > 0), np.exp(-far / (reach / 2)), 0.0)
+    aside = np.arctan2(dy, dx)[:, None, :] - VIEW_HEADINGS[:TURNS, None]  # (nodes, turns, nodes)
+    ahead = np.abs((aside + math.pi) % math.tau - math.pi).round(DIGITS) <= round(ASIDE, DIGITS)
+    towards = (ahead * weight[:, None, :]) @ there
+    table[:, :, 1:] = np.tile(np.minimum(towards, 1.0), (1, VIEWS // TURNS, 1))
+    for i, ways in enumerate(ways_of(graph).values()):
+        for other, view in zip(ways.nodes, ways.views.tolist(), strict=True):
+            if regions[i] is not None and regions[i] == regions[graph.index[other]]:
+                table[i, view, 0] = 1
     return table
 
 
