@@ -25,7 +25,7 @@ test: $(VENV)/.installed-test
 slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "slow"
 
-demo: $(VENV)/.installed-core
+demo: $(VENV)/.installed-neural
 	$(BIN)/python recipes/demo.py
 
 bench: $(VENV)/.installed-bench
@@ -61,6 +61,9 @@ tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/skill_recovery.py
 	$(BIN)/python recipes/skill_designs.py .tables/hearth
 	$(BIN)/python recipes/hearth_skills.py .tables/hearth 10
+	$(BIN)/python recipes/stay_on_the_path.py --minutes 10
+	$(BIN)/python recipes/tour_memory.py --minutes 10
+	$(BIN)/python recipes/skills.py --minutes 5
 
 lint: $(VENV)/.installed-lint
 	$(BIN)/ruff check .
@@ -71,5 +74,5 @@ docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir site
 
 clean:
-	rm -rf $(VENV) build dist site demo .bench .tables .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist site demo .bench .tables .learning .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,11 +1,11 @@
 """All of Itinera in a few minutes: houses, agents that walk through them, scores, skills, completion times, one page.
 
-Everything is made here, from a seed: six houses of Hearth, walks of simple agents on their graphs, in tours, on the
-ground and to points, and what these walks are worth. The `itinera` commands are those that anybody would type; they
-are printed, then run two at a time. Expected: the reader, who follows the words, is ahead of one who walks at random
-in every metric that says who is better, with p = 0.031, the least that six houses can give; words move the reader, and
-not one who does not listen; a robot that curves takes less time than one that turns on the spot, over ways that are
-longer.
+Everything is made here, from a seed: six houses of Hearth, walks of simple agents, and of one that learned, on their
+graphs, in tours, on the ground and to points, and what these walks are worth. The `itinera` commands are those that
+anybody would type; they are printed, then run two at a time. Expected: the reader, who follows the words by rules, is
+ahead of one who walks at random in every metric that says who is better, with p = 0.031, the least that six houses can
+give, and the one that learned is between them; words move the reader, and not one who does not listen; a robot that
+curves takes less time than one that turns on the spot, over ways that are longer.
 
     python recipes/demo.py      # writes into demo/; one that was stopped goes on; delete demo/ to begin anew
 """
@@ -59,7 +59,7 @@ WATCHED = 2  # failures of each agent and kind that can be watched, and episodes
 AT_ONCE = 2  # commands at work
 
 AGENTS = {
-    "r2r": ("random", "reader"),
+    "r2r": ("random", "rcm-fidelity", "reader"),  # one who goes anywhere, one who learned, one who follows rules
     "tours": ("random", "reader"),
     "vlnce": ("forward", "expert"),
     "pointnav": ("point-turn", "unicycle-6"),  # all are the expert, who drives them
