@@ -141,6 +141,8 @@ def _toured(split: Split, worlds: Mapping[str, World]) -> Split:
 
 
 def built(season: Path) -> Path:
-    """A season of Hearth at this place, built there unless it is; a build that was stopped goes on."""
-    subprocess.run([sys.executable, "-m", "itinera.cli.main", "build", "hearth", "--out", str(season)], check=True)
+    """A season of Hearth at this place, of whatever size; built there, whole, unless it is. A build that was stopped
+    goes on."""
+    if not (season / "season.json").exists():  # written last
+        subprocess.run([sys.executable, "-m", "itinera.cli.main", "build", "hearth", "--out", str(season)], check=True)
     return season

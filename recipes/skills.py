@@ -35,12 +35,12 @@ from itinera.runs.parallel import in_processes
 
 # Kind, sizes, learning rate and steps that one core makes in a minute, about, by the agent's name.
 AGENTS: dict[str, tuple[str, Any, float, int]] = {
-    "follower": ("follower", follower.SMALL, 2e-3, 180),
-    "envdrop": ("envdrop", envdrop.SMALL, 2e-3, 180),
-    "rcm": ("rcm", rcm.SMALL, 2e-3, 180),
-    "hamt": ("hamt", hamt.SMALL, 5e-4, 90),
+    "follower": ("follower", follower.SMALL, 1.5e-3, 300),
+    "envdrop": ("envdrop", envdrop.SMALL, 1.5e-3, 300),
+    "rcm": ("rcm", rcm.SMALL, 1.5e-3, 260),
+    "hamt": ("hamt", hamt.SMALL, 1e-3, 120),
 }
-BATCH, MOVES = 128, 10
+BATCH, MOVES = 64, 10
 SKILLS = ("stop", "turn", "object", "room")
 ASKED = ("stop", "direction", "object", "room-1")
 

@@ -44,8 +44,8 @@ from itinera.learning.touring import TourShuffle, evaluate_tours, tour_lesson, t
 from itinera.learning.training import Chance, Lesson, Schedule, train
 from itinera.runs.parallel import in_processes
 
-EPISODES_A_MINUTE, TOURS_A_MINUTE = 120, 14  # steps of training, about, on one core
-BATCH, LANES = 64, 16  # episodes at once, and tours at once
+EPISODES_A_MINUTE, TOURS_A_MINUTE = 120, 36  # steps of training, about, on one core
+BATCH, LANES = 64, 8  # episodes at once, and tours at once
 RATE, TOUR_RATE = 1e-3, 3e-4
 MOVES, LIMIT = 10, 15  # most moves while learning, and when tried
 SHARED = 0.6  # the share of a row's minutes that all rows have in common: HAMT learning episodes
