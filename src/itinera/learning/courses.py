@@ -24,7 +24,8 @@ def imitation(
     would have done there (`taught=1` is teacher forcing, `taught=0` sampled forcing).
 
     Who mostly goes its own way early on is seldom where it should stop, and learns not to: with half of the walkers
-    led, one in four never stops on new houses of R2R, with four in five led one in thirteen.
+    led, more than one in four never stop in new houses of R2R after 800 steps, with four in five led one in thirteen
+    after 500 and one in six after 1,700.
     """
 
     def lesson(step: int, chance: Chance) -> Tensor:
