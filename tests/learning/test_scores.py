@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import quick
+from itinera.errors import NoRoute
 from itinera.learning.scores import AtlasSpace, evaluate
 from itinera.metrics.score import score
 from itinera.metrics.suites import paper
@@ -34,6 +35,14 @@ def test_all_worlds_together_measure_as_each_alone(place, draw):
     for graph, walk, at in zip(worlds, walks, numbers, strict=True):
         np.testing.assert_allclose(space.between(at, at[::-1]), graph.between(walk, walk[::-1]), rtol=1e-6)
         np.testing.assert_allclose(space.along(at), graph.along(walk), rtol=1e-6)
+        first, last = at[0], at[-1]
+        if np.isfinite(graph.between(walk[:1], walk[-1:])[0, 0]):
+            way = space.route(first, last)
+            assert (way[0], way[-1]) == (first, last)
+            assert space.along(way).sum() == pytest.approx(graph.between(walk[:1], walk[-1:])[0, 0], rel=1e-5)
+        else:
+            with pytest.raises(NoRoute):
+                space.route(first, last)
     rows, turned = Ragged.of(numbers), Ragged.of([at[::-1] for at in numbers])
     blocks = [graph.between(walk, walk[::-1]).ravel() for graph, walk in zip(worlds, walks, strict=True)]
     np.testing.assert_allclose(space.blocks(rows, turned), np.concatenate(blocks), rtol=1e-6)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from itinera.agents.agent import Agent
 
 SUFFIX = ".safetensors"
-_NO_OBJECTS = ("in ", "to ", "towards ", "share of ")  # how other columns of views begin
 FOLDER = Path(__file__).parents[1] / "agents" / "neural" / "trained"
 
 
@@ -28,7 +27,9 @@ class Learned:
     @property
     def names(self) -> tuple[str, ...]:
         """The objects with a column of their own in annotated views, in their order."""
-        return tuple(name for name in self.columns if not name.startswith(_NO_OBJECTS))
+        from itinera.simulators.views import kind_of
+
+        return tuple(name for name in self.columns if not kind_of(name))
 
 
 def boxed() -> dict[str, Path]:

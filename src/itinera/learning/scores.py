@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from itinera.agents.neural.policy import Policy
+from itinera.errors import NoRoute
 from itinera.learning.atlas import Atlas
 from itinera.learning.lessons import Lessons
 from itinera.learning.rollouts import Choose, RollOut, greedy, roll_out
@@ -33,6 +34,7 @@ class AtlasSpace:
 
     def __init__(self, atlas: Atlas) -> None:
         self._block, self._far = atlas.block.numpy(), atlas.far.numpy()
+        self._first, self._beyond, self._onward = atlas.first.numpy(), atlas.beyond.numpy(), atlas.onward.numpy()
 
     def _metres(self, pairs: NDArray[np.int64]) -> Array:
         metres: Array = self._far[pairs].astype(np.float64)
@@ -49,7 +51,14 @@ class AtlasSpace:
         return self._metres(self._block[at[:-1]] + at[1:])
 
     def route(self, start: Place, goal: Place) -> Places:
-        raise NotImplementedError("Routes are asked of the worlds themselves.")
+        at, end = int(start), int(goal)  # nodes are numbers here
+        if not np.isfinite(self._far[self._block[at] + end]):
+            raise NoRoute(f"No way leads from node {start} to {goal}.")
+        way = [at]
+        while at != end:
+            at = int(self._beyond[self._first[at] + self._onward[self._block[at] + end] - 1])
+            way.append(at)
+        return np.array(way)
 
     def blocks(self, a: Ragged, b: Ragged) -> Array:
         each = np.repeat(b.counts, a.counts)  # columns of each row of each block

@@ -152,6 +152,18 @@ def annotated_views(worlds: Mapping[str, World], names: Sequence[str], *, reach:
     return WorldViews(columns, world)
 
 
+KINDS = ("in", "to", "towards", "share of")  # how names of columns begin that tell of other things than objects here
+
+
+def kind_of(column: str) -> str:
+    """How the name of a feature begins, where that tells what kind of feature it is.
+
+    >>> kind_of("to kitchen"), kind_of("sofa")
+    ('to', '')
+    """
+    return next((kind for kind in KINDS if column.startswith(f"{kind} ")), "")
+
+
 def frequent_names(worlds: Mapping[str, World], most: int = 100) -> tuple[str, ...]:
     """So many names of objects, those seen from the most nodes first; equally frequent ones in alphabetical order."""
     count: Counter[str] = Counter()

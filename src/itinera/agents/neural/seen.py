@@ -6,7 +6,6 @@ that walks makes them from its observation (`agents/neural/walker.py`). A test h
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -115,6 +114,3 @@ def facing_views(view: Tensor) -> Tensor:
 def heading_of(view: Tensor) -> Tensor:
     """The heading of someone turned to this view, radians."""
     return _HEADINGS[view]
-
-
-MASKED = -math.inf  # the logit of what cannot be done

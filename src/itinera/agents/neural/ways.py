@@ -16,20 +16,9 @@ from torch.nn.functional import embedding_bag
 
 from itinera.agents.neural.seen import GEOMETRY
 from itinera.agents.neural.vocabulary import Vocabulary, tokens
-
-KINDS = ("in", "to", "towards", "share of")  # how names of features begin that tell of other things than objects here
-
+from itinera.simulators.views import kind_of
 
 LEADS = 64  # numbers made of where a way leads, before they are mixed with what is seen
-
-
-def kind_of(column: str) -> str:
-    """How the name of a feature begins, where that tells what kind of feature it is.
-
-    >>> kind_of("to kitchen"), kind_of("sofa")
-    ('to', '')
-    """
-    return next((kind for kind in KINDS if column.startswith(f"{kind} ")), "")
 
 
 def runs_of(columns: Sequence[str]) -> list[tuple[int, int]]:
