@@ -2,15 +2,17 @@
 Agents" (Yang et al. 2023) with agents that learned.
 
 EnvDrop's listener and HAMT, as in the paper, and a follower and RCM's navigator beside them, are trained on Hearth's
-training houses for `--minutes` each, and asked on its val-unseen houses what they would do when told to stop, to turn,
-to go to an object or into a room. The paper finds that skills rise with success, though not all alike, and that agents
-are better at stopping and turning than at objects and rooms. What is done is kept: a run that was stopped goes on.
+training houses for `--minutes` each, one more of each for a tenth of them, and asked on its val-unseen houses what they
+would do when told to stop, to turn, to go to an object or into a room. The paper finds that skills rise with success,
+though not all alike, and that agents are better at stopping and turning than at objects and rooms. What is done is
+kept: a run that was stopped goes on.
 
     python recipes/skills.py --minutes 10 --every 10
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,27 +42,42 @@ AGENTS: dict[str, tuple[str, Any, float, int]] = {
     "rcm": ("rcm", rcm.SMALL, 1.5e-3, 260),
     "hamt": ("hamt", hamt.SMALL, 1e-3, 120),
 }
+BRIEFLY = 0.1  # of the minutes, for one more of each kind: with success alike nothing could rise with it
 BATCH, MOVES = 64, 10
 SKILLS = ("stop", "turn", "object", "room")
 ASKED = ("stop", "direction", "object", "room-1")
 
 
-def learn(out: Path, season: Path, minutes: float, job: tuple[str, int]) -> Path:
+@dataclass(frozen=True)
+class Job:
+    """An agent to be trained."""
+
+    kind: str
+    seed: int
+    minutes: float
+    brief: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}-{'brief' if self.brief else self.seed}"
+
+
+def learn(out: Path, season: Path, job: Job) -> Path:
     """The model of an agent after so many minutes of imitation."""
-    name, seed = job
+    name, seed = job.name, job.seed
     torch.set_num_threads(1)
     keep_memory()
-    done = out / f"{name}-{seed}.safetensors"
+    done = out / f"{name}.safetensors"
     if done.exists():
         return done
-    kind, sizes, rate, pace = AGENTS[name]
+    kind, sizes, rate, pace = AGENTS[job.kind]
     ground = _ground(season)
     Chance.of(seed, "begun", name)
-    model = new_model(ground.card(kind, sizes, seed=seed, minutes=minutes))
+    model = new_model(ground.card(kind, sizes, seed=seed, minutes=job.minutes))
     lesson = imitation(model.policy, ground.atlas, Shuffle(ground.lessons("train"), BATCH, seed=seed), limit=MOVES)
-    steps = max(1, round(minutes * pace))
+    steps = max(1, round(job.minutes * pace))
     draft = out / "drafts" / done.name
-    with Log(out / "logs" / f"{name}-{seed}", total=steps) as log:
+    with Log(out / "logs" / name, total=steps) as log:
         train(model, lesson, Schedule(steps, rate), seed=seed, name=name, checkpoint=draft, heard=log.heard)
     with atomic_write(done) as stream:
         stream.write(encode(model))
@@ -86,9 +103,10 @@ def main(
     """Train, ask, and print skills beside success."""
     console = Console(width=120)
     season, out = places.built(season), out / f"{minutes:g} minutes"
-    jobs = [(name, seed) for name in AGENTS for seed in range(seeds)]
-    made = dict(in_processes(partial(learn, out, season, minutes), jobs, workers=workers))
-    models = {f"{name}-{seed}": made[k] for k, (name, seed) in enumerate(jobs)}
+    jobs = [Job(kind, seed, minutes) for kind in AGENTS for seed in range(seeds)]
+    jobs += [Job(kind, 0, BRIEFLY * minutes, brief=True) for kind in AGENTS]
+    made = dict(in_processes(partial(learn, out, season), jobs, workers=workers))
+    models = {job.name: made[k] for k, job in enumerate(jobs)}
     trials = out / "trials.jsonl"
     hearth_skills.designed(season, every, trials, ASKED)
     files = [hearth_skills.asked(name, trials, season, out, agent=str(file)) for name, file in models.items()]

@@ -37,7 +37,7 @@ from itinera.runs.parallel import in_processes
 
 KEPT = Path(__file__).parents[1] / "src" / "itinera" / "agents" / "neural" / "trained"
 DRAFTS = Path(".learning/trained")
-BATCH, MOVES, LIMIT = 64, 10, 15  # walkers, and most moves while learning and when tried
+BATCH, MOVES, LIMIT = 64, 10, 15  # walkers, and most moves while imitating, and when paid or tried
 LANES = 8  # tours at once
 
 SMALLER = {"word": 64, "text": 128, "sight": 128, "key": 64, "state": 128, "dropout": 0.15, "env_dropout": 0.15}
@@ -123,10 +123,8 @@ def _lesson(ground: places.Places, model: Model, recipe: Recipe) -> Lesson:
     cloning = imitation(model.policy, atlas, batches, limit=MOVES)
     if recipe.reward is None:
         return cloning
-    cloned = halving(recipe.steps / 4, least=0.2)
-    return reinforcement(
-        model.policy, atlas, batches, recipe.reward(atlas), limit=MOVES, cloned=cloned, cloning_lesson=cloning
-    )
+    reward, cloned = recipe.reward(atlas, needs_stop=True), halving(recipe.steps / 4, least=0.2)
+    return reinforcement(model.policy, atlas, batches, reward, limit=LIMIT, cloned=cloned, cloning_lesson=cloning)
 
 
 def _tried(ground: places.Places, model: Model) -> Scores:

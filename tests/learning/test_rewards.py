@@ -45,3 +45,23 @@ def test_rewards_are_those_of_the_environments(kind, place, numbers):
         given = [env.step(action)[1] for action in actions]
         assert earned[k, : len(given)].tolist() == pytest.approx(given, abs=1e-5)
         assert not earned[k, len(given) :].any()
+
+
+@pytest.mark.parametrize("kind", PAIRS)
+@settings(max_examples=10)
+@given(place=schools(), stops=st.lists(st.booleans(), min_size=6, max_size=6))
+def test_who_must_stop_is_not_paid_for_where_it_ran_out_of_moves(kind, place, stops):
+    reward = PAIRS[kind][0]
+    stay = torch.tensor(stops)
+
+    def choose(weighed, taught, rows):
+        shut = (weighed.logits > -torch.inf).sum(dim=1) == 1
+        return torch.where(stay[rows] | shut, taught, taught.clamp_min(1))  # some go on and on about their goals
+
+    batch = place.lessons.batch(range(len(place.episodes)))
+    with torch.no_grad():
+        walked = roll_out(pupil().policy, place.atlas, batch, choose=choose, teacher=to_goal, limit=LIMIT)
+    ended = walked.path.gather(1, walked.moves[:, None]).squeeze(1)
+    unpaid = ~walked.stopped & (place.atlas.distance(ended, batch.goal) <= 3.0)
+    less = reward(place.atlas)(walked) - reward(place.atlas, needs_stop=True)(walked)
+    assert less.sum(dim=1).tolist() == pytest.approx(unpaid.float().tolist())

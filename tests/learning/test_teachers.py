@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import networkx
 import pytest
 import torch
@@ -13,10 +15,14 @@ from itinera.learning.teachers import along_path, to_goal
 from learning.pupils import graph_of, schools
 
 
-def walked(place, teacher, *, wandering=(), limit=40):
-    """Where a teacher leads the first walker, after it went astray by these numbers; when it stopped, or None."""
+def walked(place, teacher, *, wandering=(), stays=1, limit=40):
+    """Where a teacher leads the first walker, after it went astray by these numbers; when it stopped, or None.
+
+    The reference stays so many steps at each of its nodes.
+    """
     atlas, rows = place.atlas, torch.tensor([0])
     batch = place.lessons.batch([0])
+    batch = replace(batch, path=batch.path.repeat_interleave(stays, 1), path_lengths=stays * batch.path_lengths)
     at = atlas.put(batch.start, batch.view)
     path = [int(at.node)]
     for moves in range(limit):
@@ -53,8 +59,8 @@ def test_along_the_path_goes_where_it_goes(place):
 
 
 @quick
-@given(place=schools(connected=True), astray=st.lists(st.integers(0, 50), max_size=4))
-def test_who_left_the_path_is_led_to_the_goal_at_last(place, astray):
-    path, stopped = walked(place, along_path, wandering=astray)
+@given(place=schools(connected=True), astray=st.lists(st.integers(0, 50), max_size=4), stays=st.integers(1, 4))
+def test_who_left_the_path_is_led_to_the_goal_at_last(place, astray, stays):
+    path, stopped = walked(place, along_path, wandering=astray, stays=stays)
     assert stopped is not None
     assert path[-1] == place.episodes[0].reference[-1]

@@ -85,10 +85,10 @@ class Atlas:
             moves=at.moves[who],
         )
         return Seen(
-            self.seen[rows],
+            self.seen.index_select(0, rows),
             geometry,
             slots_of(counts),
-            self.here[at.node],
+            self.here.index_select(0, at.node),
             moment(counts, at.moves),
             at.taken,
             at.taken_geometry,
@@ -102,7 +102,13 @@ class Atlas:
         way = (self.first[at.node] + action - 1).clamp_max(len(self.beyond) - 1)
         visited = torch.cat([at.visited, at.node[:, None]], dim=1)
         return Walkers(
-            self.beyond[way], self.view[way], at.node, visited, at.moves + 1, seen.ways[taken], seen.geometry[taken]
+            self.beyond[way],
+            self.view[way],
+            at.node,
+            visited,
+            at.moves + 1,
+            seen.ways.index_select(0, taken),
+            seen.geometry[taken],
         )
 
     def put(self, nodes: Tensor, view: Tensor) -> Walkers:

@@ -17,25 +17,28 @@ from itinera.metrics.fidelity import cls
 from itinera.metrics.reaching import success
 
 
-def goal_oriented(atlas: Atlas, *, radius: float = 3.0) -> Reward:
-    """Metres nearer to the goal at each step, and 1 at the last for ending within the radius (equation 11)."""
+def goal_oriented(atlas: Atlas, *, radius: float = 3.0, needs_stop: bool = False) -> Reward:
+    """Metres nearer to the goal at each step, and 1 at the last for ending within the radius (equation 11).
+
+    With `needs_stop` whoever runs out of moves has not succeeded, wherever it is.
+    """
 
     def reward(walked: RollOut) -> Tensor:
         to_goal = atlas.distance(walked.path, walked.batch.goal[:, None])
         nearer = to_goal[:, :-1] - to_goal[:, 1:]  # nothing after the end, where the last place is repeated
         earned = torch.cat([nearer, nearer.new_zeros(len(nearer), 1)], dim=1)[:, : len(walked.steps)]
-        arrived = success(attempts_of(atlas, walked), radius=radius)
+        arrived = success(attempts_of(atlas, walked), radius=radius, needs_stop=needs_stop)
         return _at_the_end(earned, walked, arrived)
 
     return reward
 
 
-def fidelity_oriented(atlas: Atlas, *, radius: float = 3.0) -> Reward:
+def fidelity_oriented(atlas: Atlas, *, radius: float = 3.0, needs_stop: bool = False) -> Reward:
     """Nothing until the last step, then 1 for ending within the radius, and CLS (equation 12)."""
 
     def reward(walked: RollOut) -> Tensor:
         attempts = attempts_of(atlas, walked)
-        worth = success(attempts, radius=radius) + cls(attempts, threshold=radius)
+        worth = success(attempts, radius=radius, needs_stop=needs_stop) + cls(attempts, threshold=radius)
         return _at_the_end(torch.zeros(walked.batch.walkers, len(walked.steps)), walked, worth)
 
     return reward

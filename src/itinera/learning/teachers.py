@@ -26,12 +26,9 @@ def along_path(atlas: Atlas, batch: Batch, at: Walkers, rows: Tensor) -> Tensor:
     A walker who left it is led by a shortest way to the node that is next by the number of moves, the goal at last, so
     that a path which crosses itself is walked as it is told.
     """
-    path, last = batch.path[rows], batch.path_lengths[rows] - 1
-    following = torch.minimum(at.moves + 1, last)
-    there = path.gather(1, following[:, None]).squeeze(1)
-    done = (at.moves >= last) & (at.node == batch.goal[rows])
-    action = atlas.action_to(at.node, there)
-    # Who stands where it should be one move later waits by going on.
-    later = path.gather(1, torch.minimum(at.moves + 2, last)[:, None]).squeeze(1)
-    action = torch.where((action == 0) & ~done, atlas.action_to(at.node, later), action)
-    return torch.where(done, 0, action)
+    path, goal = batch.path[rows], batch.goal[rows]
+    column = torch.arange(path.shape[1])
+    # Where the reference stays in place, the node after that is next: nobody can wait.
+    ahead = (column > at.moves[:, None]) & (column < batch.path_lengths[rows, None]) & (path != at.node[:, None])
+    there = path.gather(1, ahead.long().argmax(dim=1, keepdim=True)).squeeze(1)
+    return atlas.action_to(at.node, torch.where(ahead.any(dim=1), there, goal))

@@ -83,7 +83,7 @@ def test_each_of_many_weighs_what_it_weighs_alone(kind, choose):
         own = [step.weighed.logits[step.rows == k][0] for step in walked.steps if k in step.rows]
         assert len(agent.logits) == len(own)
         for one, other in zip(own, agent.logits, strict=True):
-            torch.testing.assert_close(one[: len(other)], other, rtol=1e-4, atol=1e-4)
+            torch.testing.assert_close(one[: len(other)], other, rtol=1e-3, atol=1e-3)
             assert (one[len(other) :] == -torch.inf).all()
 
 
@@ -163,7 +163,7 @@ def test_history_is_learned_only_where_it_shall_be(trained):
     walked = roll_out(policy, here.atlas, here.lessons.batch([0]), choose=as_taught, teacher=to_goal, limit=5)
     walked.steps[-1].weighed.logits[0, 0].backward()
     assert (policy.onward[0].weight.grad is not None) == trained
-    assert policy.sights.things[1].weight.grad is not None
+    assert policy.sights.things[0].weight.grad is not None
 
 
 def test_sizes_are_the_papers_and_the_small_ones_small():

@@ -73,4 +73,4 @@ def test_features_that_are_lacking_are_as_if_they_were_not_seen():
     lacking = looked(made, within(meanings(made), kept), seen, around=False)
     masked = replace(seen, ways=seen.ways * kept, here=seen.here * kept, taken=seen.taken * kept)
     torch.testing.assert_close(lacking.views, looked(made, meanings(made), masked, around=False).views)
-    assert within(meanings(made), None).vectors.shape == (len(COLUMNS), 4)
+    assert within(meanings(made), None).looks.shape == (len(COLUMNS), 10)

@@ -12,8 +12,7 @@ def attended(scores: Tensor, mask: Tensor, values: Tensor) -> Tensor:
     A walker whose mask is false everywhere attends to nothing: zeros.
     """
     weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=1) * mask
-    # One query: a product and a sum take a third of the time of a batched matrix product on a CPU.
-    return (weights[:, :, None] * values).sum(dim=1)
+    return torch.bmm(weights[:, None], values).squeeze(1)
 
 
 class SoftDot(nn.Module):
@@ -26,5 +25,6 @@ class SoftDot(nn.Module):
         self.scale = key**-0.5
 
     def forward(self, query: Tensor, keys: Tensor, mask: Tensor, values: Tensor) -> Tensor:
+        # One query: a product and a sum take a third of the time of a batched matrix product with its transpose.
         scores = (self.ask(query)[:, None] * keys).sum(dim=2) * self.scale
         return attended(scores, mask, values)

@@ -119,8 +119,8 @@ class HAMT(nn.Module):
         self.kinds = nn.Embedding(4, s.size)
         self.sight_norm = nn.LayerNorm(s.size, eps=1e-12)
 
-        seen = 2 * len(self.sights.runs) * s.size  # of the place one was at, and along the way taken
-        self.passed = nn.Sequential(nn.LayerNorm(seen), nn.Linear(seen, s.size)) if seen else None
+        seen = 4 * s.size  # of the place one was at, and along the way taken
+        self.passed = nn.Sequential(nn.LayerNorm(seen), nn.Linear(seen, s.size)) if columns else None
         self.onward = nn.Sequential(nn.Linear(GEOMETRY, s.size), nn.ReLU(), nn.Linear(s.size, s.size))
         self.step_places = nn.Embedding(s.most_steps, s.size)
         self.step_norm = nn.LayerNorm(s.size, eps=1e-12)
@@ -222,7 +222,7 @@ class HAMT(nn.Module):
         token = self.step_places(moves.clamp_max(self.sizes.most_steps - 1)) + self.kinds.weight[STEP]
         token = token + self.onward(geometry)
         if self.passed is not None:
-            stood, went = self.sights.pooled(torch.cat([faced, taken]), meanings).flatten(1).tensor_split(2)
+            stood, went = self.sights.pooled(torch.cat([faced, taken]), meanings).tensor_split(2)
             token = token + self.passed(torch.cat([stood, went], dim=1))
         if around.shape[1]:
             token = token + self._overlooked(around, meanings)

@@ -23,7 +23,7 @@ class Sights:
     views: Tensor  # (walkers, n, size) what attention goes to
     there: Tensor  # (walkers, n) whether there is such a view
     who: Tensor  # (rows,) whose way it is
-    pooled: Tensor  # (rows + walkers, kinds, word) what is seen along ways and at places, before geometry is added
+    pooled: Tensor  # (rows + walkers, …) what is seen along ways and at places, before geometry is added
 
 
 def looked(encoder: WayEncoder, meanings: Meanings, seen: Seen, *, around: bool, kept: Tensor | None = None) -> Sights:
@@ -69,4 +69,4 @@ def environment(features: int, share: float, rng: torch.Generator) -> Tensor:
 
 def within(meanings: Meanings, kept: Tensor | None) -> Meanings:
     """What features mean in an environment that lacks some of them; None lacks nothing."""
-    return meanings if kept is None else Meanings(meanings.vectors * kept[:, None])
+    return meanings if kept is None else Meanings(meanings.looks * kept[:, None])

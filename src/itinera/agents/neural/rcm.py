@@ -34,7 +34,7 @@ class Sizes:
     env_dropout: float = 0.0
 
 
-SMALL = Sizes(word=96, text=128, text_layers=1, sight=192, key=64, state=192, judge=96, dropout=0.4, env_dropout=0.3)
+SMALL = Sizes(word=96, text=128, text_layers=1, sight=128, key=64, state=192, judge=96, dropout=0.4, env_dropout=0.3)
 """About a million numbers, which a CPU trains in minutes."""
 
 

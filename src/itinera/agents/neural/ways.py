@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
+import numba
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
@@ -18,6 +21,8 @@ from itinera.agents.neural.seen import GEOMETRY
 from itinera.agents.neural.vocabulary import Vocabulary, tokens
 from itinera.simulators.views import kind_of
 
+MOSTLY_NOTHING = 1 / 16  # the share of features that are there below which the others are not multiplied
+BLOCK = 32  # features looked at together, to find those that are there
 LEADS = 64  # numbers made of where a way leads, before they are mixed with what is seen
 
 
@@ -40,13 +45,17 @@ def known_words(columns: Sequence[str], vocabulary: Vocabulary) -> list[list[int
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """The vector of each feature, the same for all steps of a roll-out."""
+    """What each feature means, the same for all steps of a roll-out."""
 
-    vectors: Tensor  # (features, word)
+    looks: Tensor  # (features, size + word) what it adds to what is seen, and to what could be said of it
 
 
 class WayEncoder(nn.Module):
     """Turns features of views and the geometry of ways into vectors.
+
+    A feature has a vector among those of words. A matrix for each kind of feature makes of it what the feature adds to
+    what is seen; that is done once a roll-out, so that looking is a sum over the features that are there, of which
+    annotations have but a few.
 
     `env_dropout` is the share of features that are not seen for the whole of a roll-out, the same ones in all views,
     steps and walkers, as if the environment had none of them (Tan et al. 2019, Learning to Navigate Unseen
@@ -58,7 +67,7 @@ class WayEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.runs = runs_of(columns)
-        self.env_dropout = env_dropout
+        self.size, self.env_dropout = size, env_dropout
         known = known_words(columns, vocabulary)
         counts = torch.tensor([len(numbers) for numbers in known], dtype=torch.int64)
         words = torch.tensor([number for numbers in known for number in numbers], dtype=torch.int64)
@@ -68,9 +77,9 @@ class WayEncoder(nn.Module):
         unnamed = counts == 0
         with torch.no_grad():
             self.own[unnamed] = torch.randn(int(unnamed.sum()), word) * 0.1
+        self.things = nn.ModuleList(nn.Linear(word, size, bias=False) for _ in self.runs)
         self.say = nn.Parameter(torch.ones(len(self.runs)))
-        seen = len(self.runs) * word
-        self.things = nn.Sequential(nn.LayerNorm(seen), nn.Linear(seen, size)) if seen else None
+        self.things_norm = nn.LayerNorm(size)
         # Where a way leads is a few numbers beside hundreds: given a way of their own, they are not drowned.
         self.leads = nn.Sequential(nn.Linear(GEOMETRY, LEADS), nn.ReLU(), nn.Linear(LEADS, size))
         self.norm = nn.LayerNorm(size)
@@ -78,28 +87,93 @@ class WayEncoder(nn.Module):
     names: Tensor
     name_starts: Tensor
 
+    def vectors(self, embedding: Tensor) -> Tensor:
+        """(features, word) each feature among words, whose embedding is (words, word)."""
+        return embedding_bag(self.names, embedding, self.name_starts, mode="mean") + self.own
+
     def meanings(self, embedding: Tensor) -> Meanings:
-        """What each feature means, by the embedding of words (words, word)."""
+        """What each feature means, by the embedding of words."""
         if not self.runs:
-            return Meanings(self.own)
-        vectors = embedding_bag(self.names, embedding, self.name_starts, mode="mean") + self.own
+            return Meanings(self.own.new_zeros(0, self.size + self.own.shape[1]))
+        vectors = self.vectors(embedding)
         if self.training and self.env_dropout:
             kept = torch.rand(len(vectors), 1) >= self.env_dropout
             vectors = vectors * kept / (1 - self.env_dropout)
-        return Meanings(vectors)
+        parts = [vectors[a:b] for a, b in self.runs]
+        seen = torch.cat([look(part) for look, part in zip(self.things, parts, strict=True)])
+        said = torch.cat([part * say for part, say in zip(parts, self.say, strict=True)])
+        return Meanings(torch.cat([seen, said], dim=1))
 
     def pooled(self, features: Tensor, meanings: Meanings) -> Tensor:
-        """(rows, kinds, word) the sum of the vectors of what is seen, for each kind of feature."""
-        if not self.runs:  # nothing is seen but where the ways lead
-            return features.new_zeros(len(features), 0, meanings.vectors.shape[1])
-        return torch.stack([features[:, a:b] @ meanings.vectors[a:b] for a, b in self.runs], dim=1)
+        """(rows, size + word) what the features that are there mean together."""
+        some = features[:32]
+        if int(some.count_nonzero()) > MOSTLY_NOTHING * some.numel():
+            return features @ meanings.looks
+        together: Tensor = _Together.apply(features, meanings.looks)  # type: ignore[no-untyped-call]
+        return together
 
     def forward(self, pooled: Tensor, geometry: Tensor) -> Tensor:
         """(rows, size)"""
-        leading = self.leads(geometry)
-        whole: Tensor = self.norm((leading if self.things is None else leading + self.things(pooled.flatten(1))).relu())
+        whole: Tensor = self.norm((self.leads(geometry) + self.things_norm(pooled[:, : self.size])).relu())
         return whole
 
     def spoken(self, pooled: Tensor) -> Tensor:
         """(rows, word) all that is seen as one vector among those of words."""
-        return (pooled * self.say[:, None]).sum(dim=1)
+        return pooled[:, self.size :]
+
+
+class _Together(torch.autograd.Function):
+    """The product of features (rows, features) that are mostly 0 with a matrix, whose gradient alone is wanted.
+
+    torch's products of sparse matrices and its bags of embeddings take two to five times as long for so few numbers.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, features: Tensor, looks: Tensor) -> Tensor:
+        rows, columns, amounts = (torch.from_numpy(part) for part in _there(features.numpy()))
+        ctx.save_for_backward(rows, columns, amounts)
+        ctx.features = len(looks)
+        return _gathered(looks, columns, rows, amounts, len(features))
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[None, Tensor]:
+        rows, columns, amounts = ctx.saved_tensors
+        return None, _gathered(gradients[0], rows, columns, amounts, ctx.features)
+
+
+def _gathered(values: Tensor, taken: Tensor, given: Tensor, amounts: Tensor, rows: int) -> Tensor:
+    """(rows, …) to each row that is given something, so much of the values that are taken."""
+    found = torch.zeros(rows, values.shape[1])
+    _add(values.detach().contiguous().numpy(), taken.numpy(), given.numpy(), amounts.numpy(), found.numpy())
+    return found
+
+
+@numba.njit(cache=True)
+def _there(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The rows and columns of features that are not 0, and how much there is of each."""
+    width, flat = features.shape[1], np.ascontiguousarray(features).ravel()
+    bits = flat.view(np.int32)
+    at, found = np.empty(256, np.int64), 0
+    for first in range(0, len(bits), BLOCK):
+        last = min(first + BLOCK, len(bits))
+        some = np.int32(0)
+        for k in range(first, last):
+            some |= bits[k]
+        if some == 0:  # most blocks are, and a processor sees that at once
+            continue
+        if found + BLOCK > len(at):
+            at = np.append(at, np.empty(len(at), np.int64))
+        for k in range(first, last):
+            if bits[k] != 0:
+                at[found] = k
+                found += 1
+    at = at[:found]
+    return at // width, at % width, flat[at]
+
+
+@numba.njit(cache=True, fastmath=True)
+def _add(values: np.ndarray, taken: np.ndarray, given: np.ndarray, amounts: np.ndarray, found: np.ndarray) -> None:
+    for k in range(len(amounts)):
+        amount, value, sums = amounts[k], values[taken[k]], found[given[k]]
+        for column in range(len(sums)):
+            sums[column] += amount * value[column]
