@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-import numba
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import embedding_bag
 
+from itinera.agents.neural._kernels import add, there
 from itinera.agents.neural.seen import GEOMETRY
 from itinera.agents.neural.vocabulary import Vocabulary, tokens
 from itinera.simulators.views import kind_of
 
 MOSTLY_NOTHING = 1 / 16  # the share of features that are there below which the others are not multiplied
-BLOCK = 32  # features looked at together, to find those that are there
 LEADS = 64  # numbers made of where a way leads, before they are mixed with what is seen
 
 
@@ -130,7 +128,7 @@ class _Together(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, features: Tensor, looks: Tensor) -> Tensor:
-        rows, columns, amounts = (torch.from_numpy(part) for part in _there(features.numpy()))
+        rows, columns, amounts = (torch.from_numpy(part) for part in there(features.numpy()))
         ctx.save_for_backward(rows, columns, amounts)
         ctx.features = len(looks)
         return _gathered(looks, columns, rows, amounts, len(features))
@@ -144,36 +142,5 @@ class _Together(torch.autograd.Function):
 def _gathered(values: Tensor, taken: Tensor, given: Tensor, amounts: Tensor, rows: int) -> Tensor:
     """(rows, …) to each row that is given something, so much of the values that are taken."""
     found = torch.zeros(rows, values.shape[1])
-    _add(values.detach().contiguous().numpy(), taken.numpy(), given.numpy(), amounts.numpy(), found.numpy())
+    add(values.detach().contiguous().numpy(), taken.numpy(), given.numpy(), amounts.numpy(), found.numpy())
     return found
-
-
-@numba.njit(cache=True)
-def _there(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows and columns of features that are not 0, and how much there is of each."""
-    width, flat = features.shape[1], np.ascontiguousarray(features).ravel()
-    bits = flat.view(np.int32)
-    at, found = np.empty(256, np.int64), 0
-    for first in range(0, len(bits), BLOCK):
-        last = min(first + BLOCK, len(bits))
-        some = np.int32(0)
-        for k in range(first, last):
-            some |= bits[k]
-        if some == 0:  # most blocks are, and a processor sees that at once
-            continue
-        if found + BLOCK > len(at):
-            at = np.append(at, np.empty(len(at), np.int64))
-        for k in range(first, last):
-            if bits[k] != 0:
-                at[found] = k
-                found += 1
-    at = at[:found]
-    return at // width, at % width, flat[at]
-
-
-@numba.njit(cache=True, fastmath=True)
-def _add(values: np.ndarray, taken: np.ndarray, given: np.ndarray, amounts: np.ndarray, found: np.ndarray) -> None:
-    for k in range(len(amounts)):
-        amount, value, sums = amounts[k], values[taken[k]], found[given[k]]
-        for column in range(len(sums)):
-            sums[column] += amount * value[column]
