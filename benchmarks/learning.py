@@ -39,7 +39,7 @@ from timing import cpu  # noqa: E402
 
 BATCH, MOVES = 128, 10
 HOUSES, PATHS = (0, 2, 3), 60
-WARM, STEPS, ROUNDS, PROFILED = 5, 15, 3, 5  # batches; of rounds through the same ones the fastest counts
+WARM, STEPS, ROUNDS, PROFILED = 5, 10, 6, 5  # batches; of rounds through the same ones the fastest counts
 PARTS = ("text", "looking and moving", "policy, forward", "backward", "optimiser", "teacher, choices, the rest")
 
 
