@@ -100,6 +100,12 @@ def test_one_that_sees_nothing_needs_no_views(run, model):
     assert run(path).code == 0
 
 
+@pytest.mark.parametrize("columns", [("sofa", "in kitchen"), ()])
+def test_a_model_keeps_its_promises_with_views_as_wide_as_its_own(itinera, model, columns):
+    done = itinera("check", "agent", model(columns=columns))
+    assert (done.code, "keeps its promises" in done.out) == (0, True), done.err
+
+
 REFUSED = {
     "--views rendered": (2, "has no meshes to draw"),
     "": (2, "annotations come from elsewhere: --objects, --rooms"),

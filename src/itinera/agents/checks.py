@@ -31,14 +31,15 @@ TEXTS = ("Walk past the red sofa and stop at the table.", "Turn left. Wait by th
 Body = Literal["graph", "ground"]
 
 
-def check_agent(agent: Agent, *, body: Body = "graph", simulator: Simulator | None = None) -> None:
+def check_agent(agent: Agent, *, body: Body = "graph", simulator: Simulator | None = None, view_size: int = 8) -> None:
     """Raise BadArgument if an agent breaks a promise: it has its methods, returns what it should, and is the same agent
     again when it is given the same random numbers.
 
     `simulator` is the one it is made for, instead of a body with a camera and the four actions of the ground.
+    `view_size`: how many numbers each view of a graph has.
     """
     _has_methods(agent)
-    place = {"graph": _graph_place, "ground": _ground_place}[body]()
+    place = _graph_place(view_size) if body == "graph" else _ground_place()
     if simulator is not None:
         place = replace(place, simulator=simulator)
     first = [_toured(agent, place, tour, weighing=False) for tour in (0, 1)]
@@ -141,7 +142,7 @@ def _short(value: object, most: int = 80) -> str:
     return text if len(text) <= most else f"{text[:most]}…"
 
 
-def _graph_place() -> _Place:
+def _graph_place(view_size: int) -> _Place:
     """Five nodes: a square and a stair up from one of its corners."""
     from itinera.simulators.graph_walk import GraphWalk
 
@@ -149,7 +150,7 @@ def _graph_place() -> _Place:
     where = {"a": (0, 0, 0), "b": (2, 0, 0), "c": (2, 2, 0), "d": (0, 2, 0), "e": (4, 2, 1)}
     graph = NavGraph.from_edges(where, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("c", "e")])
     sights = {node: _outlook(graph, node) for node in graph.nodes}
-    body = GraphWalk(_Views(), sights={"check": sights})
+    body = GraphWalk(_Views(view_size), sights={"check": sights})
     starts = Pose("a", 0.3), Pose("e", -2.0), Pose("c", 1.0, 0.4)
     return _Place(World("check", graph), body, starts)
 
@@ -164,9 +165,10 @@ def _outlook(graph: NavGraph, node: str) -> Outlook:
 
 
 class _Views:
-    """Eight numbers for each view, others at each node."""
+    """So many numbers for each view, others at each node."""
 
-    size = 8
+    def __init__(self, size: int) -> None:
+        self.size = size
 
     def at(self, world_id: str, node: str) -> Array:
         views = generator(0, "check", node).random((36, self.size))

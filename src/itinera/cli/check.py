@@ -71,7 +71,7 @@ def check(
 
 def _agent(name: str | None, command: str | None, protocol: str, drive: str | None, *, json: bool) -> None:
     from itinera.agents.checks import check_agent, usual_eye
-    from itinera.cli.crews import AGENTS, Setting, agent_of
+    from itinera.cli.crews import AGENTS, Setting, agent_of, learned_by
     from itinera.tasks import PROTOCOLS
 
     who = name or command
@@ -81,8 +81,11 @@ def _agent(name: str | None, command: str | None, protocol: str, drive: str | No
         raise BadArgument(f"{name} is one of ours. Give yours, as module:Class or by --agent-command.")
     named = PROTOCOLS[given.one_of("--protocol", protocol, tuple(PROTOCOLS))]
     rules = bodies.driven(named, drive, vmax=None, wmax=None)
+    setting = Setting(who, Path(), Path(), rules, is_command=name is None)
+    learned = learned_by(setting)
+    columns = () if learned is None else learned.columns
     try:
-        made = agent_of(Setting(who, Path(), Path(), rules, is_command=name is None), {})
+        made = agent_of(setting, {}, columns=columns)
     except ItineraError:
         raise
     except Exception as error:
@@ -90,6 +93,8 @@ def _agent(name: str | None, command: str | None, protocol: str, drive: str | No
         raise BadArgument(f"{who}() failed: {told}. It is called without arguments.") from error
     if rules.on_ground:
         check_agent(made, body="ground", simulator=bodies.simulator_for(rules, eye=usual_eye()))
+    elif columns:
+        check_agent(made, view_size=len(columns))
     else:
         check_agent(made)
     weighs = hasattr(made, "weigh")

@@ -36,7 +36,7 @@ class Atlas:
     lengths: Tensor  # (ways,) metres
     view: Tensor  # (ways,) the one of 36 one is turned to after taking it
     block: Tensor  # (nodes,) where the node's row in `far` begins, less the number of the world's first node
-    far: Tensor  # world by world, from each node to each: metres of the shortest way
+    far: Tensor  # world by world, from each node to each: metres of the shortest way, double for the metrics' sake
     onward: Tensor  # the same: the action that leads there by a shortest way, 0 where one is there
     seen: Tensor  # (ways, size) features of the view in which each way lies
     here: Tensor  # (nodes, size) of each feature the most that any view of a node has
@@ -48,7 +48,7 @@ class Atlas:
 
     def distance(self, a: Tensor, b: Tensor) -> Tensor:
         """Metres of the shortest way between nodes of one world."""
-        return self.far[self.block[a] + b]
+        return self.far[self.block[a] + b].float()
 
     def action_to(self, a: Tensor, b: Tensor) -> Tensor:
         """The action at a that leads to b by a shortest way; 0, which is STOP, at b itself."""
@@ -203,7 +203,7 @@ def _tables(
         "elevations": np.concatenate([way.elevations for way in each]).astype(np.float32),
         "lengths": np.concatenate([way.distances for way in each]).astype(np.float32),
         "view": np.concatenate([way.views for way in each]),
-        "far": graph.distances.astype(np.float32).ravel(),
+        "far": graph.distances.ravel(),
         "onward": onward.ravel(),
         "seen": np.concatenate([panoramas[k][way.views] for k, way in enumerate(each)]),
         "here": panoramas.max(axis=1),

@@ -37,7 +37,7 @@ class AtlasSpace:
         self._first, self._beyond, self._onward = atlas.first.numpy(), atlas.beyond.numpy(), atlas.onward.numpy()
 
     def _metres(self, pairs: NDArray[np.int64]) -> Array:
-        metres: Array = self._far[pairs].astype(np.float64)
+        metres: Array = self._far[pairs]
         return metres
 
     def locate(self, places: Places) -> NDArray[Any]:
