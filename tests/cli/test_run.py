@@ -168,7 +168,7 @@ def test_a_run_that_is_done_is_left_alone(itinera, files, tmp_path):
 
 def test_a_draft_of_another_run_is_not_mixed_in(itinera, files, tmp_path):
     out = tmp_path / "walks.jsonl"
-    other = b'{"itinera":"walks","plan":"other"}\n{"number":0,"walk":{}}\n'
+    other = b'{"itinera":"walks","plan":"other"}\n{"number":0,"record":{}}\n'
     (tmp_path / "walks.jsonl.draft").write_bytes(other)
     refused = itinera(*arguments(files, out))
     assert refused.code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import sys
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 import crossing
+import players
 from itinera.errors import BadFile
 from itinera.formats import catalogue, matterport, native_tasks, rooms
 from itinera.formats.leanings import read_leanings
@@ -118,8 +120,52 @@ def test_verdicts_are_printed_with_what_was_filtered_out(study, place):
 
 def test_answers_do_not_depend_on_workers(study, place):
     one = asked(study, place, "players:Wanderer").read_bytes().splitlines()[1:]
-    two = asked(study, place, "players:Wanderer", workers=2).read_bytes().splitlines()[1:]
+    two = asked(study, place, "players:Wanderer", "--restart", workers=2).read_bytes().splitlines()[1:]
     assert one == two
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_was_stopped_goes_on_and_ends_in_the_same_file(study, place, workers):
+    out = asked(study, place, "players:Wanderer")
+    header, *records = whole = out.read_bytes().splitlines()
+    kept = [b'{"number":%d,"record":%s}' % (number, records[number]) for number in (200, 7, 0)]
+    draft = out.with_name(f"{out.name}.draft")
+    draft.write_bytes(b"\n".join([header, *kept, b'{"number":8,"rec']))
+    out.unlink()
+    again = asked(study, place, "players:Wanderer", workers=workers)
+    assert again.read_bytes().splitlines()[1:] == whole[1:]
+    assert not draft.exists()
+
+
+def test_a_study_that_is_stopped_says_how_to_go_on(study, place, monkeypatch):
+    monkeypatch.setattr("itinera.runs.asking.BATCH", 10)
+    monkeypatch.setattr(players.Wanderer, "begin", stopping_after(25, players.Wanderer.begin))
+    out = place / "walker.jsonl"
+    done = study("run", "--agent", "players:Wanderer", "--trials", place / "trials.jsonl", "--worlds",
+                 place / "connectivity", "--out", out, "--workers", 0)  # fmt: skip
+    assert done.code == 1
+    assert "Stopped with 20 of 312 trials. The same command goes on from here." in done.err
+    assert not out.exists()
+    done = study("run", "--agent", "players:Wanderer", "--trials", place / "trials.jsonl", "--worlds",
+                 place / "connectivity", "--out", out, "--workers", 0)  # fmt: skip
+    assert "20 of 312 trials are answered already" in done.err
+    assert "312 answered" in done.out
+    made = out.stat().st_mtime_ns
+    other = study("run", "--agent", "still", "--trials", place / "trials.jsonl", "--worlds", place / "connectivity",
+                  "--out", out, "--workers", 0)  # fmt: skip
+    assert (other.code, "not from this run" in other.err, out.stat().st_mtime_ns) == (2, True, made)
+
+
+def stopping_after(count: int, begin: Any) -> Any:
+    """The same, with Ctrl-C at one call after so many."""
+    calls = itertools.count()
+
+    def stopped(self, brief):
+        if next(calls) == count:
+            raise KeyboardInterrupt
+        begin(self, brief)
+
+    return stopped
 
 
 FAR = """

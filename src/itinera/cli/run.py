@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from contextlib import redirect_stdout
@@ -26,11 +25,12 @@ from itinera.cli.crews import (
     read_split,
     walking_worlds,
 )
+from itinera.cli.going_on import Restart, is_done, plan_of
 from itinera.cli.tally import Tally, watched
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.formats.walk_draft import WalkDraft
+    from itinera.formats.draft import Draft
     from itinera.records import Provenance
     from itinera.runs.crew import Asked, Rules
     from itinera.tasks import Split
@@ -69,7 +69,7 @@ def run(
     ] = None,
     max_episodes: Annotated[int | None, typer.Option(help="Walk the first so many only.")] = None,
     choices: Annotated[bool, typer.Option("--choices", help="Keep what the agent thinks of its actions.")] = False,
-    restart: Annotated[bool, typer.Option("--restart", help="Begin anew, whatever is there already.")] = False,
+    restart: Restart = False,
     views: senses.Views = None,
     objects: senses.Objects = None,
     rooms: senses.Rooms = None,
@@ -91,6 +91,7 @@ def run(
 
     Example: itinera run --agent my_agent:Agent --tasks R2R_val_unseen.json --worlds connectivity/ --out walks.jsonl
     """
+    from itinera.formats.draft import Draft
     from itinera.runs.crew import Rules
 
     who = agent or agent_command
@@ -108,12 +109,13 @@ def run(
     setting = replace(setting, senses=shown)
     asked = asked_of(split, max_episodes)
     told = replace(given.provenance_of(inputs_of(setting), sys.argv[1:]), seed=seed)
-    plan = _plan(told, setting, rules, max_episodes)
+    plan = plan_of(told, setting, rules.protocol.digest, rules.limit_seconds, rules.keep_choices, max_episodes)
     tally = Tally(split, lambda: walking_worlds(worlds, rules.protocol), rules.protocol)
-    if not restart and _is_done(out, plan):
+    if not restart and is_done(out, plan):
         _count_done(out, tally)
     else:
-        _walk_all(setting, asked, rules, processes(workers), _draft(out, plan, restart), told, tally)
+        draft = Draft(out, "walks", plan, restart=restart)
+        _walk_all(setting, asked, rules, processes(workers), draft, told, tally)
     _print(out, tally, json=json)
 
 
@@ -141,49 +143,6 @@ def processes(asked: int | None) -> int:
     return asked
 
 
-def _plan(told: Provenance, setting: Setting, rules: Rules, max_episodes: int | None) -> str:
-    """A fingerprint of all that decides what the walks are; how many work on them does not."""
-    decides = (
-        told.version,
-        _who(setting),
-        setting.reply_seconds,
-        setting.senses.fingerprint,
-        sorted(told.digests.items()),
-        rules.protocol.digest,
-        rules.seed,
-        rules.limit_seconds,
-        rules.keep_choices,
-        max_episodes,
-    )
-    return hashlib.blake2b(repr(decides).encode(), digest_size=16).hexdigest()
-
-
-def _who(setting: Setting) -> str:
-    """The agent by name, and where it is one of ours that learned, by what it has learned."""
-    from itinera.records.provenance import digest
-
-    model = setting.model if setting.agent in AGENTS else None
-    return setting.agent if model is None else f"{setting.agent} {digest(model)}"
-
-
-def _is_done(out: Path, plan: str) -> bool:
-    """Whether the file is there and of this plan; one of another is not to be overwritten by chance."""
-    if not out.exists() or out.with_name(f"{out.name}.draft").exists():
-        return False
-    from itinera.errors import BadFile
-    from itinera.formats.native import read_header
-
-    try:
-        found = read_header(out).plan
-    except BadFile:
-        found = ""
-    if found != plan:
-        raise BadArgument(
-            f"{out} is there already, and not from this run. Give another --out, or --restart to replace it."
-        )
-    return True
-
-
 def _count_done(out: Path, tally: Tally) -> None:
     from itinera.formats.native_walks import read_walks
 
@@ -192,21 +151,17 @@ def _count_done(out: Path, tally: Tally) -> None:
     output.remark(f"{out} is there already, from this very run; --restart makes it again.")
 
 
-def _draft(out: Path, plan: str, restart: bool) -> WalkDraft:
-    from itinera.formats.walk_draft import WalkDraft
-
-    return WalkDraft(out, plan, restart=restart)
-
-
 def _walk_all(
     setting: Setting,
     asked: list[Asked],
     rules: Rules,
     workers: int,
-    draft: WalkDraft,
+    draft: Draft,
     told: Provenance,
     tally: Tally,
 ) -> None:
+    from itinera.formats.native import Header
+    from itinera.formats.native_walks import record_of, walk_of
     from itinera.runs.many import run_tours
 
     # Results stand alone on stdout, whatever an agent in this process prints.
@@ -214,7 +169,7 @@ def _walk_all(
         left = [number for number in range(len(asked)) if number not in draft]
         for number in range(len(asked)):
             if number in draft:
-                seen(draft[number])
+                seen(walk_of(draft[number]))
         if len(draft):
             output.remark(f"{len(draft)} of {len(asked)} walks are there already; going on with the rest.")
         if workers == 0 and rules.limit_seconds is not None:
@@ -223,12 +178,12 @@ def _walk_all(
             for number, walk in run_tours(
                 partial(make_crew, setting), [asked[k] for k in left], rules, workers=workers
             ):
-                draft.add(left[number], walk)
+                draft.add(left[number], record_of(walk))
                 seen(walk)
         except KeyboardInterrupt:
             output.remark(f"Stopped with {len(draft)} of {len(asked)} walks. The same command goes on from here.")
             raise typer.Exit(1) from None
-        draft.finish(rules.protocol, told)
+        draft.finish(Header(itinera="walks", provenance=told, protocol=rules.protocol))
 
 
 def _print(out: Path, tally: Tally, *, json: bool) -> None:

@@ -16,11 +16,13 @@ import typer
 from itinera.cli import inputs as given
 from itinera.cli import output, senses, study_analysis
 from itinera.cli.crews import AGENTS, code_of, learned_by
+from itinera.cli.going_on import Restart, is_done, plan_of
 from itinera.cli.run import processes
 from itinera.cli.study_inputs import Places, StudySetting, aligned_split, make_panel
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
+    from itinera.formats.draft import Draft
     from itinera.formats.trials import Counts
     from itinera.records.leaning import Leaning
     from itinera.studies.skill import Skill
@@ -164,16 +166,19 @@ def run(
     objects: senses.Objects = None,
     rooms: senses.Rooms = None,
     seed: given.Seed = 0,
+    restart: Restart = False,
     json: output.Json = False,
 ) -> None:
     """Lead an agent along the path of every trial, then ask how likely each action is to it.
 
-    The agent must be able to weigh. Where it fails, the trial is recorded as failed, with the reason. The file does not
-    depend on the number of workers.
+    The agent must be able to weigh. Where it fails, the trial is recorded as failed, with the reason. What was stopped
+    goes on when the same command is given again. The file depends neither on that nor on the number of workers.
 
     Example: itinera study run --agent reader --trials trials.jsonl --worlds hearth --out reader.jsonl
     """
-    from itinera.formats.leanings import LeaningFile, write_leanings
+    from itinera.formats.draft import Draft
+    from itinera.formats.leanings import read_leanings
+    from itinera.formats.native import Header
     from itinera.formats.trials import read_trials
     from itinera.tasks.protocol import RXR
 
@@ -189,23 +194,37 @@ def run(
     setting = replace(setting, senses=shown)
     used = {"trials": trials, **Places(worlds, objects, rooms).inputs, **code_of(setting)}
     told = replace(given.provenance_of(used, sys.argv[1:]), seed=seed)
-    leanings = _asked(setting, study.trials, seed, processes(workers))
-    write_leanings(out, LeaningFile(name or who, leanings, told))
-    _print_answers(out, study.trials, leanings, as_json=json)
+    plan = plan_of(told, setting, name)
+    if not restart and is_done(out, plan):
+        output.remark(f"{out} is there already, from this very run; --restart makes it again.")
+    else:
+        with Draft(out, "leanings", plan, restart=restart) as draft:
+            _ask_all(setting, study.trials, seed, processes(workers), draft)
+            draft.finish(Header(itinera="leanings", agent=name or who, provenance=told))
+    _print_answers(out, study.trials, read_leanings(out).leanings, as_json=json)
 
 
-def _asked(setting: StudySetting, trials: tuple[Trial, ...], seed: int, workers: int) -> tuple[Leaning, ...]:
+def _ask_all(setting: StudySetting, trials: tuple[Trial, ...], seed: int, workers: int, draft: Draft) -> None:
+    """Ask about the trials that the draft has no answers to."""
+    from itinera.formats.leanings import record_of
     from itinera.runs.asking import ask_all
     from itinera.studies.skills import SKILLS
 
     onward = frozenset(name for name, skill in SKILLS.items() if skill.rolls_out)
-    found: dict[int, Leaning] = {}
+    left = [number for number in range(len(trials)) if number not in draft]
+    if len(draft):
+        output.remark(f"{len(draft)} of {len(trials)} trials are answered already; going on with the rest.")
+    asking = ask_all(partial(make_panel, setting), [trials[k] for k in left], seed=seed, workers=workers, onward=onward)
     # Results stand alone on stdout, whatever an agent in this process prints.
-    with redirect_stdout(sys.stderr), output.progress("asking", len(trials)) as done:
-        for batch in ask_all(partial(make_panel, setting), trials, seed=seed, workers=workers, onward=onward):
-            found.update(batch)
-            done(len(batch))
-    return tuple(found[number] for number in range(len(trials)))
+    with redirect_stdout(sys.stderr), output.progress("asking", len(left)) as done:
+        try:
+            for batch in asking:
+                for number, leaning in batch:
+                    draft.add(left[number], record_of(leaning))
+                done(len(batch))
+        except KeyboardInterrupt:
+            output.remark(f"Stopped with {len(draft)} of {len(trials)} trials. The same command goes on from here.")
+            raise typer.Exit(1) from None
 
 
 def _print_answers(out: Path, trials: tuple[Trial, ...], leanings: tuple[Leaning, ...], *, as_json: bool) -> None:

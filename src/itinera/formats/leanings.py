@@ -117,7 +117,13 @@ def _summing_to_one(probabilities: Sequence[float]) -> Any:
 
 def write_leanings(path: str | Path, told: LeaningFile) -> None:
     """Leanings as a file, one line each."""
-    records = [
+    header = Header(itinera="leanings", agent=told.agent, provenance=told.provenance)
+    write_file(Path(path), header, b"".join(record_of(leaning) + b"\n" for leaning in told.leanings))
+
+
+def record_of(leaning: Leaning) -> bytes:
+    """The line of a leaning in a file, without its end."""
+    return msgspec.json.encode(
         _Leaning(
             trial_id=leaning.trial_id,
             heading=leaning.heading,
@@ -127,10 +133,12 @@ def write_leanings(path: str | Path, told: LeaningFile) -> None:
             walked=list(leaning.walked),
             failed=leaning.failed,
         )
-        for leaning in told.leanings
-    ]
-    header = Header(itinera="leanings", agent=told.agent, provenance=told.provenance)
-    write_file(Path(path), header, msgspec.json.Encoder().encode_lines(records))
+    )
+
+
+def leaning_of(record: bytes) -> Leaning:
+    """The leaning of such a line."""
+    return _leaning(msgspec.json.decode(record, type=_Leaning))
 
 
 def refuse_unknown(source: str, leanings: Sequence[Leaning], trials: Mapping[str, Trial]) -> None:

@@ -37,7 +37,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     name: str = ""  # tasks: the split
     judged_by: str = ""  # tasks: the name of the protocol
     robot: ReferenceRobot | None = None  # times, and scores that weigh them: whose they are
-    plan: str = ""  # walks of a run: a fingerprint of all that decides what is in them
+    plan: str = ""  # walks and leanings: a fingerprint of all that decides what is in them
     tallies: dict[str, Any] = {}  # trials: by skill, what became of the candidates
     agent: str = ""  # leanings: who was asked
     suite: str = ""  # scores, as all that follows

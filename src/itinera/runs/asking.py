@@ -18,6 +18,7 @@ import numpy as np
 from itinera.agents.agent import Agent, Weighing
 from itinera.errors import BadArgument, ItineraError
 from itinera.records.leaning import Leaning, unasked
+from itinera.runs.parallel import end_with_parent
 from itinera.runs.walk import failure
 from itinera.seeds import generator
 from itinera.simulators.simulator import STOP, Observation, Simulator
@@ -177,6 +178,7 @@ _seat: list[Panel | Exception] = []  # of a worker: its own panel, made once, or
 
 
 def _take_seat(recipe: Recipe) -> None:
+    end_with_parent()
     try:
         _seat[:] = [recipe()]
     except BadArgument as error:  # raised here it would break the pool without a word

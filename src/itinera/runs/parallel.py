@@ -31,7 +31,7 @@ def in_processes(work: Callable[[Job], Result], jobs: Iterable[Job], *, workers:
             yield number, work(job)
         return
     # Fresh processes, not copies of this one: what they give cannot depend on what was done here before.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=end_with_parent)
     try:
         yield from _results(pool, _Told(work), numbered, AHEAD * workers)
     except BrokenProcessPool:
@@ -73,7 +73,7 @@ def _results(
             yield waiting.pop(future), result  # type: ignore[misc]
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Let this worker end when the process that started it does, however that ends, and not by itself at Ctrl-C."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = parent_process()

@@ -1,12 +1,13 @@
-"""Walks kept as they come: nothing whole is lost, nothing broken is kept."""
+"""Records kept as they come: nothing whole is lost, nothing broken is kept."""
 
 from __future__ import annotations
 
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.formats.native_walks import read_walks
-from itinera.formats.walk_draft import WalkDraft
+from itinera.formats.draft import Draft
+from itinera.formats.native import Header
+from itinera.formats.native_walks import read_walks, record_of, walk_of
 from itinera.records import Provenance, Trajectory, Walk
 from itinera.tasks.protocol import R2R
 
@@ -17,11 +18,11 @@ PROVENANCE = Provenance("1", inputs={}, digests={})
 def finished(path, *orders):
     """The bytes of a file made in several goes, each of which adds the walks of these numbers."""
     for order in orders:
-        with WalkDraft(path, "plan") as draft:
+        with Draft(path, "walks", "plan") as draft:
             for number in order:
-                draft.add(number, WALKS[number])
-    with WalkDraft(path, "plan") as draft:
-        draft.finish(R2R, PROVENANCE)
+                draft.add(number, record_of(WALKS[number]))
+    with Draft(path, "walks", "plan") as draft:
+        draft.finish(Header(itinera="walks", protocol=R2R, provenance=PROVENANCE))
     assert not draft.path.exists()
     return path.read_bytes()
 
@@ -36,37 +37,40 @@ def test_the_file_is_the_same_in_whatever_order_and_however_many_goes(tmp_path):
 
 def test_a_draft_cut_anywhere_keeps_every_whole_walk(tmp_path):
     path = tmp_path / "walks.jsonl"
-    with WalkDraft(path, "plan") as draft:
+    with Draft(path, "walks", "plan") as draft:
         for number in range(3):
-            draft.add(number, WALKS[number])
+            draft.add(number, record_of(WALKS[number]))
     whole = draft.path.read_bytes()
     ends = [i + 1 for i, byte in enumerate(whole) if byte == ord("\n")]
     for cut in range(len(whole) + 1):
         draft.path.write_bytes(whole[:cut])
-        with WalkDraft(path, "plan") as again:
+        with Draft(path, "walks", "plan") as again:
             there = [number for number in range(3) if number in again]
             assert there == list(range(sum(end <= cut for end in ends[1:])))
             for number in range(len(there), 3):
-                again.add(number, WALKS[number])
-            assert [again[number].tour_id for number in range(3)] == ["t0", "t1", "t2"]
+                again.add(number, record_of(WALKS[number]))
+            assert [walk_of(again[number]).tour_id for number in range(3)] == ["t0", "t1", "t2"]
         assert draft.path.read_bytes() == whole
 
 
 def test_a_draft_of_another_plan_is_refused_unless_restarted(tmp_path):
     path = tmp_path / "walks.jsonl"
-    with WalkDraft(path, "plan") as draft:
-        draft.add(0, WALKS[0])
+    with Draft(path, "walks", "plan") as draft:
+        draft.add(0, record_of(WALKS[0]))
     with pytest.raises(BadArgument, match="--restart starts over"):
-        WalkDraft(path, "another")
-    with WalkDraft(path, "another", restart=True) as fresh:
+        Draft(path, "walks", "another")
+    with Draft(path, "walks", "another", restart=True) as fresh:
         assert len(fresh) == 0
-    with WalkDraft(path, "third") as taken:  # nothing was done of it
-        taken.add(0, WALKS[0])
+    with Draft(path, "walks", "third") as taken:  # nothing was done of it
+        taken.add(0, record_of(WALKS[0]))
     draft.path.write_bytes(b"not ours\n")
     with pytest.raises(BadArgument, match="--restart starts over"):
-        WalkDraft(path, "plan")
+        Draft(path, "walks", "plan")
 
 
 def test_two_runs_cannot_write_one_draft(tmp_path):
-    with WalkDraft(tmp_path / "walks.jsonl", "plan"), pytest.raises(BadArgument, match="being written by another run"):
-        WalkDraft(tmp_path / "walks.jsonl", "plan")
+    with (
+        Draft(tmp_path / "walks.jsonl", "walks", "plan"),
+        pytest.raises(BadArgument, match="being written by another run"),
+    ):
+        Draft(tmp_path / "walks.jsonl", "walks", "plan")

@@ -1,7 +1,7 @@
-"""Walks kept as they are done, beside the file they will make, so that a run that was stopped can go on.
+"""Records kept as they are made, beside the file of ours they will be, so that work that was stopped can go on.
 
-A draft is JSON lines: a header, then each walk with its number, in the order they came. A line that broke off in the
-middle is dropped. The file appears when all walks are there, in the order of their numbers, and is the same however
+A draft is JSON lines: a header, then each record with its number, in the order they came. A line that broke off in the
+middle is dropped. The file appears when all records are there, in the order of their numbers, and is the same however
 often the work was stopped.
 """
 
@@ -17,27 +17,24 @@ import msgspec
 
 from itinera.errors import BadArgument
 from itinera.formats.files import atomic_write
-from itinera.formats.native import Header, header_line
-from itinera.formats.native_walks import record_of, walk_of
-from itinera.records import Provenance, Walk
-from itinera.tasks import Protocol
+from itinera.formats.native import Header, Kind, header_line
 
 SYNCED = 1.0  # seconds; what is older is safe even if the machine fails. If the process does, all is.
 
 
 class _Line(msgspec.Struct):
     number: int
-    walk: msgspec.Raw
+    record: msgspec.Raw
 
 
-class WalkDraft:
-    """The walks there are of a run. Use it in a `with`, which holds the draft for this process alone."""
+class Draft:
+    """The records there are of a file. Use it in a `with`, which holds the draft for this process alone."""
 
-    def __init__(self, result: Path, plan: str, *, restart: bool = False) -> None:
-        """`plan` is a fingerprint of all that decides what the walks are; those of another plan are refused."""
+    def __init__(self, result: Path, kind: Kind, plan: str, *, restart: bool = False) -> None:
+        """`plan` is a fingerprint of all that decides what the records are; those of another plan are refused."""
         self.result = result
         self.path = result.with_name(f"{result.name}.draft")
-        self._plan = plan
+        self._kind, self._plan = kind, plan
         self._lines: dict[int, tuple[int, int]] = {}  # by number, where a line begins and how long it is
         self._synced = time.monotonic()
         if restart:
@@ -73,7 +70,7 @@ class WalkDraft:
             whole = 0
         stream.truncate(whole)
         if not whole:
-            stream.write(header_line(Header(itinera="walks", plan=self._plan)))
+            stream.write(header_line(Header(itinera=self._kind, plan=self._plan)))
             stream.flush()
 
     def _is_ours(self, head: bytes) -> bool:
@@ -89,7 +86,7 @@ class WalkDraft:
             )
         return plan == self._plan
 
-    def __enter__(self) -> WalkDraft:
+    def __enter__(self) -> Draft:
         return self
 
     def __exit__(
@@ -103,17 +100,14 @@ class WalkDraft:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def __getitem__(self, number: int) -> Walk:
-        """A walk that is there."""
-        return walk_of(self._record(number))
-
-    def _record(self, number: int) -> bytes:
+    def __getitem__(self, number: int) -> bytes:
+        """A record that is there."""
         begin, length = self._lines[number]
-        return bytes(msgspec.json.decode(os.pread(self._stream.fileno(), length, begin), type=_Line).walk)
+        return bytes(msgspec.json.decode(os.pread(self._stream.fileno(), length, begin), type=_Line).record)
 
-    def add(self, number: int, walk: Walk) -> None:
-        """Keep one more walk."""
-        line = msgspec.json.encode(_Line(number, msgspec.Raw(record_of(walk)))) + b"\n"
+    def add(self, number: int, record: bytes) -> None:
+        """Keep one more record, encoded."""
+        line = msgspec.json.encode(_Line(number, msgspec.Raw(record))) + b"\n"
         self._lines[number] = self._stream.seek(0, os.SEEK_END), len(line)
         self._stream.write(line)
         self._stream.flush()
@@ -121,12 +115,11 @@ class WalkDraft:
             os.fsync(self._stream.fileno())
             self._synced = time.monotonic()
 
-    def finish(self, protocol: Protocol, provenance: Provenance) -> None:
-        """Write the file, and forget the draft."""
-        header = Header(itinera="walks", provenance=provenance, protocol=protocol, plan=self._plan)
+    def finish(self, header: Header) -> None:
+        """Write the file under this header and the plan, and forget the draft."""
         with atomic_write(self.result) as stream:
-            stream.write(header_line(header))
-            stream.writelines(self._record(number) + b"\n" for number in sorted(self._lines))
+            stream.write(header_line(msgspec.structs.replace(header, plan=self._plan)))
+            stream.writelines(self[number] + b"\n" for number in sorted(self._lines))
         self.path.unlink()
 
 
