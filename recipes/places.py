@@ -106,7 +106,7 @@ def _places(
 R4R = {
     "train": Joining(texts=2),  # of the nine pairs of instructions of each journey
     "val_seen": Joining(texts=1),
-    "val_unseen": Joining(journeys=150, texts=1),  # of each house
+    "val_unseen": Joining(texts=1),
 }
 
 

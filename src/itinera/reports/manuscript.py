@@ -32,8 +32,8 @@ def markdown(report: Report) -> str:
 
 
 def latex(report: Report) -> str:
-    """The tables of the report as LaTeX floats, for a document that uses booktabs."""
-    parts = [f"% {report.heading}\n% \\usepackage{{booktabs}}\n"]
+    """The tables of the report as LaTeX floats, none wider than a line, for a document that uses booktabs, graphicx."""
+    parts = [f"% {report.heading}\n% \\usepackage{{booktabs,graphicx}}\n"]
     for contest in report.contests:
         sentences = [s for answer in answers(contest) for s in answer.sentences]
         parts.append("".join(f"% {s}\n" for s in sentences))
@@ -79,7 +79,9 @@ def _float(grid: Grid) -> str:
         rows=tuple(tuple(_undirected(cell) for cell in row) for row in grid.rows),
     )
     caption = latex_text(_undirected(grid.title))
-    return f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n{as_latex(tidy)}\\end{{table}}\n"
+    # A table that fits keeps its size.
+    fitted = f"\\resizebox{{\\ifdim\\width>\\linewidth\\linewidth\\else\\width\\fi}}{{!}}{{{as_latex(tidy).strip()}}}"
+    return f"\\begin{{table}}\n\\centering\n\\caption{{{caption}}}\n{fitted}\n\\end{{table}}\n"
 
 
 def _undirected(text: str) -> str:
