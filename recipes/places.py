@@ -15,6 +15,7 @@ from typing import Any
 
 from itinera.agents.neural.models import Card, card_of
 from itinera.agents.neural.vocabulary import Vocabulary
+from itinera.builders.ablations import ablated
 from itinera.builders.joining import Joining, join
 from itinera.builders.touring import tour_scene
 from itinera.formats import matterport, r2r, reverie, rooms
@@ -49,10 +50,13 @@ class Places:
         chosen = generator(0, "held out", self.name).permutation(len(ids))[: min(HELD_OUT, len(ids) // 3)]
         return frozenset(ids[k] for k in chosen)
 
-    def lessons(self, split: str, *, most_words: int = 80) -> Lessons:
-        """The lessons of a split; "train/chosen" and "train/held out" are the two parts of the training split."""
+    def lessons(self, split: str, *, most_words: int = 80, words: str = "full") -> Lessons:
+        """The lessons of a split; "train/chosen" and "train/held out" are the two parts of the training split.
+
+        `words`: a rule of `itinera build ablated`, as last-5.
+        """
         name, _, part = split.partition("/")
-        episodes: Sequence[Episode] = self.splits[name].episodes
+        episodes: Sequence[Episode] = ablated(self.splits[name], words).episodes
         if part:
             apart = self.held_out
             episodes = [e for e in episodes if (e.world_id in apart) == (part == "held out")]
