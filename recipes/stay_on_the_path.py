@@ -9,8 +9,8 @@ first. Houses are seen through annotations: rooms and objects are known by name,
 graphs and training work, and may not be set beside those of agents that look at images. An agent that sees nothing but
 where ways lead (geometry) stands beside ours, to tell what seeing is worth.
 
-Settings were chosen on eight training houses held out, but for the discount of R4R's last part, for which val-seen and
-val-unseen were looked at with one seed. No checkpoint is picked: scores are those of the last step.
+Settings were chosen on eight training houses held out, but for the discount and the length of R4R's last part, for
+which val-unseen was looked at. No checkpoint is picked: scores are those of the last step.
 `--minutes` is what the training of one agent for R2R takes on one core; it sets the number of steps, so that runs are
 the same on any machine. What is done is kept: a run that was stopped goes on.
 
