@@ -183,5 +183,5 @@ class Dawdler(Wanderer):
     """Wanders, and takes its time."""
 
     def act(self, observation: Observation) -> Any:
-        time.sleep(0.006)
+        time.sleep(0.003)
         return super().act(observation)

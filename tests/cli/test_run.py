@@ -96,6 +96,8 @@ def started(command):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Ctrl-C is heard, even where these tests run in the background of a shell, which lets nobody there hear it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
@@ -147,7 +149,7 @@ def test_ctrl_c_keeps_what_is_done(many, tmp_path):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 1
+    assert process.returncode == 1, said
     assert "The same command goes on from here." in said
     assert "Traceback" not in said
 
