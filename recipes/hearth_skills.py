@@ -55,7 +55,7 @@ def asked(name: str, trials: Path, season: Path, out: Path, *, agent: str = "") 
     agent = agent or name
     leanings, walks, scores = (out / f"{name}-{what}.jsonl" for what in ("leanings", "walks", "scores"))
     tasks = ("--tasks", season / "r2r" / "R2R_val_unseen.json", "--worlds", season)
-    itinera("study", "run", "--agent", agent, "--trials", trials, "--worlds", season, "--out", leanings)
+    itinera("study", "run", "--agent", agent, "--trials", trials, "--worlds", season, "--out", leanings, "--restart")
     itinera("run", "--agent", agent, *tasks, "--out", walks, "--restart")
     itinera("score", walks, *tasks[:2], "--worlds", season / "connectivity", "--out", scores)
     return leanings, scores

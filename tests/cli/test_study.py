@@ -141,18 +141,16 @@ def test_a_study_that_is_stopped_says_how_to_go_on(study, place, monkeypatch):
     monkeypatch.setattr("itinera.runs.asking.BATCH", 10)
     monkeypatch.setattr(players.Wanderer, "begin", stopping_after(25, players.Wanderer.begin))
     out = place / "walker.jsonl"
-    done = study("run", "--agent", "players:Wanderer", "--trials", place / "trials.jsonl", "--worlds",
-                 place / "connectivity", "--out", out, "--workers", 0)  # fmt: skip
+    rest = ("--trials", place / "trials.jsonl", "--worlds", place / "connectivity", "--out", out, "--workers", 0)
+    done = study("run", "--agent", "players:Wanderer", *rest)
     assert done.code == 1
     assert "Stopped with 20 of 312 trials. The same command goes on from here." in done.err
     assert not out.exists()
-    done = study("run", "--agent", "players:Wanderer", "--trials", place / "trials.jsonl", "--worlds",
-                 place / "connectivity", "--out", out, "--workers", 0)  # fmt: skip
+    done = study("run", "--agent", "players:Wanderer", *rest)
     assert "20 of 312 trials are answered already" in done.err
     assert "312 answered" in done.out
     made = out.stat().st_mtime_ns
-    other = study("run", "--agent", "still", "--trials", place / "trials.jsonl", "--worlds", place / "connectivity",
-                  "--out", out, "--workers", 0)  # fmt: skip
+    other = study("run", "--agent", "still", *rest)
     assert (other.code, "not from this run" in other.err, out.stat().st_mtime_ns) == (2, True, made)
 
 

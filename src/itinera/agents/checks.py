@@ -25,13 +25,16 @@ if TYPE_CHECKING:
     from itinera.simulators.eye import Eye
 
 STEPS = 12  # most actions in an episode
+VIEW_SIZE = 8  # numbers of each view
 LED = 2  # places it is led past after each
 TEXTS = ("Walk past the red sofa and stop at the table.", "Turn left. Wait by the door.", "Zum Tisch ü!")
 
 Body = Literal["graph", "ground"]
 
 
-def check_agent(agent: Agent, *, body: Body = "graph", simulator: Simulator | None = None, view_size: int = 8) -> None:
+def check_agent(
+    agent: Agent, *, body: Body = "graph", simulator: Simulator | None = None, view_size: int = VIEW_SIZE
+) -> None:
     """Raise BadArgument if an agent breaks a promise: it has its methods, returns what it should, and is the same agent
     again when it is given the same random numbers.
 

@@ -70,7 +70,7 @@ def check(
 
 
 def _agent(name: str | None, command: str | None, protocol: str, drive: str | None, *, json: bool) -> None:
-    from itinera.agents.checks import check_agent, usual_eye
+    from itinera.agents.checks import VIEW_SIZE, check_agent, usual_eye
     from itinera.cli.crews import AGENTS, Setting, agent_of, learned_by
     from itinera.tasks import PROTOCOLS
 
@@ -93,10 +93,8 @@ def _agent(name: str | None, command: str | None, protocol: str, drive: str | No
         raise BadArgument(f"{who}() failed: {told}. It is called without arguments.") from error
     if rules.on_ground:
         check_agent(made, body="ground", simulator=bodies.simulator_for(rules, eye=usual_eye()))
-    elif columns:
-        check_agent(made, view_size=len(columns))
     else:
-        check_agent(made)
+        check_agent(made, view_size=len(columns) or VIEW_SIZE)
     weighs = hasattr(made, "weigh")
     if json:
         output.print_json({"agent": who, "protocol": rules.name, "weighs": weighs})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from itinera.cli import output
 from itinera.cli.crews import AGENTS, Setting
 from itinera.errors import BadArgument, BadFile
 
@@ -40,7 +41,7 @@ def _who(setting: Setting) -> str:
 
 
 def is_done(out: Path, plan: str) -> bool:
-    """Whether the file is there and of this plan; one of another is not to be overwritten by chance."""
+    """Whether the file is there and of this plan, and say so; one of another is not to be overwritten by chance."""
     if not out.exists() or out.with_name(f"{out.name}.draft").exists():
         return False
     from itinera.formats.native import read_header
@@ -53,4 +54,5 @@ def is_done(out: Path, plan: str) -> bool:
         raise BadArgument(
             f"{out} is there already, and not from this run. Give another --out, or --restart to replace it."
         )
+    output.remark(f"{out} is there already, from this very run; --restart makes it again.")
     return True

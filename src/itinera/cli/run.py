@@ -148,7 +148,6 @@ def _count_done(out: Path, tally: Tally) -> None:
 
     for walk in read_walks(out).walks:
         tally.add(walk)
-    output.remark(f"{out} is there already, from this very run; --restart makes it again.")
 
 
 def _walk_all(

@@ -195,9 +195,7 @@ def run(
     used = {"trials": trials, **Places(worlds, objects, rooms).inputs, **code_of(setting)}
     told = replace(given.provenance_of(used, sys.argv[1:]), seed=seed)
     plan = plan_of(told, setting, name)
-    if not restart and is_done(out, plan):
-        output.remark(f"{out} is there already, from this very run; --restart makes it again.")
-    else:
+    if restart or not is_done(out, plan):
         with Draft(out, "leanings", plan, restart=restart) as draft:
             _ask_all(setting, study.trials, seed, processes(workers), draft)
             draft.finish(Header(itinera="leanings", agent=name or who, provenance=told))

@@ -136,11 +136,6 @@ def record_of(leaning: Leaning) -> bytes:
     )
 
 
-def leaning_of(record: bytes) -> Leaning:
-    """The leaning of such a line."""
-    return _leaning(msgspec.json.decode(record, type=_Leaning))
-
-
 def refuse_unknown(source: str, leanings: Sequence[Leaning], trials: Mapping[str, Trial]) -> None:
     """Raise BadFile if an answer is to no trial of the study."""
     remedy = "Give the trials that were asked."
