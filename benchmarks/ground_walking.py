@@ -12,26 +12,26 @@ from rich.console import Console
 from rich.table import Table
 
 from itinera.builders.hearth import ground_world
-from itinera.seeds import generator
-from itinera.simulators.eye import Eye
-from itinera.simulators.ground_walk import GroundWalk
+from itinera.rendering.rasterizer import Camera, Raster
+from itinera.seeding import generator
+from itinera.simulators.ground import GroundSimulator
+from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.simulator import Observation, Simulator
-from itinera.simulators.unicycle import Unicycle, point_turn, unicycle_6, unicycle_15
+from itinera.simulators.unicycle import UnicycleSimulator, point_turn, unicycle_6, unicycle_15
 from itinera.tasks.protocol import POINTNAV, R2R_CE, RXR_CE
 from itinera.worlds import Pose, World
-from itinera.worlds.raster import Camera, Raster
 from itinera.worlds.surface import Surface
 from timing import cpu
 
 STEPS, DRAWN = 50_000, 2_000
-SMALL = Eye(Camera(64, 64, math.radians(90)), channels=("depth",))
-VLNCE = Eye(Camera(224, 224, math.radians(90)), channels=("rgb", "depth"))
+SMALL = CameraSensor(Camera(64, 64, math.radians(90)), channels=("depth",))
+VLNCE = CameraSensor(Camera(224, 224, math.radians(90)), channels=("rgb", "depth"))
 
 
 def actions_of(body: Simulator, count: int) -> list[int]:
     """Two of three lead forward where one walks; all alike where one drives."""
     rng = generator(0, "actions", str(body.actions))
-    kinds = [1] * 6 + [2, 3, 2] if isinstance(body, GroundWalk) else range(1, body.actions)
+    kinds = [1] * 6 + [2, 3, 2] if isinstance(body, GroundSimulator) else range(1, body.actions)
     return rng.choice(kinds, size=count).tolist()  # type: ignore[no-any-return]
 
 
@@ -40,7 +40,7 @@ def steps(body: Simulator, world: World, start: Pose, count: int = STEPS) -> flo
     actions = actions_of(body, count)
 
     def stroll() -> None:
-        body.start(world, start)
+        body.reset(world, start)
         for action in actions:
             body.step(action)
 
@@ -48,18 +48,18 @@ def steps(body: Simulator, world: World, start: Pose, count: int = STEPS) -> flo
     return count / cpu(stroll, 5)
 
 
-def camera_share(eye: Eye, world: World, start: Pose) -> tuple[float, float]:
+def camera_share(eye: CameraSensor, world: World, start: Pose) -> tuple[float, float]:
     """Steps a second with this eye, and which part of the time the same views take without a body."""
-    body = GroundWalk.for_protocol(R2R_CE, eye=eye)
+    body = GroundSimulator.for_protocol(R2R_CE, eye=eye)
     rate = steps(body, world, start, DRAWN)
-    blind = GroundWalk.for_protocol(R2R_CE)
-    shown = [blind.start(world, start), *map(blind.step, actions_of(blind, DRAWN))]
+    blind = GroundSimulator.for_protocol(R2R_CE)
+    shown = [blind.reset(world, start), *map(blind.step, actions_of(blind, DRAWN))]
     assert world.mesh is not None
     raster = Raster(world.mesh)
     return rate, cpu(lambda: _draw(eye, raster, shown), 5) * rate / len(shown)
 
 
-def _draw(eye: Eye, raster: Raster, shown: Sequence[Observation]) -> None:
+def _draw(eye: CameraSensor, raster: Raster, shown: Sequence[Observation]) -> None:
     for seen in shown:
         x, y, z = seen.place
         raster.look(eye.camera, (x, y, z + eye.height), seen.heading, channels=eye.channels)
@@ -71,12 +71,12 @@ def main() -> None:
     assert world.mesh is not None
     start = Pose(world.space.sample(generator(0, "start"), 1)[0])
     bodies = {
-        "r2r-ce, sliding": GroundWalk.for_protocol(R2R_CE),
-        "rxr-ce": GroundWalk.for_protocol(RXR_CE),
-        "pointnav": GroundWalk.for_protocol(POINTNAV),
-        "point turns, 4 actions": Unicycle(point_turn()),
-        "unicycle, 6 actions": Unicycle(unicycle_6()),
-        "unicycle, 15 actions": Unicycle(unicycle_15()),
+        "r2r-ce, sliding": GroundSimulator.for_protocol(R2R_CE),
+        "rxr-ce": GroundSimulator.for_protocol(RXR_CE),
+        "pointnav": GroundSimulator.for_protocol(POINTNAV),
+        "point turns, 4 actions": UnicycleSimulator(point_turn()),
+        "unicycle, 6 actions": UnicycleSimulator(unicycle_6()),
+        "unicycle, 15 actions": UnicycleSimulator(unicycle_15()),
     }
     table = Table("what", "steps / CPU second", "of it the camera", "wanted", title="Walking on the ground")
     for what, body in bodies.items():

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from itinera.formats import matterport, r2r
-from itinera.seeds import generator
+from itinera.seeding import generator
 from itinera.tasks import Split
 from itinera.worlds import NavGraph, World
 

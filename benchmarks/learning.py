@@ -24,17 +24,17 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "recipes")]  # whose places are learned in
 
 import places  # noqa: E402
-from itinera.agents.neural.models import card_of, new_model  # noqa: E402
-from itinera.agents.neural.rcm import SMALL  # noqa: E402
-from itinera.agents.neural.vocabulary import Vocabulary  # noqa: E402
 from itinera.builders.hearth import build_home, tasks_of  # noqa: E402
-from itinera.learning.atlas import Atlas, atlas_of  # noqa: E402
-from itinera.learning.lessons import Lessons, Shuffle, lessons_of  # noqa: E402
-from itinera.learning.losses import cloning  # noqa: E402
-from itinera.learning.memory import keep_memory  # noqa: E402
-from itinera.learning.rollouts import Mixed, roll_out  # noqa: E402
-from itinera.learning.teachers import to_goal  # noqa: E402
-from itinera.simulators.views import annotated_views, frequent_names  # noqa: E402
+from itinera.policies.checkpoint import card_of, new_model  # noqa: E402
+from itinera.policies.rcm import SMALL  # noqa: E402
+from itinera.policies.tokenizer import Vocabulary  # noqa: E402
+from itinera.simulators.view_features import annotated_views, frequent_names  # noqa: E402
+from itinera.training.dataset import Lessons, Shuffle, lessons_of  # noqa: E402
+from itinera.training.experts import to_goal  # noqa: E402
+from itinera.training.losses import cloning  # noqa: E402
+from itinera.training.malloc import keep_memory  # noqa: E402
+from itinera.training.rollout import Mixed, roll_out  # noqa: E402
+from itinera.training.vector_env import Atlas, atlas_of  # noqa: E402
 from timing import cpu  # noqa: E402
 
 BATCH, MOVES = 128, 10
@@ -90,7 +90,7 @@ def hearth() -> tuple[Atlas, Lessons, Any]:
     episodes = [episode for home in homes for episode in tasks_of(home, {"train": PATHS})["train"].on_graph]
     views = annotated_views(worlds, frequent_names(worlds, places.OBJECTS), reach=places.REACH)
     atlas = atlas_of(worlds, views)
-    vocabulary = Vocabulary.of(episode.brief.text for episode in episodes)
+    vocabulary = Vocabulary.of(episode.instruction.text for episode in episodes)
     lessons = lessons_of(episodes, atlas, vocabulary)
     return atlas, lessons, card_of("rcm", SMALL, views.columns, vocabulary)
 

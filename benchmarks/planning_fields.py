@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from itinera.planners.arrival import ArrivalField
-from itinera.planners.bounds import lower_bound
-from itinera.planners.dynamics import Dynamics, holonomic, point_turn, unicycle
-from itinera.planners.polishing import polish
-from itinera.seeds import generator
+from itinera.planners.motion.dynamics import Dynamics, holonomic, point_turn, unicycle
+from itinera.planners.motion.local_search import polish
+from itinera.planners.motion.lower_bound import lower_bound
+from itinera.planners.motion.value_field import ArrivalField
+from itinera.seeding import generator
 from itinera.worlds import Array
 from timing import cpu
 

@@ -13,10 +13,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from itinera.planners.dynamics import unicycle
-from itinera.planners.polishing import polish
-from itinera.planners.rrt import rrt_star
-from itinera.seeds import generator
+from itinera.planners.motion.dynamics import unicycle
+from itinera.planners.motion.local_search import polish
+from itinera.planners.motion.rrt_star import rrt_star
+from itinera.seeding import generator
 from itinera.worlds import Array
 from itinera.worlds.grid import Grid
 from timing import cpu

@@ -16,11 +16,11 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from itinera.houses.build import House, build_house
-from itinera.seeds import generator
+from itinera.hearth.build import House, build_house
+from itinera.rendering.rasterizer import CHANNELS, Camera, Raster, blank_frames
+from itinera.seeding import generator
 from itinera.worlds import Array
 from itinera.worlds.mesh import Mesh
-from itinera.worlds.raster import CHANNELS, Camera, Raster, blank_frames
 from itinera.worlds.surface import Surface
 
 HOUSES = 9

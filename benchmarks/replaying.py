@@ -15,14 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
-from itinera.builders.grounding import on_floor
+from itinera.builders.ground_tasks import on_floor
 from itinera.builders.hearth import build_place, paths_in
-from itinera.records import Logbook, Phase, Trajectory, Walk
-from itinera.reports.replay_data import Replay
-from itinera.reports.replay_frames import looking
-from itinera.reports.replay_page import write_page
-from itinera.reports.replay_walks import More, replay_of
-from itinera.tasks import PROTOCOLS, Brief, Episode, Split, Tour
+from itinera.records import Phase, Predictions, Rollout, Trajectory
+from itinera.reports.replay.data import Replay
+from itinera.reports.replay.frames import looking
+from itinera.reports.replay.page import write_page
+from itinera.reports.replay.trajectories import More, replay_of
+from itinera.tasks import PROTOCOLS, Episode, Instruction, Split, Tour
 from itinera.worlds import Array, Pose, World
 from itinera.worlds.surface import Surface
 from timing import cpu
@@ -45,15 +45,15 @@ def tour() -> Replay:
     references = [floor[graph.locate(path)] for path in paths_in(graph, 1, 1, EPISODES)]
     episodes, trajectories = [], []
     for k, reference in enumerate(references):
-        text = Brief("Go on as the path leads, past whatever stands there, and stop at its end. " * 3)
+        text = Instruction("Go on as the path leads, past whatever stands there, and stop at its end. " * 3)
         episodes.append(Episode(str(k), house.id, Pose(reference[0]), reference[-1:], reference, text))
         led = walked(surface, np.stack([references[k - 1][-1], reference[0]])) if k else reference[:0]
         acted = walked(surface, reference)
-        phases = (Phase.LED_TO_START,) * len(led) + (Phase.ACTING,) * len(acted)
+        phases = (Phase.GUIDED_TO_START,) * len(led) + (Phase.ACTING,) * len(acted)
         trajectories.append(Trajectory(str(k), np.concatenate([led, acted]), phases=phases))
     split = Split("bench", tuple(episodes), (Tour("t", house.id, tuple(e.id for e in episodes)),), "r2r-ce")
     more = More(houses={house.id: house}, look=looking({house.id: house.mesh}))
-    book = Logbook("bench", (Walk("t", tuple(trajectories)),))
+    book = Predictions("bench", (Rollout("t", tuple(trajectories)),))
     return replay_of(
         {"walker": book}, split, {house.id: World(house.id, surface)}, protocol=PROTOCOLS["ivln-ce"], more=more
     )

@@ -13,8 +13,8 @@ import numpy as np
 from itinera.formats.bundles import read_scores, write_scores
 from itinera.metrics.suites import paper
 from itinera.records import Asked, ScoreTable
-from itinera.reports.page import make_report, write_page
-from itinera.seeds import generator
+from itinera.reports.page.page import make_report, write_page
+from itinera.seeding import generator
 from itinera.tasks import PROTOCOLS
 from timing import cpu
 

@@ -25,11 +25,11 @@ import journeys  # noqa: E402
 import twins  # noqa: E402
 from itinera.formats import bundles, r2r  # noqa: E402
 from itinera.metrics.attempts import Attempts  # noqa: E402
+from itinera.metrics.matching import pair  # noqa: E402
 from itinera.metrics.score import score, score_pairs  # noqa: E402
 from itinera.metrics.suites import paper  # noqa: E402
-from itinera.metrics.touring import Legs, tour_ndtw  # noqa: E402
-from itinera.records.pairing import pair  # noqa: E402
-from itinera.seeds import generator  # noqa: E402
+from itinera.metrics.tours import Legs, tour_ndtw  # noqa: E402
+from itinera.seeding import generator  # noqa: E402
 from itinera.tasks.protocol import R2R  # noqa: E402
 from itinera.worlds import Euclidean, NavGraph, Ragged  # noqa: E402
 from timing import cpu  # noqa: E402
@@ -56,10 +56,10 @@ def scoring() -> tuple[list[Row], float]:
     split, worlds = journeys.read(made)
     suite = paper(R2R)
     ten = replace(suite, metrics=tuple(metric for metric in suite.metrics if metric.name in TEN), tour_metrics=())
-    pairs = pair(r2r.read_walks(made.submission), split, worlds)
+    pairs = pair(r2r.read_predictions(made.submission), split, worlds)
 
     def whole() -> None:
-        table = score(r2r.read_walks(made.submission), split, worlds, ten)
+        table = score(r2r.read_predictions(made.submission), split, worlds, ten)
         bundles.write_rows(FOLDER / "rows.jsonl", table)
 
     whole()  # kernels compiled and distances known, as for the twin below

@@ -17,8 +17,8 @@ import numpy as np
 
 from itinera.errors import MissingExtra
 from itinera.formats import matterport, r2r
-from itinera.planners import Ordering, best_order, lkh_order
-from itinera.seeds import generator
+from itinera.planners.tsp import Ordering, best_order, lkh_order
+from itinera.seeding import generator
 from itinera.worlds import Array, NavGraph
 
 SPLITS = ("train", "val_seen", "val_unseen")

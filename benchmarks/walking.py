@@ -19,10 +19,10 @@ sys.path[:0] = [str(ROOT / "tests")]
 import panoramas  # noqa: E402
 from itinera.builders.hearth import build_place  # noqa: E402
 from itinera.formats.features import read_features, write_features  # noqa: E402
-from itinera.seeds import generator  # noqa: E402
-from itinera.simulators.graph_walk import GraphWalk  # noqa: E402
-from itinera.simulators.views import ViewSource, rendered_views  # noqa: E402
-from itinera.simulators.ways import ways_of  # noqa: E402
+from itinera.seeding import generator  # noqa: E402
+from itinera.simulators.candidates import graph_candidates  # noqa: E402
+from itinera.simulators.graph import GraphSimulator  # noqa: E402
+from itinera.simulators.view_features import ViewSource, rendered_views  # noqa: E402
 from itinera.worlds import NavGraph, Pose, World  # noqa: E402
 from timing import cpu  # noqa: E402
 
@@ -32,15 +32,15 @@ WIDE = 2048  # numbers that ResNet's features have for a view
 
 def steps(world: World, views: ViewSource | None) -> float:
     """Steps a second, choices at random, every observation made."""
-    walk = GraphWalk(views)
+    walk = GraphSimulator(views)
     start = Pose(_graph(world).nodes[0])
     choices = generator(0, "choices").integers(0, 1 << 20, STEPS).tolist()
 
     def stroll() -> None:
-        ways = walk.start(world, start).ways
+        candidates = walk.reset(world, start).candidates
         for choice in choices:
-            assert ways is not None
-            ways = walk.step(1 + choice % len(ways.nodes)).ways
+            assert candidates is not None
+            candidates = walk.step(1 + choice % len(candidates.nodes)).candidates
 
     stroll()  # the views of every node are at hand
     return STEPS / cpu(stroll, 5)
@@ -89,7 +89,7 @@ def main() -> None:
     console = Console(width=110)
     console.print(table)
     fresh = rendered_views({world.id: world}, {world.id: house.mesh})
-    tables = cpu(lambda: ways_of(graph), 5)
+    tables = cpu(lambda: graph_candidates(graph), 5)
     summaries = cpu(lambda: fresh.at(world.id, graph.nodes[0]), 1)
     console.print(f"{len(graph.nodes)} nodes: ways in {1000 * tables:.1f} ms, rendered views in {summaries:.2f} s.")
 

@@ -17,17 +17,17 @@ from rich.console import Console
 from rich.table import Table
 
 from itinera.builders.hearth import build_place, ground_world
-from itinera.runs.walk import walk
-from itinera.seeds import generator
-from itinera.simulators.eye import Eye
-from itinera.simulators.graph_walk import GraphWalk
-from itinera.simulators.ground_walk import GroundWalk
+from itinera.rendering.rasterizer import Camera
+from itinera.runs.rollout import walk
+from itinera.seeding import generator
+from itinera.simulators.graph import GraphSimulator
+from itinera.simulators.ground import GroundSimulator
+from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.simulator import STOP, Observation, Simulator
-from itinera.simulators.views import rendered_views
-from itinera.tasks import Brief, Episode, Protocol, Tour
+from itinera.simulators.view_features import rendered_views
+from itinera.tasks import Episode, Instruction, Protocol, Tour
 from itinera.tasks.protocol import R2R, R2R_CE
 from itinera.worlds import NavGraph, Place, Pose, World
-from itinera.worlds.raster import Camera
 from itinera.worlds.surface import Surface
 from timing import cpu
 
@@ -41,10 +41,10 @@ class Thoughtless:
     def __init__(self, moves: int) -> None:
         self._moves = moves
 
-    def enter(self, rng: np.random.Generator) -> None:
+    def reset(self, rng: np.random.Generator) -> None:
         self._turn = 0
 
-    def begin(self, brief: Brief) -> None:
+    def start_episode(self, instruction: Instruction) -> None:
         self._left = self._moves
 
     def act(self, observation: Observation) -> int:
@@ -52,16 +52,18 @@ class Thoughtless:
             return STOP
         self._left -= 1
         self._turn += 7919
-        return 1 + self._turn % (3 if observation.ways is None else len(observation.ways.nodes))
+        return 1 + self._turn % (3 if observation.candidates is None else len(observation.candidates.nodes))
 
-    def watch(self, observation: Observation) -> None:
+    def observe(self, observation: Observation) -> None:
         pass
 
 
 def rate(world: World, places: Sequence[Place], body: Simulator, protocol: Protocol, moves: int, count: int) -> float:
     """Actions a CPU second over so many episodes."""
     agent = Thoughtless(moves)
-    episodes = [Episode(str(i), world.id, Pose(places[i % len(places)]), (), (), Brief("Walk.")) for i in range(count)]
+    episodes = [
+        Episode(str(i), world.id, Pose(places[i % len(places)]), (), (), Instruction("Walk.")) for i in range(count)
+    ]
 
     def run() -> None:
         for episode in episodes:
@@ -83,9 +85,9 @@ def _work() -> float:
     house, graph = build_place(1, 0)
     drawn = World(house.id, graph, mesh=house.mesh)
     views = rendered_views({drawn.id: drawn}, {drawn.id: house.mesh})
-    rate(drawn, graph.nodes, GraphWalk(views), R2R, R2R_MOVES, 50)
+    rate(drawn, graph.nodes, GraphSimulator(views), R2R, R2R_MOVES, 50)
     world, starts = _ground()
-    rate(world, starts, GroundWalk.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 5)
+    rate(world, starts, GroundSimulator.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 5)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -95,8 +97,8 @@ def _ground() -> tuple[World, Sequence[Place]]:
     return world, list(world.space.sample(generator(0, "starts"), 50))
 
 
-def _depth() -> Eye:
-    return Eye(Camera(64, 64, math.radians(90)), channels=("depth",))
+def _depth() -> CameraSensor:
+    return CameraSensor(Camera(64, 64, math.radians(90)), channels=("depth",))
 
 
 def main() -> None:
@@ -107,13 +109,17 @@ def main() -> None:
     ground, starts = _ground()
     limit = R2R.step_limit or 0
     rows = [
-        (f"graph, {R2R_MOVES} moves an episode", rate(drawn, graph.nodes, GraphWalk(), R2R, R2R_MOVES, EPISODES), 100),
-        (f"graph, {limit} moves an episode", rate(drawn, graph.nodes, GraphWalk(), R2R, limit, EPISODES), 100),
-        ("graph, rendered views", rate(drawn, graph.nodes, GraphWalk(views), R2R, R2R_MOVES, EPISODES), 20),
-        ("ground", rate(ground, starts, GroundWalk.for_protocol(R2R_CE), R2R_CE, CONTINUOUS_MOVES, 200), 50),
+        (
+            f"graph, {R2R_MOVES} moves an episode",
+            rate(drawn, graph.nodes, GraphSimulator(), R2R, R2R_MOVES, EPISODES),
+            100,
+        ),
+        (f"graph, {limit} moves an episode", rate(drawn, graph.nodes, GraphSimulator(), R2R, limit, EPISODES), 100),
+        ("graph, rendered views", rate(drawn, graph.nodes, GraphSimulator(views), R2R, R2R_MOVES, EPISODES), 20),
+        ("ground", rate(ground, starts, GroundSimulator.for_protocol(R2R_CE), R2R_CE, CONTINUOUS_MOVES, 200), 50),
         (
             "ground, depth 64 × 64",
-            rate(ground, starts, GroundWalk.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 20),
+            rate(ground, starts, GroundSimulator.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 20),
             None,
         ),
     ]

@@ -18,13 +18,13 @@ def answer(question, chance):
     ask = question["ask"]
     if ask == "hello":
         return {"version": 1, "wants": []}  # or ["views"], ["rgb", "depth"], ...: fewer are faster
-    if ask == "enter":
+    if ask == "reset":
         chance.seed(question["seed"])  # a new place: forget all you know
-    if ask == "begin":
+    if ask == "start_episode":
         print("I am told:", question["text"].encode("ascii", "replace"), file=sys.stderr)
     if ask == "act":
-        ways = question["observation"]["ways"]  # None on the ground, where 1, 2, 3 are forward, left, right
-        many = 4 if ways is None else 1 + len(ways["nodes"])
+        candidates = question["observation"]["candidates"]  # None on the ground, where 1, 2, 3 are forward, left, right
+        many = 4 if candidates is None else 1 + len(candidates["nodes"])
         return {"action": int(chance.random() * many)}  # 0 is STOP
     return {}  # to enter, begin and watch
 

@@ -24,10 +24,10 @@ class Agent:
         self.words = [set(name.replace("/", " ").replace("room", " room").split()) for name in names]
         return {"version": 1, "wants": ["views"]}
 
-    def enter(self, question):
+    def reset(self, question):
         pass  # a new place: there is nothing to forget
 
-    def begin(self, question):
+    def start_episode(self, question):
         told = set(question["text"].lower().replace(",", " ").replace(".", " ").split())
         self.sought = [k for k, words in enumerate(self.words) if words & told - {"room"}]
         self.visits = {}  # how often it was where
@@ -35,13 +35,13 @@ class Agent:
 
     def act(self, question):
         seen, views = question["observation"], question["observation"]["arrays"]
-        ways, here = seen["ways"], seen["place"]
+        candidates, here = seen["candidates"], seen["place"]
         self.visits[here] = self.visits.get(here, 0) + 1
-        if not self.left or not ways["nodes"]:
+        if not self.left or not candidates["nodes"]:
             return {"action": 0}
         self.left -= 1
-        onward = enumerate(ways["nodes"])
-        worth = [self.worth(views, ways["views"][k]) - 9 * self.visits.get(node, 0) for k, node in onward]
+        onward = enumerate(candidates["nodes"])
+        worth = [self.worth(views, candidates["views"][k]) - 9 * self.visits.get(node, 0) for k, node in onward]
         return {"action": 1 + worth.index(max(worth))}
 
     def worth(self, views, view):
@@ -49,7 +49,7 @@ class Agent:
         row = views[0]["data"][view * views[0]["shape"][1] :] if views else []
         return sum(row[k] for k in self.sought) if views else 0.0
 
-    def watch(self, question):
+    def observe(self, question):
         pass
 
 

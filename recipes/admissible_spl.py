@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
+from itinera.analysis.admissibility import Admissibility, admissibility, oracle_walks, trace_walks
 from itinera.formats import matterport, r2r, vlnce
 from itinera.reports.tables import Grid, drawn
 from itinera.stats import Interval, interval
-from itinera.studies.admissible import Admissibility, admissibility, oracle_walks, trace_walks
 from itinera.tasks import Episode, Split
 from itinera.worlds import Euclidean, World
 

@@ -26,8 +26,8 @@ from rich.console import Console
 from itinera.errors import MissingExtra
 from itinera.formats import matterport, r2r, vlnce
 from itinera.metrics import score
-from itinera.records import Logbook, ScoreTable, Trajectory
-from itinera.records.snapping import snap_logbook
+from itinera.records import Predictions, ScoreTable, Trajectory
+from itinera.records.snapping import snap_predictions
 from itinera.reports.tables import Grid, drawn
 from itinera.stats import interval
 from itinera.tasks import Episode, Split
@@ -55,9 +55,11 @@ def converted(data: Path, name: str, worlds: Mapping[str, World]) -> tuple[Score
     split = vlnce.read_split(folder / f"{name}.json.gz")
     dense = vlnce.read_dense(folder / f"{name}_gt.json.gz")
     asked = on_graph(split, r2r.read_split(data / "r2r" / f"R2R_{name}.json.gz"))
-    traces = Logbook.alone("expert traces", tuple(Trajectory(e.id, dense[e.id].positions) for e in split.episodes))
+    traces = Predictions.from_trajectories(
+        "expert traces", tuple(Trajectory(e.id, dense[e.id].positions) for e in split.episodes)
+    )
     starts = {episode.id: str(episode.start.place) for episode in asked.episodes}
-    walks = snap_logbook(traces, split, worlds, starts=starts)
+    walks = snap_predictions(traces, split, worlds, starts=starts)
     table = score(walks, asked, worlds)
     return table, [
         Conversion(episode, worlds[episode.world_id].space, dense[episode.id].positions, walk.places, float(ndtw))

@@ -32,19 +32,19 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
-from itinera.agents.expert import Expert
+from itinera.agents.oracle import Expert
+from itinera.analysis.coverage import Curve, Seen, curve
+from itinera.analysis.visibility import FLOOR, RELEASED, Seeing, seen_along, together
 from itinera.builders.hearth import Home, Tasks, build_home, tasks_of
 from itinera.builders.joining import Joining, join_scene
-from itinera.builders.season import IN_ALL, paths_of, public_season, role_of
-from itinera.builders.touring import Touring, tour_scene
-from itinera.records import Walk
-from itinera.reports.coverage_figures import Printed, draw_observed
+from itinera.builders.tours import Touring, tour_scene
+from itinera.hearth.season import IN_ALL, paths_of, public_season, role_of
+from itinera.records import Rollout
+from itinera.reports.charts.coverage import Printed, draw_observed
 from itinera.reports.tables import Grid, drawn
-from itinera.runs.walk import walk
-from itinera.seeds import generator
-from itinera.simulators.ground_walk import GroundWalk
-from itinera.studies.coverage import Curve, Seen, curve
-from itinera.studies.observing import FLOOR, RELEASED, Seeing, seen_along, together
+from itinera.runs.rollout import walk
+from itinera.seeding import generator
+from itinera.simulators.ground import GroundSimulator
 from itinera.tasks import Episode, Protocol, Split, Tour
 from itinera.tasks.protocol import IVLN_CE, IVLN_CE_TEST
 from itinera.worlds import World
@@ -67,7 +67,7 @@ PRINTED = (
 # The walks of a house, by data set.
 
 
-def walks_in(home: Home, tasks: Tasks, world: World, journeys: int) -> dict[str, list[Walk]]:
+def walks_in(home: Home, tasks: Tasks, world: World, journeys: int) -> dict[str, list[Rollout]]:
     split = Split(SPLIT, tasks.on_ground, protocol="r2r-ce")
     found = {
         "tours": toured(split, world, Touring(order="end-to-start", tours=1), IVLN_CE),
@@ -91,17 +91,17 @@ def with_fewer_paths(split: Split) -> Split:
     return Split(split.name, tuple(e for e in split.episodes if e.path_id in kept), protocol=split.protocol)
 
 
-def toured(split: Split, world: World, touring: Touring, protocol: Protocol) -> list[Walk]:
+def toured(split: Split, world: World, touring: Touring, protocol: Protocol) -> list[Rollout]:
     """One walk through each set of paths: its other tours ask for the same ways in other words."""
     groups = tour_scene(split, world.id, {world.id: world}, touring)
     return [walked([split.by_id[name] for name in group.tours[0]], world, protocol) for group in groups]
 
 
-def walked(episodes: Sequence[Episode], world: World, protocol: Protocol) -> Walk:
+def walked(episodes: Sequence[Episode], world: World, protocol: Protocol) -> Rollout:
     """The expert's walk through the episodes, led from each to the next as the protocol says."""
     tour = Tour("-".join(episode.id for episode in episodes), world.id, tuple(episode.id for episode in episodes))
     expert = Expert(episodes, {world.id: world}, protocol, tours=[tour])
-    return walk(expert, GroundWalk.for_protocol(protocol), world, tour, episodes, protocol=protocol, seed=0)
+    return walk(expert, GroundSimulator.for_protocol(protocol), world, tour, episodes, protocol=protocol, seed=0)
 
 
 # What they show.

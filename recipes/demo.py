@@ -34,11 +34,11 @@ from itinera.cli.main import main as itinera
 from itinera.cli.output import progress
 from itinera.formats import ivln, pointnav, vlnce
 from itinera.formats.bundles import read_scores
-from itinera.formats.files import atomic_write
+from itinera.formats.io import atomic_write
 from itinera.reports.breakdown import failures
-from itinera.reports.contest import contests
+from itinera.reports.page.contest import contests
 from itinera.reports.summary import summarise
-from itinera.runs.parallel import in_processes
+from itinera.runs.process_map import in_processes
 from itinera.tasks import Split
 
 Command = tuple[str, ...]  # what is typed after `itinera`; "> FILE" at its end keeps what it prints
@@ -307,7 +307,7 @@ def compile_ahead() -> None:
     """Plan a drive round a corner of an empty room, so that the code that plans drives is there when it is needed."""
     import numpy as np
 
-    from itinera.planners.fastest import fastest
+    from itinera.planners.motion.fastest import fastest
     from itinera.worlds.grid import Grid
 
     walls = np.ones((60, 60), dtype=bool)
@@ -319,26 +319,30 @@ def compile_ahead() -> None:
 def main() -> None:
     began = time.monotonic()
 
-    def begin(what: str) -> None:
+    def start_episode(what: str) -> None:
         print(f"\n[{time.monotonic() - began:3.0f} s] {what}", flush=True)
 
-    begin("A first house. All code is compiled the first time it is used, which takes most of a minute.")
+    start_episode("A first house. All code is compiled the first time it is used, which takes most of a minute.")
     do(beginning())
-    begin("Six houses that no agent was trained in.")
+    start_episode("Six houses that no agent was trained in.")
     for command in houses():
         print(f"$ {line_of(command)}", flush=True)
         if typed(command):  # which tells itself how far it is, and whether it is done already
             raise SystemExit("Stopped; `make demo` goes on from here.")
     write_some()
-    begin("Agents walk: from viewpoint to viewpoint, on the ground in steps of 25 cm, to a point as fast as can be.")
+    start_episode(
+        "Agents walk: from viewpoint to viewpoint, on the ground in steps of 25 cm, to a point as fast as can be."
+    )
     do(walking())
-    begin("Walks are scored. Agents walk in tours. Which skills have they? Sentences are added, to see what changes.")
+    start_episode(
+        "Walks are scored. Agents walk in tours. Which skills have they? Sentences are added, to see what changes."
+    )
     do(scoring())
-    begin("Who is better? What became of the failures?")
+    start_episode("Who is better? What became of the failures?")
     do(looking(*worth_seeing()))
-    begin("One page about it all.")
+    start_episode("One page about it all.")
     do(telling())
-    begin("Done.")
+    start_episode("Done.")
     Console().print(table())
     print(
         "\nWhere to look:"

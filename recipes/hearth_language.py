@@ -25,19 +25,19 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from itinera.agents.reader import Reader
+from itinera.agents.rule_based import Reader
 from itinera.builders.hearth import Home, build_home, paths_in
-from itinera.builders.paths import EDGES, SHORTEST
-from itinera.builders.season import IN_ALL, role_of
-from itinera.houses.outlook import Outlook
-from itinera.houses.vocabulary import COLOUR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, words_for
-from itinera.houses.wording import DETAILS, describe
+from itinera.builders.path_sampling import EDGES, SHORTEST
+from itinera.hearth.language.generate import DETAILS, describe
+from itinera.hearth.language.scene_description import Outlook
+from itinera.hearth.language.vocabulary import COLOUR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, words_for
+from itinera.hearth.season import IN_ALL, role_of
 from itinera.reports.tables import Grid, drawn
-from itinera.seeds import generator
-from itinera.simulators.graph_walk import GraphWalk
+from itinera.seeding import generator
+from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import STOP
 from itinera.stats import interval
-from itinera.tasks import Brief
+from itinera.tasks import Instruction
 from itinera.worlds import Pose
 
 RADIUS = 3.0  # metres
@@ -83,12 +83,12 @@ def without_turns(text: str) -> str:
     return re.sub(r"\s+", " ", left)
 
 
-def followed(text: str, start: Pose, walk: GraphWalk, home: Home) -> str:
+def followed(text: str, start: Pose, walk: GraphSimulator, home: Home) -> str:
     """Where the reader of a text stops."""
     reader = Reader()
-    reader.enter(generator(0))
-    reader.begin(Brief(text))
-    seen = walk.start(home.world, start)
+    reader.reset(generator(0))
+    reader.start_episode(Instruction(text))
+    seen = walk.reset(home.world, start)
     for _ in range(LONGEST):
         action = reader.act(seen)
         if action == STOP:
@@ -101,7 +101,7 @@ def outcomes(home: Home, told: Sequence[Told], rng: np.random.Generator) -> Iter
     """For each instruction, how often each reading of it and each kind of chance reaches the goal."""
     graph = home.graph
     masked = without_things({item.name for item in home.house.items})
-    walk = GraphWalk(sights={home.world.id: home.outlooks})
+    walk = GraphSimulator(sights={home.world.id: home.outlooks})
     for one in told:
         texts = (one.text, masked(one.text), without_turns(one.text), another(one, told, home, rng).text)
         ends = [followed(text, Pose(one.path[0], one.heading), walk, home) for text in texts]
@@ -119,8 +119,8 @@ def another(one: Told, told: Sequence[Told], home: Home, rng: np.random.Generato
 
 def wandered(start: str, moves: int, outlooks: Mapping[str, Outlook], rng: np.random.Generator) -> str:
     for _ in range(moves):
-        ways = outlooks[start].ways
-        start = ways[int(rng.integers(len(ways)))].node
+        candidates = outlooks[start].candidates
+        start = candidates[int(rng.integers(len(candidates)))].node
     return start
 
 

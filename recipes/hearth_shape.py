@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
+from itinera.analysis.datasets import describe
 from itinera.formats import matterport, r2r
 from itinera.reports.tables import Grid, drawn
-from itinera.studies.datasets import describe
 from itinera.tasks import Episode, Split
 from itinera.worlds import NavGraph, World
 

@@ -24,7 +24,7 @@ from rich.progress import track
 from rich.table import Table
 from scipy.special import betainc, expit, logit
 
-from itinera.seeds import generator
+from itinera.seeding import generator
 from itinera.stats import Interval, clustered, interval
 
 Floats = NDArray[np.float64]

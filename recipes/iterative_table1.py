@@ -22,7 +22,7 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from itinera.builders.touring import OrderedPaths, tour_scene
+from itinera.builders.tours import OrderedPaths, tour_scene
 from itinera.formats import graphs, matterport, r2r, vlnce
 from itinera.records.snapping import snap_rows
 from itinera.reports.tables import Grid, drawn

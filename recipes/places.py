@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from itinera.agents.neural.models import Card, card_of
-from itinera.agents.neural.vocabulary import Vocabulary
 from itinera.builders.ablations import ablated
 from itinera.builders.joining import Joining, join
-from itinera.builders.touring import tour_scene
+from itinera.builders.tours import tour_scene
 from itinera.formats import matterport, r2r, reverie, rooms
-from itinera.formats.season import BOXES
-from itinera.learning.atlas import Atlas, atlas_of
-from itinera.learning.lessons import Lessons, lessons_of
-from itinera.seeds import generator
-from itinera.simulators.views import annotated_views, frequent_names
-from itinera.tasks import Brief, Episode, Split, Tour
+from itinera.formats.hearth_season import BOXES
+from itinera.policies.checkpoint import Card, card_of
+from itinera.policies.tokenizer import Vocabulary
+from itinera.seeding import generator
+from itinera.simulators.view_features import annotated_views, frequent_names
+from itinera.tasks import Episode, Instruction, Split, Tour
+from itinera.training.dataset import Lessons, lessons_of
+from itinera.training.vector_env import Atlas, atlas_of
 from itinera.worlds import Pose, World
 
 REACH = 10.0  # metres, of what is seen farther off
@@ -103,7 +103,7 @@ def _places(
     names = frequent_names({id: worlds[id] for id in ids if id in training}, OBJECTS) if "objects" in seen else ()
     views = annotated_views(worlds, names, reach=REACH) if seen else None
     atlas = atlas_of(worlds, views, around=around)
-    vocabulary = Vocabulary.of(episode.brief.text for episode in splits["train"].episodes)
+    vocabulary = Vocabulary.of(episode.instruction.text for episode in splits["train"].episodes)
     return Places(name, worlds, splits, () if views is None else views.columns, atlas, vocabulary)
 
 
@@ -121,7 +121,9 @@ def joined_split(split: Split, worlds: Mapping[str, World], joining: Joining) ->
         for k, text in enumerate(journey.texts):
             start = Pose(journey.path[0], journey.heading)
             goal, path = (journey.path[-1],), journey.path
-            episodes.append(Episode(f"{number}_{k}", journey.world_id, start, goal, path, Brief(text), str(number)))
+            episodes.append(
+                Episode(f"{number}_{k}", journey.world_id, start, goal, path, Instruction(text), str(number))
+            )
     return Split(split.name, tuple(episodes), protocol="r4r")
 
 

@@ -38,7 +38,7 @@ from itinera.metrics import Attempts
 from itinera.metrics.efficiency import path_length, spl
 from itinera.metrics.fidelity import cls
 from itinera.metrics.reaching import navigation_error, success
-from itinera.seeds import generator
+from itinera.seeding import generator
 from itinera.worlds import NavGraph, Ragged, World
 
 Integers = NDArray[np.int64]

@@ -24,14 +24,14 @@ from pathlib import Path
 from rich.console import Console
 
 from itinera.formats import fgr2r, matterport, reverie, rooms, rxr
-from itinera.formats.season import BOXES, files_of
+from itinera.formats.hearth_season import BOXES, files_of
 from itinera.reports.tables import Grid, drawn
-from itinera.simulators.ways import ways_of
-from itinera.studies.cutting import CUTTING_RULES, Cuttings, cut
-from itinera.studies.seeking_objects import unknown_names
-from itinera.studies.skill import design, graph_of
-from itinera.studies.skills import Variant, named, skill_table
-from itinera.studies.tally import Tally
+from itinera.simulators.candidates import graph_candidates
+from itinera.skills.filter_counts import Tally
+from itinera.skills.objects import unknown_names
+from itinera.skills.registry import Variant, named, skill_table
+from itinera.skills.trials import design, graph_of
+from itinera.skills.truncation import CUTTING_RULES, Cuttings, cut
 from itinera.tasks import Split
 from itinera.worlds import World
 
@@ -63,7 +63,8 @@ def hearth(season: Path) -> tuple[Split, dict[str, World]]:
 def counted(cuttings: Cuttings, worlds: Mapping[str, World], variant: Variant, names: list[str]) -> Grid:
     """What was kept of the candidates of each skill, and below what every filter dropped."""
     orders = {
-        name: {node: ways.nodes for node, ways in ways_of(graph_of(world)).items()} for name, world in worlds.items()
+        name: {node: ways.nodes for node, ways in graph_candidates(graph_of(world)).items()}
+        for name, world in worlds.items()
     }
     table = skill_table(variant, orders=orders)
     rows = told("cuts", cuttings.tally, "–")

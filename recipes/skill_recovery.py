@@ -26,9 +26,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from itinera.seeds import generator
+from itinera.seeding import generator
 from itinera.stats import fit_mixed, paired_effect
-from itinera.stats.student import quantile
+from itinera.stats._t_distribution import quantile
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -25,15 +25,15 @@ from rich.console import Console
 
 import hearth_skills
 import places
-from itinera.agents.neural import envdrop, follower, hamt, rcm
-from itinera.agents.neural.models import encode, new_model
-from itinera.formats.files import atomic_write
-from itinera.learning.courses import imitation
-from itinera.learning.lessons import Shuffle
-from itinera.learning.memory import keep_memory
-from itinera.learning.progress import Log
-from itinera.learning.training import Chance, Schedule, train
-from itinera.runs.parallel import in_processes
+from itinera.formats.io import atomic_write
+from itinera.policies import envdrop, follower, hamt, rcm
+from itinera.policies.checkpoint import encode, new_model
+from itinera.runs.process_map import in_processes
+from itinera.training.dataset import Shuffle
+from itinera.training.malloc import keep_memory
+from itinera.training.objectives import imitation
+from itinera.training.progress import Log
+from itinera.training.trainer import Chance, Schedule, train
 
 # Kind, sizes, learning rate and steps that one core makes in a minute, about, by the agent's name.
 AGENTS: dict[str, tuple[str, Any, float, int]] = {
@@ -55,11 +55,11 @@ class Job:
     kind: str
     seed: int
     minutes: float
-    brief: bool = False
+    instruction: bool = False
 
     @property
     def name(self) -> str:
-        return f"{self.kind}-{'brief' if self.brief else self.seed}"
+        return f"{self.kind}-{'instruction' if self.instruction else self.seed}"
 
 
 def learn(out: Path, season: Path, job: Job) -> Path:
@@ -104,7 +104,7 @@ def main(
     console = Console(width=120)
     season, out = places.built(season), out / f"{minutes:g} minutes"
     jobs = [Job(kind, seed, minutes) for kind in AGENTS for seed in range(seeds)]
-    jobs += [Job(kind, 0, BRIEFLY * minutes, brief=True) for kind in AGENTS]
+    jobs += [Job(kind, 0, BRIEFLY * minutes, instruction=True) for kind in AGENTS]
     made = dict(in_processes(partial(learn, out, season), jobs, workers=workers))
     models = {job.name: made[k] for k, job in enumerate(jobs)}
     trials = out / "trials.jsonl"

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 
 from itinera.formats import ivln, matterport, r2r
-from itinera.records import Logbook, Trajectory
-from itinera.seeds import generator
-from itinera.tasks import Brief, Episode, Split, Tour
+from itinera.records import Predictions, Trajectory
+from itinera.seeding import generator
+from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import NavGraph, Pose, World
 
 SEED = 7
@@ -72,7 +72,7 @@ def episodes(world: World, first_path: int, rng: np.random.Generator) -> Iterabl
                 start=Pose(start, graph.heading(way[0], way[1])),
                 goals=(goal,),
                 reference=way,
-                brief=Brief(words),
+                instruction=Instruction(words),
                 path_id=str(path_id),
                 stated_distance=round(float(graph.along(way).sum()), 2),
             )
@@ -136,14 +136,14 @@ def any_neighbour(graph: NavGraph, room: str, rng: np.random.Generator) -> str:
     return doors[int(rng.integers(len(doors)))]
 
 
-def walks(name: str, split: Split, worlds: Mapping[str, World]) -> Logbook:
+def walks(name: str, split: Split, worlds: Mapping[str, World]) -> Predictions:
     """An agent's walks. Each episode has a random stream of its own, so their order does not matter."""
     trajectories = []
     for episode in split.episodes:
         rng = generator(SEED, "demo", name, episode.id)
         places = AGENTS[name](graph_of(worlds[episode.world_id]), episode, rng)
         trajectories.append(Trajectory(episode.id, tuple(places)))
-    return Logbook.alone(name, tuple(trajectories))
+    return Predictions.from_trajectories(name, tuple(trajectories))
 
 
 def graph_of(world: World) -> NavGraph:
@@ -168,7 +168,7 @@ def write_benchmark(folder: Path) -> None:
     r2r.write_split(folder / "tasks.json", split)
     ivln.write_tours(folder / "tours.json", {split.name: tours(split)})
     for name in AGENTS:
-        r2r.write_walks(folder / f"{name}.json", walks(name, split, worlds))
+        r2r.write_predictions(folder / f"{name}.json", walks(name, split, worlds))
 
 
 def main() -> None:

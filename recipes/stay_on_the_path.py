@@ -33,19 +33,19 @@ from rich.console import Console
 from rich.table import Table
 
 import places
-from itinera.agents.neural.models import Model, encode, new_model, read_model
-from itinera.agents.neural.rcm import SMALL
-from itinera.formats.files import atomic_write
-from itinera.learning.courses import halving, imitation, reinforcement
-from itinera.learning.lessons import Lessons, Shuffle
-from itinera.learning.losses import ActorCritic
-from itinera.learning.memory import keep_memory
-from itinera.learning.progress import Log
-from itinera.learning.rewards import fidelity_oriented, goal_oriented
-from itinera.learning.scores import Scores, evaluate
-from itinera.learning.teachers import along_path, to_goal
-from itinera.learning.training import Chance, Schedule, train
-from itinera.runs.parallel import in_processes
+from itinera.formats.io import atomic_write
+from itinera.policies.checkpoint import Model, encode, new_model, read_model
+from itinera.policies.rcm import SMALL
+from itinera.runs.process_map import in_processes
+from itinera.training.dataset import Lessons, Shuffle
+from itinera.training.evaluation import Scores, evaluate
+from itinera.training.experts import along_path, to_goal
+from itinera.training.losses import ActorCritic
+from itinera.training.malloc import keep_memory
+from itinera.training.objectives import halving, imitation, reinforcement
+from itinera.training.progress import Log
+from itinera.training.rewards import fidelity_oriented, goal_oriented
+from itinera.training.trainer import Chance, Schedule, train
 
 STEPS_A_MINUTE = 260  # of training, about, on one core
 BATCH = 64  # walkers

@@ -23,10 +23,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from itinera.analysis.datasets import Description, describe
 from itinera.builders.joining import join
 from itinera.formats import matterport, r2r
-from itinera.studies.datasets import Description, describe
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose, World
 
 PRINTED = {
@@ -59,7 +59,7 @@ def joined(split: Split, worlds: Mapping[str, World]) -> Split:
                     start=start,
                     goals=journey.path[-1:],
                     reference=journey.path,
-                    brief=Brief(text),
+                    instruction=Instruction(text),
                     path_id=str(number),
                     stated_distance=journey.length,
                 )

@@ -28,21 +28,21 @@ from rich.console import Console
 from rich.table import Table
 
 import places
-from itinera.agents.neural import hamt
-from itinera.agents.neural.models import Model, encode, new_model, read_model
-from itinera.agents.neural.tour_hamt import ROWS, Switches
-from itinera.formats.files import atomic_write
-from itinera.learning.courses import imitation
-from itinera.learning.inflection import inflected_cloning
-from itinera.learning.lessons import Lessons, Shuffle
-from itinera.learning.losses import cloning
-from itinera.learning.memory import keep_memory
-from itinera.learning.progress import Log
-from itinera.learning.scores import Scores
-from itinera.learning.teachers import to_goal
-from itinera.learning.touring import TourShuffle, evaluate_tours, tour_lesson, tours_of
-from itinera.learning.training import Chance, Lesson, Schedule, train
-from itinera.runs.parallel import in_processes
+from itinera.formats.io import atomic_write
+from itinera.policies import hamt
+from itinera.policies.checkpoint import Model, encode, new_model, read_model
+from itinera.policies.tour_hamt import ROWS, Switches
+from itinera.runs.process_map import in_processes
+from itinera.training.dataset import Lessons, Shuffle
+from itinera.training.evaluation import Scores
+from itinera.training.experts import to_goal
+from itinera.training.inflection_weighting import inflected_cloning
+from itinera.training.losses import cloning
+from itinera.training.malloc import keep_memory
+from itinera.training.objectives import imitation
+from itinera.training.progress import Log
+from itinera.training.tours import TourShuffle, evaluate_tours, tour_lesson, tours_of
+from itinera.training.trainer import Chance, Lesson, Schedule, train
 
 EPISODES_A_MINUTE, TOURS_A_MINUTE = 120, 36  # steps of training, about, on one core
 BATCH, LANES = 64, 8  # episodes at once, and tours at once

@@ -20,20 +20,20 @@ import msgspec
 import torch
 
 import places
-from itinera.agents.neural import envdrop, follower, hamt, rcm, tour_hamt
-from itinera.agents.neural.models import Model, encode, new_model, read_model
-from itinera.formats.files import atomic_write
-from itinera.learning.courses import halving, imitation, reinforcement
-from itinera.learning.inflection import inflected_cloning
-from itinera.learning.lessons import Shuffle
-from itinera.learning.memory import keep_memory
-from itinera.learning.progress import Log
-from itinera.learning.rewards import fidelity_oriented, goal_oriented
-from itinera.learning.scores import Scores, evaluate
-from itinera.learning.teachers import to_goal
-from itinera.learning.touring import TourShuffle, evaluate_tours, tour_lesson, tours_of
-from itinera.learning.training import Chance, Lesson, Schedule, train
-from itinera.runs.parallel import in_processes
+from itinera.formats.io import atomic_write
+from itinera.policies import envdrop, follower, hamt, rcm, tour_hamt
+from itinera.policies.checkpoint import Model, encode, new_model, read_model
+from itinera.runs.process_map import in_processes
+from itinera.training.dataset import Shuffle
+from itinera.training.evaluation import Scores, evaluate
+from itinera.training.experts import to_goal
+from itinera.training.inflection_weighting import inflected_cloning
+from itinera.training.malloc import keep_memory
+from itinera.training.objectives import halving, imitation, reinforcement
+from itinera.training.progress import Log
+from itinera.training.rewards import fidelity_oriented, goal_oriented
+from itinera.training.tours import TourShuffle, evaluate_tours, tour_lesson, tours_of
+from itinera.training.trainer import Chance, Lesson, Schedule, train
 
 KEPT = Path(__file__).parents[1] / "src" / "itinera" / "agents" / "neural" / "trained"
 DRAFTS = Path(".learning/trained")

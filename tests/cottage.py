@@ -13,10 +13,10 @@ import math
 
 import numpy as np
 
-from itinera.houses.build import House
-from itinera.houses.item import Item
-from itinera.houses.plan import OUTSIDE, Flight, Passage, Plan, PlannedRoom, Window
-from itinera.houses.solids import Solids
+from itinera.hearth.build import House
+from itinera.hearth.geometry.solids import Solids
+from itinera.hearth.item import Item
+from itinera.hearth.layout.plan import OUTSIDE, Flight, Passage, Plan, PlannedRoom, Window
 from itinera.worlds import NavGraph, Room, World
 
 

@@ -17,11 +17,11 @@ import numpy as np
 
 from drawn import graph
 from itinera.agents.agent import Agent
-from itinera.houses.outlook import Outlook, Thing, Way
-from itinera.records.leaning import Leaning
-from itinera.runs.asking import Panel
-from itinera.simulators.graph_walk import GraphWalk
-from itinera.tasks import Brief, Episode
+from itinera.hearth.language.scene_description import Outlook, Thing, Way
+from itinera.records.action_probabilities import Leaning
+from itinera.runs.probing import Panel
+from itinera.simulators.graph import GraphSimulator
+from itinera.tasks import Episode, Instruction
 from itinera.tasks.trial import Trial
 from itinera.worlds import NavGraph, Pose, Room, World
 
@@ -40,7 +40,7 @@ WALK = ("a", "b", "c")
 
 def sight(graph: NavGraph, node: str) -> Outlook:
     """What is told of a node: a hall with a red sofa to the north, and ways on."""
-    ways = [
+    candidates = [
         Way(
             other,
             graph.heading(node, other),
@@ -51,7 +51,7 @@ def sight(graph: NavGraph, node: str) -> Outlook:
         )
         for other in graph.neighbours(node)
     ]
-    return Outlook(node, LABELS[node], (Thing("sofa", "red", "", math.pi / 2, 2.5, 1.8),), tuple(ways), ())
+    return Outlook(node, LABELS[node], (Thing("sofa", "red", "", math.pi / 2, 2.5, 1.8),), tuple(candidates), ())
 
 
 SIGHTS = {name: {node: sight(GRAPH, node) for node in GRAPH.nodes} for name in SCENES}
@@ -82,7 +82,7 @@ def trial(
     text = "Go straight. Go straight." + {"intervention": f" {sentence}", "control": "", "ahead": " Go straight."}[arm]
     own = {"intervention": name, "control": f"{name}.control", "ahead": f"{name}.ahead"}[arm]
     target = {**target, "edges": 1} if arm == "ahead" else target
-    episode = Episode(own, world, Pose(walk[0], 0.0), walk[-1:], tuple(walk), Brief(text), path_id=path)
+    episode = Episode(own, world, Pose(walk[0], 0.0), walk[-1:], tuple(walk), Instruction(text), path_id=path)
     return Trial(own, skill, arm, "" if arm == "control" else f"{name}.control", episode, target, f"{world}.{path}")
 
 
@@ -110,4 +110,4 @@ def leaning(of: Trial, **shares: float) -> Leaning:
 def panel(agent: Callable[[], Agent]) -> Panel:
     """One agent for all trials, as a worker makes it."""
     one = agent()
-    return Panel(lambda trial: one, GraphWalk(sights=SIGHTS), WORLDS)
+    return Panel(lambda trial: one, GraphSimulator(sights=SIGHTS), WORLDS)

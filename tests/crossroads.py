@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from itinera.records.leaning import Leaning
-from itinera.studies.cutting import Cut
-from itinera.tasks import Brief, Episode
+from itinera.records.action_probabilities import Leaning
+from itinera.skills.truncation import Cut
+from itinera.tasks import Episode, Instruction
 from itinera.worlds import NavGraph, Pose, World
 
 
@@ -31,7 +31,7 @@ def cut_at(
 ) -> Cut:
     """An episode cut after these nodes; its own path goes on to "end"."""
     path = (*nodes, "end")
-    source = Episode(name, world_id, Pose(nodes[0]), path[-1:], path, Brief("Go on and on."), path_id="7")
+    source = Episode(name, world_id, Pose(nodes[0]), path[-1:], path, Instruction("Go on and on."), path_id="7")
     return Cut(source, nodes, text, ahead, edges)
 
 

@@ -21,8 +21,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from itinera.metrics import Attempts
-from itinera.records import Ending, Logbook, Trajectory
-from itinera.tasks import Brief, Episode, Split, Tour
+from itinera.records import Ending, Predictions, Trajectory
+from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import Euclidean, NavGraph, Pose, Ragged, Space, World
 from twins import Distance, looked_up, straight
 
@@ -58,7 +58,7 @@ STREET = """
 
 def episode(name: str, reference: Sequence[Any], *, goals: Sequence[Any] | None = None, **fields: Any) -> Episode:
     """The task to walk the reference; in world "house" unless `world_id` says otherwise."""
-    fields = {"world_id": "house", "start": Pose(reference[0]), "brief": Brief("go"), **fields}
+    fields = {"world_id": "house", "start": Pose(reference[0]), "brief": Instruction("go"), **fields}
     return Episode(id=name, reference=reference, goals=reference[-1:] if goals is None else goals, **fields)
 
 
@@ -68,10 +68,12 @@ def split(references: Mapping[str, Sequence[Any]], *tours: Sequence[str]) -> Spl
     return Split("drawn", episodes, tuple(Tour(str(k), "house", tuple(ids)) for k, ids in enumerate(tours)))
 
 
-def logbook(walks: Mapping[str, Sequence[Any]], *, unfinished: Sequence[str] = ()) -> Logbook:
+def predictions(walks: Mapping[str, Sequence[Any]], *, unfinished: Sequence[str] = ()) -> Predictions:
     """A logbook of these walks; those named unfinished never said stop."""
     endings = {name: Ending.OUT_OF_STEPS if name in unfinished else Ending.STOPPED for name in walks}
-    return Logbook.alone("walks.json", tuple(Trajectory(n, walk, ending=endings[n]) for n, walk in walks.items()))
+    return Predictions.from_trajectories(
+        "walks.json", tuple(Trajectory(n, walk, ending=endings[n]) for n, walk in walks.items())
+    )
 
 
 def attempts(

@@ -11,10 +11,10 @@ from functools import cache
 
 import numpy as np
 
-from itinera.houses.build import House
-from itinera.houses.item import Item
-from itinera.houses.outlook import Outlook, outlooks
-from itinera.houses.plan import Passage, Plan, PlannedRoom
+from itinera.hearth.build import House
+from itinera.hearth.item import Item
+from itinera.hearth.language.scene_description import Outlook, outlooks
+from itinera.hearth.layout.plan import Passage, Plan, PlannedRoom
 from itinera.worlds import Array, NavGraph, Room, SeenObject
 from itinera.worlds.mesh import Mesh
 

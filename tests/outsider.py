@@ -76,9 +76,9 @@ def main():
         for array in asked.get("observation", {}).get("arrays", []):
             sys.stdin.buffer.read(array["bytes"])
         if asked["ask"] == "hello":
-            say(json.dumps({"version": 1, "weighs": len(sys.argv) > 1}))
-        elif asked["ask"] == "weigh":
-            say('{"weights": [0.5, 0.5]}')
+            say(json.dumps({"version": 1, "action_probabilities": len(sys.argv) > 1}))
+        elif asked["ask"] == "action_probabilities":
+            say('{"probabilities": [0.5, 0.5]}')
         elif asked["ask"] == "act":
             DEEDS[word]()
         else:

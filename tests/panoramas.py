@@ -1,5 +1,5 @@
 """Matterport's simulator and the agents' use of it in plain Python, rule by rule, in R2R's frame: headings are 0 along
-+y and grow clockwise. The twin of `itinera.simulators.graph_walk`.
++y and grow clockwise. The twin of `itinera.simulators.graph`.
 """
 
 from __future__ import annotations

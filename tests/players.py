@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from itinera.errors import BadArgument
-from itinera.runs.crew import Crew
-from itinera.simulators.graph_walk import GraphWalk
+from itinera.rendering.rasterizer import CHANNELS
+from itinera.runs.config import Crew
+from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import STOP, Observation
-from itinera.tasks import Brief
+from itinera.tasks import Instruction
 from itinera.worlds import NavGraph, World
-from itinera.worlds.raster import CHANNELS
 
 STREETS = {"house": "abcdef", "hut": "pqrst"}  # 2 m from node to node
 
@@ -27,7 +27,7 @@ STREETS = {"house": "abcdef", "hut": "pqrst"}  # 2 m from node to node
 def crew(agent: Callable[[], Any]) -> Crew:
     """An agent on two short streets, as a worker makes it."""
     worlds = {name: World(name, _street(nodes)) for name, nodes in STREETS.items()}
-    return Crew(agent(), GraphWalk(), worlds)
+    return Crew(agent(), GraphSimulator(), worlds)
 
 
 def _street(nodes: str) -> NavGraph:
@@ -46,16 +46,16 @@ def dying_crew() -> Crew:
 class Still:
     """Stays where it is."""
 
-    def enter(self, rng: np.random.Generator) -> None:
+    def reset(self, rng: np.random.Generator) -> None:
         self.rng = rng
 
-    def begin(self, brief: Brief) -> None:
-        self.brief = brief
+    def start_episode(self, instruction: Instruction) -> None:
+        self.instruction = instruction
 
     def act(self, observation: Observation) -> Any:
         return STOP
 
-    def watch(self, observation: Observation) -> None:
+    def observe(self, observation: Observation) -> None:
         pass
 
 
@@ -63,35 +63,35 @@ class Wanderer(Still):
     """Goes anywhere, and stops one time in six."""
 
     def act(self, observation: Observation) -> Any:
-        assert observation.ways is not None
-        ways = len(observation.ways.nodes)
-        return STOP if self.rng.random() < 1 / 6 else int(self.rng.integers(1, ways + 1))
+        assert observation.candidates is not None
+        candidates = len(observation.candidates.nodes)
+        return STOP if self.rng.random() < 1 / 6 else int(self.rng.integers(1, candidates + 1))
 
-    def weigh(self, observation: Observation) -> Any:
-        assert observation.ways is not None
-        ways = len(observation.ways.nodes)
-        return np.array([1 / 6, *np.full(ways, 5 / 6 / ways)])
+    def action_probabilities(self, observation: Observation) -> Any:
+        assert observation.candidates is not None
+        candidates = len(observation.candidates.nodes)
+        return np.array([1 / 6, *np.full(candidates, 5 / 6 / candidates)])
 
 
 class Scripted(Still):
     """Goes to the nodes listed for the words it is given, then stops; keeps a diary of all it is shown."""
 
-    def __init__(self, ways: Mapping[str, Sequence[str]]) -> None:
-        self.ways = ways
+    def __init__(self, candidates: Mapping[str, Sequence[str]]) -> None:
+        self.candidates = candidates
         self.diary: list[tuple[str, str]] = []
         self.seen: list[Observation] = []
 
-    def begin(self, brief: Brief) -> None:
-        self.left = list(self.ways.get(brief.text, ()))
-        self.diary.append(("begin", brief.text))
+    def start_episode(self, instruction: Instruction) -> None:
+        self.left = list(self.candidates.get(instruction.text, ()))
+        self.diary.append(("start_episode", instruction.text))
 
     def act(self, observation: Observation) -> Any:
         self._note("act", observation)
-        assert observation.ways is not None
-        return 1 + observation.ways.nodes.index(self.left.pop(0)) if self.left else STOP
+        assert observation.candidates is not None
+        return 1 + observation.candidates.nodes.index(self.left.pop(0)) if self.left else STOP
 
-    def watch(self, observation: Observation) -> None:
-        self._note("watch", observation)
+    def observe(self, observation: Observation) -> None:
+        self._note("observe", observation)
 
     def _note(self, how: str, observation: Observation) -> None:
         self.diary.append((how, str(observation.place)))
@@ -101,8 +101,8 @@ class Scripted(Still):
 class Misbehaving(Wanderer):
     """Wanders, but the words "crash", "leave", "hang" and the like are taken at their word."""
 
-    def begin(self, brief: Brief) -> None:
-        self.word = brief.text
+    def start_episode(self, instruction: Instruction) -> None:
+        self.word = instruction.text
 
     def act(self, observation: Observation) -> Any:
         deeds = {
@@ -146,9 +146,9 @@ class Misbehaving(Wanderer):
 class Obedient(Misbehaving):
     """Misbehaves when told so, and otherwise stays."""
 
-    def begin(self, brief: Brief) -> None:
-        super().begin(brief)
-        self.idle = brief.text in ("stay", "stop")
+    def start_episode(self, instruction: Instruction) -> None:
+        super().start_episode(instruction)
+        self.idle = instruction.text in ("stay", "stop")
 
     def act(self, observation: Observation) -> Any:
         return STOP if self.idle else super().act(observation)
@@ -165,11 +165,11 @@ class Witness(Still):
     """Fails with what it is shown."""
 
     def act(self, observation: Observation) -> Any:
-        views, frame, sight = observation.views, observation.frame, observation.sight
+        views, frame, description = observation.views, observation.frame, observation.description
         seen = [] if views is None else [f"views {views.shape} {views.sum():.4g}"]
         if frame is not None:
             seen += [f"{name} {array.shape}" for name in CHANNELS if len(array := getattr(frame, name))]
-        raise RuntimeError(", ".join([*seen, *([] if sight is None else ["a sight"])]) or "nothing")
+        raise RuntimeError(", ".join([*seen, *([] if description is None else ["a sight"])]) or "nothing")
 
 
 class Telling(Still):

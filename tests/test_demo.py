@@ -16,7 +16,7 @@ import typer
 
 from itinera.cli.main import app
 from itinera.formats.bundles import read_scores
-from itinera.formats.printed import Findings, read_printed
+from itinera.formats.report_json import Findings, read_printed
 from itinera.reports.comparison import compare
 
 ROOT = Path(__file__).parents[1]

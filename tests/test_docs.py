@@ -30,7 +30,7 @@ import typer
 
 from itinera import stats
 from itinera.cli.main import app, main
-from itinera.formats import bundles, catalogue
+from itinera.formats import bundles, catalog
 from itinera.metrics import SUITES, conformance
 from itinera.metrics.suites import paper
 from itinera.reports.comparison import compare
@@ -423,9 +423,9 @@ def test_every_protocol_is_in_the_table():
 
 def test_every_format_has_a_section_and_a_row():
     text = (DOCS / "formats.md").read_text(encoding="utf-8")
-    assert sorted(re.findall(r"^### (.+)$", text, re.MULTILINE)) == sorted(catalogue.BY_NAME)
+    assert sorted(re.findall(r"^### (.+)$", text, re.MULTILINE)) == sorted(catalog.BY_NAME)
     listed = [re.match(r"\[`(.+?)`\]", row[0]) for row in rows_after(DOCS / "formats.md", "format")[1:]]
-    assert sorted(found[1] for found in listed if found) == sorted(catalogue.BY_NAME)
+    assert sorted(found[1] for found in listed if found) == sorted(catalog.BY_NAME)
 
 
 FORMAT_EXAMPLES = [block for block in blocks(DOCS / "formats.md") if block.title]
@@ -435,8 +435,8 @@ FORMAT_EXAMPLES = [block for block in blocks(DOCS / "formats.md") if block.title
 def test_every_example_of_a_format_is_recognised_and_read(block, tmp_path):
     file = write(block, tmp_path)
     place = file if file.parent == tmp_path else file.parent
-    assert catalogue.detect(place).name == block.heading
-    read = catalogue.BY_NAME[block.heading].read(place)
+    assert catalog.detect(place).name == block.heading
+    read = catalog.BY_NAME[block.heading].read(place)
     if block.heading in ("connectivity", "bbox"):
         assert read["house0"]  # read when asked for
     else:
@@ -444,7 +444,7 @@ def test_every_example_of_a_format_is_recognised_and_read(block, tmp_path):
 
 
 def test_every_format_but_the_bundle_has_an_example():
-    assert {block.heading for block in FORMAT_EXAMPLES} == catalogue.BY_NAME.keys() - {"scores"}
+    assert {block.heading for block in FORMAT_EXAMPLES} == catalog.BY_NAME.keys() - {"scores"}
 
 
 # The rest

@@ -7,11 +7,11 @@ import math
 import numpy as np
 
 from itinera.builders.hearth import build_house
-from itinera.planners.dynamics import holonomic, point_turn, unicycle
-from itinera.planners.fastest import ToGoal, fastest
-from itinera.reports.drives import DrawnDrive, Floor, draw_drives
-from itinera.seeds import generator
-from itinera.worlds.storey import grid_of_mesh
+from itinera.planners.motion.dynamics import holonomic, point_turn, unicycle
+from itinera.planners.motion.fastest import ToGoal, fastest
+from itinera.reports.charts.drives import DrawnDrive, Floor, draw_drives
+from itinera.seeding import generator
+from itinera.worlds.storey_grid import grid_of_mesh
 
 RADIUS = 0.2
 

@@ -14,9 +14,9 @@ import numpy as np
 from itinera.metrics import score
 from itinera.metrics.alignment import aligned_places
 from itinera.metrics.attempts import of_pairs
-from itinera.records import Logbook, Trajectory
-from itinera.records.pairing import pair
-from itinera.tasks import Brief, Episode, Split, Tour
+from itinera.metrics.matching import pair
+from itinera.records import Predictions, Trajectory
+from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import Euclidean, Pose, World
 
 Spot = tuple[float, float]  # metres
@@ -40,7 +40,7 @@ FASTEST = (12.5, 13.0)
 
 def episode(name: str, reference: Sequence[Spot]) -> Episode:
     places = np.array([(*spot, 0.0) for spot in reference], dtype=float)
-    return Episode(name, "yard", Pose(places[0]), (places[-1],), places, Brief("Along the wall, then left."))
+    return Episode(name, "yard", Pose(places[0]), (places[-1],), places, Instruction("Along the wall, then left."))
 
 
 def walked(name: str, places: Sequence[Spot]) -> Trajectory:
@@ -49,7 +49,7 @@ def walked(name: str, places: Sequence[Spot]) -> Trajectory:
 
 YARD = {"yard": World("yard", Euclidean())}
 TASK, NEXT = episode("1", REFERENCE), episode("2", ONWARD)
-BOOK = Logbook.alone("walk", (walked("1", WALK), walked("2", WALKED_ONWARD)))
+BOOK = Predictions.from_trajectories("walk", (walked("1", WALK), walked("2", WALKED_ONWARD)))
 SPLIT = Split("yard", (TASK, NEXT), (Tour("0", "yard", ("1", "2")),))
 TABLE = score(BOOK, SPLIT, YARD)
 ATTEMPTS = of_pairs(next(iter(pair(BOOK, SPLIT, YARD))))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from itinera.agents.baselines import ForwardBiased, GroundRandom, Handcrafted, RandomWalk, Still, Uniform
 from itinera.agents.checks import check_agent
-from itinera.agents.reader import Reader
-from itinera.agents.simple import ForwardBiased, GroundRandom, Handcrafted, RandomWalk, Still, Uniform
+from itinera.agents.rule_based import Reader
 from itinera.errors import BadArgument
 from itinera.simulators.simulator import STOP
 from players import Wanderer
@@ -33,10 +33,10 @@ def test_agents_of_ours_keep_their_promises_on_the_ground(agent):
 class Good:
     """Looks at everything, and stops after three steps."""
 
-    def enter(self, rng: np.random.Generator) -> Any:
+    def reset(self, rng: np.random.Generator) -> Any:
         self.rng = rng
 
-    def begin(self, brief: Any) -> Any:
+    def start_episode(self, instruction: Any) -> Any:
         self.steps = 0
 
     def act(self, observation: Any) -> Any:
@@ -44,21 +44,21 @@ class Good:
         self.steps += 1
         return STOP if self.steps == 4 else 1
 
-    def watch(self, observation: Any) -> Any:
+    def observe(self, observation: Any) -> Any:
         pass
 
 
 class Blind(Good):
-    watch = None
+    observe = None
 
 
 class Talkative(Good):
-    def watch(self, observation):
+    def observe(self, observation):
         return "nice here"
 
 
 class Greeting(Good):
-    def enter(self, rng):
+    def reset(self, rng):
         return 1
 
 
@@ -95,65 +95,65 @@ class Elsewhere(Good):
         self.own = np.random.default_rng()
 
     def act(self, observation):
-        return int(self.own.integers(len(observation.ways.nodes) + 1))
+        return int(self.own.integers(len(observation.candidates.nodes) + 1))
 
 
-class Weighing(Good):
-    def weigh(self, observation):
-        ways = len(observation.ways.nodes)
-        return np.full(ways + 1, 1 / (ways + 1), dtype=np.float32)
+class ProbabilisticAgent(Good):
+    def action_probabilities(self, observation):
+        candidates = len(observation.candidates.nodes)
+        return np.full(candidates + 1, 1 / (candidates + 1), dtype=np.float32)
 
 
-class TooSure(Weighing):
-    def weigh(self, observation):
-        return 2 * super().weigh(observation)
+class TooSure(ProbabilisticAgent):
+    def action_probabilities(self, observation):
+        return 2 * super().action_probabilities(observation)
 
 
-class Short(Weighing):
-    def weigh(self, observation):
-        return super().weigh(observation)[1:]
+class Short(ProbabilisticAgent):
+    def action_probabilities(self, observation):
+        return super().action_probabilities(observation)[1:]
 
 
-class Hopeless(Weighing):
-    def weigh(self, observation):
-        return np.nan * super().weigh(observation)
+class Hopeless(ProbabilisticAgent):
+    def action_probabilities(self, observation):
+        return np.nan * super().action_probabilities(observation)
 
 
-class Wordy(Weighing):
-    def weigh(self, observation):
+class Wordy(ProbabilisticAgent):
+    def action_probabilities(self, observation):
         return "left"
 
 
-class Fidgety(Weighing):
+class Fidgety(ProbabilisticAgent):
     def act(self, observation):
-        return int(self.rng.integers(len(observation.ways.nodes) + 1))
+        return int(self.rng.integers(len(observation.candidates.nodes) + 1))
 
-    def weigh(self, observation):
+    def action_probabilities(self, observation):
         self.rng.random()
-        return super().weigh(observation)
+        return super().action_probabilities(observation)
 
 
 BROKEN = {
-    Blind: "has no watch()",
-    Talkative: "watch() returned 'nice here'; it must return nothing",
-    Greeting: "enter() returned 1",
+    Blind: "has no observe()",
+    Talkative: "observe() returned 'nice here'; it must return nothing",
+    Greeting: "reset() returned 1",
     Undecided: "act() returned 1.0 (float); expected a whole number from 0 (STOP) to 2",
     Yes: "act() returned True",
     Bold: "act() returned 99; expected a whole number from 0 (STOP) to 2",
     Failing: "act() failed: KeyError: 'left'",
-    Remembering: "enter() must forget",
+    Remembering: "reset() must forget",
     Elsewhere: "all chance must come from the generator",
     TooSure: "sum to 2; they must sum to 1",
     Short: "shape (2,); expected (3,), STOP first",
     Hopeless: "finite, not negative",
-    Wordy: "weigh() returned 'left'; expected 3 probabilities",
-    Fidgety: "weigh() changes what is done after it",
+    Wordy: "action_probabilities() returned 'left'; expected 3 probabilities",
+    Fidgety: "action_probabilities() changes what is done after it",
 }
 
 
 def test_a_newcomers_agent_passes():
     check_agent(Good())
-    check_agent(Weighing())
+    check_agent(ProbabilisticAgent())
 
 
 @pytest.mark.parametrize(("agent", "told"), BROKEN.items(), ids=[kind.__name__ for kind in BROKEN])

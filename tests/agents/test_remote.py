@@ -18,21 +18,21 @@ import numpy as np
 import pytest
 
 from drawn import STREET, episode, world
-from itinera.agents.agent import Weighing
+from itinera.agents.agent import ProbabilisticAgent
 from itinera.agents.checks import check_agent
 from itinera.agents.remote import remote_address, remote_program
-from itinera.agents.wire import AgentFailed
+from itinera.agents.transport import AgentFailed
 from itinera.errors import BadArgument
-from itinera.houses.outlook import Outlook
+from itinera.hearth.language.scene_description import Outlook
 from itinera.records import Ending
-from itinera.runs.walk import walk
-from itinera.seeds import generator
-from itinera.simulators.graph_walk import GraphWalk
+from itinera.rendering.rasterizer import Frame
+from itinera.runs.rollout import walk
+from itinera.seeding import generator
+from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import Observation
-from itinera.tasks import Brief, Tour
+from itinera.tasks import Instruction, Tour
 from itinera.tasks.protocol import IVLN
 from itinera.worlds import Pose
-from itinera.worlds.raster import Frame
 
 HOUSE = world(STREET)
 HOUSE_START = Pose("a")
@@ -56,9 +56,9 @@ def called(command, **options):
 
 
 def walked(agent, *words):
-    episodes = tuple(episode(str(k), "ab", brief=Brief(word)) for k, word in enumerate(words))
+    episodes = tuple(episode(str(k), "ab", instruction=Instruction(word)) for k, word in enumerate(words))
     tour = Tour("tour", "house", tuple(e.id for e in episodes))
-    return walk(agent, GraphWalk(), HOUSE, tour, episodes, protocol=IVLN, seed=7).trajectories
+    return walk(agent, GraphSimulator(), HOUSE, tour, episodes, protocol=IVLN, seed=7).trajectories
 
 
 WRONGS = {
@@ -98,9 +98,9 @@ def test_whatever_goes_wrong_fails_the_episode_with_its_reason_and_no_other(play
 
 def test_answers_to_questions_nobody_asked_are_not_taken_for_others(player):
     with called(player) as agent:
-        agent.enter(generator(0))
-        agent.begin(Brief("unasked"))
-        seen = GraphWalk().start(HOUSE, HOUSE_START)
+        agent.reset(generator(0))
+        agent.start_episode(Instruction("unasked"))
+        seen = GraphSimulator().reset(HOUSE, HOUSE_START)
         assert agent.act(seen) == 1
         time.sleep(0.5)
         with pytest.raises(AgentFailed, match="spoke without being asked"):
@@ -122,11 +122,11 @@ def test_the_same_failure_is_told_the_same_every_time(player):
 
 def test_only_those_who_can_weigh_are_asked_to(player):
     with called(player) as plain, called(f"{player} weighing") as weighing:
-        assert not isinstance(plain, Weighing)
-        assert isinstance(weighing, Weighing)
-        episodes = (episode("0", "ab", brief=Brief("stop")),)
+        assert not isinstance(plain, ProbabilisticAgent)
+        assert isinstance(weighing, ProbabilisticAgent)
+        episodes = (episode("0", "ab", instruction=Instruction("stop")),)
         tour = Tour("t", "house", ("0",))
-        found = walk(weighing, GraphWalk(), HOUSE, tour, episodes, protocol=IVLN, seed=0, keep_choices=True)
+        found = walk(weighing, GraphSimulator(), HOUSE, tour, episodes, protocol=IVLN, seed=0, keep_choices=True)
         assert found.trajectories[0].choices.probabilities[0].tolist() == [0.5, 0.5]
 
 
@@ -161,16 +161,16 @@ def test_arrays_follow_their_line_as_they_are(tmp_path):
     command, log = echoing(tmp_path, "")
     seen = Observation("hall", np.array([1.5, 2.0, 0.0]), 0.25, 0.0, None, None, frame(), None, True, 3.0)
     with called(command) as agent:
-        agent.enter(generator(0))
-        agent.begin(Brief("Geh übers „Eck“\n", "de"))
+        agent.reset(generator(0))
+        agent.start_episode(Instruction("Geh übers „Eck“\n", "de"))
         agent.act(seen)
     lines = log.read_bytes().split(b"\n", 3)
-    assert json.loads(lines[0])["ask"] == "enter"
+    assert json.loads(lines[0])["ask"] == "reset"
     assert 0 <= json.loads(lines[0])["seed"] < 1 << 31
-    assert json.loads(lines[1]) == {"ask": "begin", "text": "Geh übers „Eck“\n", "language": "de"}
+    assert json.loads(lines[1]) == {"ask": "start_episode", "text": "Geh übers „Eck“\n", "language": "de"}
     told = json.loads(lines[2])["observation"]
     assert told == {
-        "world": "hall", "place": [1.5, 2.0, 0.0], "heading": 0.25, "elevation": 0.0, "ways": None, "sight": None,
+        "world": "hall", "place": [1.5, 2.0, 0.0], "heading": 0.25, "elevation": 0.0, "candidates": None, "description": None,
         "collided": True, "time": 3.0,
         "arrays": [
             {"name": "rgb", "dtype": "|u1", "shape": [3, 4, 3], "bytes": 36},
@@ -185,20 +185,20 @@ def test_only_the_arrays_an_agent_wants_are_sent(tmp_path):
     command, log = echoing(tmp_path, '["depth", "views"]')
     seen = Observation("hall", np.zeros(3), 0.0, 0.0, frame=frame())
     with called(command) as agent:
-        agent.enter(generator(0))
+        agent.reset(generator(0))
         agent.act(seen)
     told = json.loads(log.read_bytes().split(b"\n", 2)[1])
     assert [array["name"] for array in told["observation"]["arrays"]] == ["depth"]
 
 
 def test_what_is_told_in_words_is_sent_to_those_who_want_it(tmp_path):
-    seen = Observation("hall", "a", 0.0, 0.0, sight=Outlook("", "k", (), (), ()))
-    for wants, told in (("", {"node": "", "room": "k", "things": [], "ways": [], "doors": []}), ("[]", None)):
+    seen = Observation("hall", "a", 0.0, 0.0, description=Outlook("", "k", (), (), ()))
+    for wants, told in (("", {"node": "", "room": "k", "things": [], "candidates": [], "doors": []}), ("[]", None)):
         command, log = echoing(tmp_path, wants)
         with called(command) as agent:
-            agent.enter(generator(0))
+            agent.reset(generator(0))
             agent.act(seen)
-        assert json.loads(log.read_bytes().split(b"\n", 2)[1])["observation"]["sight"] == told
+        assert json.loads(log.read_bytes().split(b"\n", 2)[1])["observation"]["description"] == told
 
 
 def test_the_names_of_columns_come_with_the_hello(tmp_path):
@@ -212,13 +212,13 @@ def test_the_names_of_columns_come_with_the_hello(tmp_path):
 
 def test_ways_are_told_in_the_order_of_the_actions(tmp_path):
     command, log = echoing(tmp_path, "[]")
-    seen = GraphWalk().start(HOUSE, HOUSE_START)
+    seen = GraphSimulator().reset(HOUSE, HOUSE_START)
     with called(command) as agent:
-        agent.enter(generator(0))
+        agent.reset(generator(0))
         agent.act(seen)
     told = json.loads(log.read_bytes().split(b"\n", 2)[1])["observation"]
     assert told["place"] == "a"
-    assert told["ways"] == {
+    assert told["candidates"] == {
         "nodes": ["b"], "headings": [0.0], "elevations": [0.0], "distances": [2.0], "views": [15],
     }  # fmt: skip
 
@@ -226,8 +226,8 @@ def test_ways_are_told_in_the_order_of_the_actions(tmp_path):
 def test_large_observations_pass_whole_and_do_not_block_one_who_never_reads(tmp_path, player):
     large = Observation("house", "a", 0.0, 0.0, views=np.zeros((36, 100_000), np.float32))  # 14 MB
     with called(player) as agent:
-        agent.enter(generator(0))
-        agent.begin(Brief("stop"))
+        agent.reset(generator(0))
+        agent.start_episode(Instruction("stop"))
         assert agent.act(large) == 0
     deaf = shlex.join([sys.executable, "-I", "-S", "-c", DEAF])
     with called(deaf, seconds=1) as agent, pytest.raises(AgentFailed, match="did not answer within 1 s"):
@@ -331,10 +331,10 @@ def test_the_example_that_sees_goes_where_its_words_lead():
     columns = ("red sofa", "table", "in kitchen", "to kitchen")
     with called(shlex.join([sys.executable, str(EXAMPLES / "landmarks.py")]), columns=columns) as agent:
         check_agent(agent)
-        agent.enter(generator(0))
-        agent.begin(Brief("Leave by the door, and enter the kitchen."))
-        here = GraphWalk().start(HOUSE, Pose("b"))
-        for number, view in enumerate(here.ways.views.tolist(), start=1):
+        agent.reset(generator(0))
+        agent.start_episode(Instruction("Leave by the door, and enter the kitchen."))
+        here = GraphSimulator().reset(HOUSE, Pose("b"))
+        for number, view in enumerate(here.candidates.views.tolist(), start=1):
             views = np.zeros((36, 4), np.float32)
             views[view, 3] = 1
             assert agent.act(replace(here, views=views)) == number

@@ -11,8 +11,8 @@ from drawn import episode
 from itinera.builders.ablations import KINDS, ablated
 from itinera.errors import BadArgument
 from itinera.formats import r2r
-from itinera.tasks import Brief, Split
-from itinera.tasks.alignment import Alignment
+from itinera.tasks import Instruction, Split
+from itinera.tasks.episode import Alignment
 
 LONG = "Turn left, walk past the coffee tables into the living room. Stop by the sofa's end."
 
@@ -34,13 +34,15 @@ TABLE = [
 
 
 def of(*texts, **more):
-    told = (episode(f"{k}_0", "abc", brief=Brief(text), path_id=str(k), **more) for k, text in enumerate(texts))
+    told = (
+        episode(f"{k}_0", "abc", instruction=Instruction(text), path_id=str(k), **more) for k, text in enumerate(texts)
+    )
     return Split("drawn", tuple(told))
 
 
 @pytest.mark.parametrize(("rule", "before", "after"), TABLE)
 def test_texts_are_told_by_the_rule(rule, before, after):
-    assert [e.brief.text for e in ablated(of(before), rule).episodes] == [after]
+    assert [e.instruction.text for e in ablated(of(before), rule).episodes] == [after]
 
 
 @pytest.mark.parametrize("rule", ["full", "last-3", "none", "other", "without-turns"])
@@ -49,7 +51,7 @@ def test_all_but_the_words_stays(rule):
     told = ablated(split, rule)
     assert (told.name, told.tours, told.protocol) == (split.name, split.tours, split.protocol)
     for before, after in zip(split.episodes, told.episodes, strict=True):
-        assert replace(after, brief=before.brief, notes=before.notes).__repr__() == before.__repr__()
+        assert replace(after, instruction=before.instruction, notes=before.notes).__repr__() == before.__repr__()
 
 
 def test_words_tied_to_places_are_untied():
@@ -64,15 +66,23 @@ def test_words_tied_to_places_are_untied():
 def test_anothers_words_are_of_another_path_and_language_and_drawn_by_the_seed():
     texts = [f"text {k}" for k in range(12)]
     split = of(*texts)
-    twins = tuple(replace(e, id=f"{e.path_id}_1", brief=Brief(f"{e.brief.text} again")) for e in split.episodes)
-    foreign = tuple(replace(e, id=f"f{e.id}", brief=Brief(f"{e.brief.text} hi", "hi")) for e in split.episodes[:2])
+    twins = tuple(
+        replace(e, id=f"{e.path_id}_1", instruction=Instruction(f"{e.instruction.text} again")) for e in split.episodes
+    )
+    foreign = tuple(
+        replace(e, id=f"f{e.id}", instruction=Instruction(f"{e.instruction.text} hi", "hi")) for e in split.episodes[:2]
+    )
     split = replace(split, episodes=split.episodes + twins + foreign)
     told = ablated(split, "other", seed=1)
     for before, after in zip(split.episodes, told.episodes, strict=True):
-        assert before.brief.text.split()[1] != after.brief.text.split()[1]
-        assert after.brief.text.endswith("hi") == (before.brief.language == "hi") == (after.brief.language == "hi")
-    others = [[e.brief.text for e in ablated(split, "other", seed=seed).episodes] for seed in (1, 2)]
-    assert others[0] == [e.brief.text for e in told.episodes]
+        assert before.instruction.text.split()[1] != after.instruction.text.split()[1]
+        assert (
+            after.instruction.text.endswith("hi")
+            == (before.instruction.language == "hi")
+            == (after.instruction.language == "hi")
+        )
+    others = [[e.instruction.text for e in ablated(split, "other", seed=seed).episodes] for seed in (1, 2)]
+    assert others[0] == [e.instruction.text for e in told.episodes]
     assert others[0] != others[1]
     with pytest.raises(BadArgument, match="Episode 0_0 has the only path"):
         ablated(of("alone"), "other")
@@ -86,7 +96,7 @@ def test_other_rules_are_told_what_there_is(rule):
 
 def test_more_words_of_a_kind_can_be_given():
     told = ablated(of("past the gong"), "without-objects", kinds={**KINDS, "objects": {"gong"}})
-    assert told.episodes[0].brief.text == "past the xxx"
+    assert told.episodes[0].instruction.text == "past the xxx"
 
 
 @pytest.mark.real

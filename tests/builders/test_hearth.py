@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from itinera.builders.hearth import Home, Tasks, build_home, number_of, paths_in, tasks_of
-from itinera.builders.season import WIDEST
 from itinera.errors import BadArgument
+from itinera.hearth.season import WIDEST
 from itinera.tasks.protocol import R2R_CE
 from itinera.worlds import Pose
 
@@ -58,7 +58,7 @@ def test_every_split_has_its_paths_with_three_instructions_each(tasks):
     assert {split: len(told.points) for split, told in tasks.items()} == COUNTS
     for told in tasks.values():
         assert set(Counter(episode.path_id for episode in told.on_graph).values()) == {3}
-        assert all(episode.brief.text for episode in told.on_graph)
+        assert all(episode.instruction.text for episode in told.on_graph)
 
 
 def test_no_path_is_in_two_splits_and_ids_are_distinct(tasks):
@@ -89,7 +89,7 @@ def test_start_headings_look_anywhere(many):
 def test_words_belong_to_places_of_the_path(tasks):
     for episode in tasks["train"].on_graph:
         told = episode.alignment
-        assert " ".join(told.words) == episode.brief.text
+        assert " ".join(told.words) == episode.instruction.text
         assert (told.first >= 0).all()
         assert (told.first <= told.last).all()
         assert (told.last < len(episode.reference)).all()

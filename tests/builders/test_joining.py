@@ -15,7 +15,7 @@ from drawn import STREET, episode, world
 from itinera.builders.joining import Joining, join
 from itinera.errors import BadArgument, BadFile, GoalsWithheld
 from itinera.formats import matterport, r2r
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import NavGraph, Pose
 
 
@@ -23,7 +23,7 @@ def path(path_id: str, nodes: str, *texts: str) -> list[Episode]:
     """The episodes of a path, one for each text; every letter is a node."""
     start = Pose(nodes[0], 0.5)
     return [
-        Episode(f"{path_id}_{i}", "house", start, (nodes[-1],), tuple(nodes), Brief(text), path_id)
+        Episode(f"{path_id}_{i}", "house", start, (nodes[-1],), tuple(nodes), Instruction(text), path_id)
         for i, text in enumerate(texts or (f"go {path_id}",))
     ]
 
@@ -58,7 +58,7 @@ def test_a_journey_tells_its_length_its_texts_and_the_shortest_way():
 
 
 def test_the_stated_length_of_a_path_counts_where_it_is_stated():
-    stated = Episode("1_0", "house", Pose("a"), ("b",), ("a", "b"), Brief("x"), "1", stated_distance=2.04)
+    stated = Episode("1_0", "house", Pose("a"), ("b",), ("a", "b"), Instruction("x"), "1", stated_distance=2.04)
     found = next(join(Split("t", (stated, *path("2", "bc"))), STREETS, Joining(threshold=0.0)))
     assert found.length == 2.04 + 2.0
 
@@ -122,7 +122,7 @@ def test_a_path_that_leaves_the_graph_is_refused(broken, said):
 
 
 def test_a_split_without_goals_is_refused():
-    hidden = Episode("1_0", "house", Pose("a"), (), (), Brief("x"), "1")
+    hidden = Episode("1_0", "house", Pose("a"), (), (), Instruction("x"), "1")
     with pytest.raises(GoalsWithheld, match="goals withheld: 1 of 1"):
         list(join(Split("hidden", (hidden,)), STREETS))
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from formats import examples
-from itinera.formats import catalogue
+from itinera.formats import catalog
 
-FORMS = [known.name for known in catalogue.FORMATS if known.kind == "tasks" and known.name != "pointnav"]
+FORMS = [known.name for known in catalog.FORMATS if known.kind == "tasks" and known.name != "pointnav"]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -20,7 +20,7 @@ def test_tasks_of_every_form_lose_their_words_and_nothing_else(itinera, tmp_path
     tasks.write_bytes(examples.EXAMPLES[form])
     done = itinera("build", "ablated", "--tasks", tasks, "--rule", "none", "--out", out, "--json")
     assert done.code == 0, done.err
-    before, after = catalogue.read_tasks(tasks), catalogue.read_tasks(out)
+    before, after = catalog.read_tasks(tasks), catalog.read_tasks(out)
     assert done.json == {
         "file": str(out),
         "rule": "none",
@@ -31,13 +31,13 @@ def test_tasks_of_every_form_lose_their_words_and_nothing_else(itinera, tmp_path
     for one, other in zip(before.episodes, after.episodes, strict=True):
         np.testing.assert_array_equal(one.start.place, other.start.place)
         np.testing.assert_array_equal(one.goals, other.goals)
-    words = {word for e in before.episodes for word in e.brief.text.lower().split()}
+    words = {word for e in before.episodes for word in e.instruction.text.lower().split()}
     assert words
     assert not words & set(re.findall(r"[^\W_]+", str(told_in(out)).lower()))
 
 
 def told_in(path):
-    return [(e.brief.text, e.alignment, e.notes) for e in catalogue.read_tasks(path).episodes]
+    return [(e.instruction.text, e.alignment, e.notes) for e in catalog.read_tasks(path).episodes]
 
 
 def test_the_words_that_changed_are_counted(itinera, files, tmp_path):

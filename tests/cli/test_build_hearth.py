@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from itinera.builders import season as seasons
 from itinera.cli import season_work
 from itinera.cli.season_work import Order, build
-from itinera.formats import catalogue, matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
-from itinera.formats.sidecar import check_sidecar
+from itinera.formats import catalog, matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
+from itinera.formats.provenance import check_sidecar
+from itinera.hearth import season as seasons
 
 FEW = {"train": {"train": 6, "val_seen": 2}, "val_unseen": {"val_unseen": 5}, "test": {"test": 4}}
 
@@ -88,10 +88,10 @@ def test_every_file_is_known_by_its_content(hearth):
             f"pointnav/{split}/{split}.json.gz": "pointnav",
             f"reverie/REVERIE_{split}.json": "reverie",
         }.items():
-            assert catalogue.detect(hearth / file).name == name
-    assert catalogue.detect(hearth / "connectivity").name == "connectivity"
-    assert catalogue.detect(hearth / "reverie/BBox.tar.gz").name == "bbox"
-    assert catalogue.detect(hearth / "rooms.csv").name == "rooms"
+            assert catalog.detect(hearth / file).name == name
+    assert catalog.detect(hearth / "connectivity").name == "connectivity"
+    assert catalog.detect(hearth / "reverie/BBox.tar.gz").name == "bbox"
+    assert catalog.detect(hearth / "rooms.csv").name == "rooms"
 
 
 def test_the_files_tell_of_the_same_houses(hearth):
@@ -115,7 +115,7 @@ def test_graph_ground_and_spoken_tasks_are_the_same_episodes(hearth):
     assert on_ground.protocol == "r2r-ce"
     assert [e.id for e in spoken.episodes] == [e.id for e in on_ground.episodes] == list(dense)
     for a, b, c in zip(on_graph, spoken.episodes, on_ground.episodes, strict=True):
-        assert a.brief.text == b.brief.text == c.brief.text
+        assert a.instruction.text == b.instruction.text == c.instruction.text
         assert a.path_id == b.path_id == c.path_id
         assert a.reference == b.reference
         assert len(c.reference) == len(a.reference)
@@ -134,7 +134,7 @@ def test_objects_to_find_are_seen_from_the_end_of_their_paths(hearth):
         for episode in reverie.read_split(hearth / f"reverie/REVERIE_{split}.json").episodes:
             (found,) = (o for o in seen[episode.world_id][episode.goals[0]] if o.id == str(episode.notes["objId"]))
             assert len(found.views)
-            assert found.name in episode.brief.text
+            assert found.name in episode.instruction.text
 
 
 def test_path_ids_are_unique_in_the_season(hearth):
@@ -227,14 +227,14 @@ def test_a_sealed_season_withholds_the_answers_and_keeps_them_elsewhere(itinera,
     tasks = ("r2r/R2R_test.json", "rxr/rxr_test_guide.jsonl.gz", "vlnce/test/test.json.gz", "reverie/REVERIE_test.json")
     for file in tasks:
         hidden, answered = (
-            catalogue.read_tasks(copied / file),
-            catalogue.read_tasks(copied.parent / "hearth-answers" / file),
+            catalog.read_tasks(copied / file),
+            catalog.read_tasks(copied.parent / "hearth-answers" / file),
         )
         assert hidden.withheld == len(hidden.episodes) > 0
         assert answered.withheld == 0
-        assert [e.brief for e in hidden.episodes] == [e.brief for e in answered.episodes]
+        assert [e.instruction for e in hidden.episodes] == [e.instruction for e in answered.episodes]
         assert all(e.stated_distance is None for e in hidden.episodes)
-    assert catalogue.read_tasks(copied / "r2r/R2R_train.json").withheld == 0
+    assert catalog.read_tasks(copied / "r2r/R2R_train.json").withheld == 0
     gone = {"vlnce/test/test_gt.json.gz", "rxr/pose_traces/rxr_test.tar.gz"}
     assert files(hearth).keys() - files(copied).keys() == gone
     assert not (copied / ".homes").exists()

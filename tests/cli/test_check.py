@@ -124,7 +124,7 @@ def test_an_agent_that_keeps_its_promises_passes(itinera: Command) -> None:
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out == "players:Wanderer: an agent that weighs. It keeps its promises.\n"
     assert itinera("check", "agent", "players:Still", "--protocol", "r2r-ce", "--json").json == {
-        "agent": "players:Still", "protocol": "r2r-ce", "weighs": False,
+        "agent": "players:Still", "protocol": "r2r-ce", "action_probabilities": False,
     }  # fmt: skip
 
 

@@ -10,12 +10,12 @@ import pytest
 
 import tiny
 from cli.conftest import Command
-from itinera.formats import catalogue, native_tasks, native_walks
-from itinera.formats.catalogue import BY_NAME
+from itinera.formats import catalog, native_predictions, native_tasks
+from itinera.formats.catalog import BY_NAME
 
 
 def walked(path: Path) -> dict[str, list[str]]:
-    return {t.episode_id: list(t.places) for t in catalogue.read_walks(path).trajectories}  # type: ignore[arg-type]
+    return {t.episode_id: list(t.places) for t in catalog.read_predictions(path).trajectories}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("between", "name"), [("native-walks", "w.jsonl"), ("native-walks", "w.jsonl.gz"),
@@ -134,7 +134,7 @@ def test_a_bad_source_leaves_no_target(files: tiny.Files, itinera: Command) -> N
 def test_where_a_file_came_from_is_told_in_it_or_beside_it(files: tiny.Files, itinera: Command) -> None:
     there, back = files.folder / "walks.jsonl", files.folder / "back.json"
     itinera("convert", files.predictions, there, "--to", "native-walks")
-    told = native_walks.read_walks(there).provenance
+    told = native_predictions.read_predictions(there).provenance
     assert told is not None
     assert (told.command[:2], told.inputs) == (("itinera", "convert"), {"source": str(files.predictions)})
     itinera("convert", there, back, "--to", "r2r-submission")

@@ -19,10 +19,10 @@ import tiny
 from itinera.builders.hearth import ground_world
 from itinera.cli.main import app
 from itinera.formats import pointnav
+from itinera.formats.fastest_times import read_times
 from itinera.formats.scenes import write_scene
-from itinera.formats.times import read_times
-from itinera.planners import many_times
-from itinera.tasks import Brief, Episode, Split
+from itinera.planners.motion import batch_fastest
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 from worlds.rooms import room, storeys
 
@@ -111,7 +111,7 @@ def test_what_was_stopped_goes_on_and_ends_with_the_same_bytes(itinera, given, t
     out, draft = tmp_path / "times.jsonl", tmp_path / "times.jsonl.draft"
     command = [*given, out, "--workers", 1]
     assert itinera(*command).code == 0
-    whole, planned = out.read_bytes(), many_times.bounds_of
+    whole, planned = out.read_bytes(), batch_fastest.bounds_of
     out.unlink()
 
     def stopped(batch, robot):
@@ -120,7 +120,7 @@ def test_what_was_stopped_goes_on_and_ends_with_the_same_bytes(itinera, given, t
         return planned(batch, robot)
 
     with monkeypatch.context() as patched:
-        patched.setattr(many_times, "bounds_of", stopped)
+        patched.setattr(batch_fastest, "bounds_of", stopped)
         left = itinera(*command)
     assert (left.code, "The same command goes on from here." in left.err, out.exists()) == (1, True, False)
     draft.write_bytes(draft.read_bytes() + b'{"key":"of other tasks","low":1.0,"high":2.0}\n{"key":"broken o')
@@ -232,7 +232,7 @@ def test_houses_of_a_season_are_driven_too(itinera, tmp_path):
     surface = ground_world(1, 1, radius=0.2, height=1.5).space
     places = surface.sample(np.random.default_rng(3), 12)
     goal, *starts = places[np.abs(places[:, 2] - places[0, 2]) < 0.1][:3]
-    episodes = [Episode(str(k), house, Pose(p, 1.0), goal[None], (), Brief("")) for k, p in enumerate(starts)]
+    episodes = [Episode(str(k), house, Pose(p, 1.0), goal[None], (), Instruction("")) for k, p in enumerate(starts)]
     pointnav.write_split(tmp_path / "tasks.json", Split("tasks", tuple(episodes), protocol="pointnav"))
     out = tmp_path / "times.jsonl"
     command = ["fastest-times", tmp_path / "tasks.json", "--worlds", season, "--workers", 1, "--out"]

@@ -10,10 +10,10 @@ import pytest
 
 from cli.conftest import Command
 from itinera.cli.inputs import read_grounds
-from itinera.formats import native_walks, pointnav
+from itinera.formats import native_predictions, pointnav
 from itinera.formats.scenes import write_scene
-from itinera.records import Logbook, Trajectory
-from itinera.tasks import PROTOCOLS, Brief, Episode, Split
+from itinera.records import Predictions, Trajectory
+from itinera.tasks import PROTOCOLS, Episode, Instruction, Split
 from itinera.worlds import Pose
 from itinera.worlds.surface import Surface
 from worlds.rooms import room
@@ -28,13 +28,13 @@ START, GOAL = np.array([1.0, 2.0, 0.0]), np.array([4.0, 2.0, 0.0])
 def points(tmp_path: Path) -> dict[str, Path]:
     """A point behind a box, twice: walked to round it, and not, the walk ending before the box."""
     surface = Surface.from_mesh(ROOM, radius=0.2, height=1.5)
-    tasks = [Episode(name, "room", Pose(START), GOAL[None], (), Brief("")) for name in ("1", "2")]
+    tasks = [Episode(name, "room", Pose(START), GOAL[None], (), Instruction("")) for name in ("1", "2")]
     walks = [
         Trajectory("1", np.asarray(surface.route(START, GOAL))),
         Trajectory("2", np.array([START, [1.75, 2.0, 0.0]])),
     ]
     pointnav.write_split(tmp_path / "points.json", Split("points", tuple(tasks), protocol="pointnav"))
-    native_walks.write_walks(tmp_path / "walks.jsonl", Logbook.alone("walks", walks))
+    native_predictions.write_predictions(tmp_path / "walks.jsonl", Predictions.from_trajectories("walks", walks))
     write_scene(tmp_path / "scenes" / "room" / "room.glb", ROOM)
     return {name: tmp_path / name for name in ("points.json", "walks.jsonl", "scenes")}
 

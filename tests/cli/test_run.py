@@ -16,7 +16,7 @@ import typer
 
 import tiny
 from itinera.cli.main import app
-from itinera.formats.native_walks import read_walks
+from itinera.formats.native_predictions import read_predictions
 
 
 def arguments(files, out, *more, agent="players:Wanderer", workers=0):
@@ -40,11 +40,11 @@ def test_a_run_keeps_a_walk_for_each_episode(itinera, files, tmp_path):
     done = itinera(*arguments(files, out, agent="players:Still"))
     assert done.code == 0
     assert done.out == f"{out}: 5 walks of 5 episodes; 5 stopped, 0 out of steps, 0 failed. SR 0.0 % (0.0 – 43.4)\n"
-    logbook = read_walks(out)
-    assert [walk.tour_id for walk in logbook.walks] == ["1_0", "1_1", "2_0", "3_0", "3_1"]
-    assert logbook.protocol.name == "r2r"
-    assert logbook.provenance.seed == 0
-    assert set(logbook.provenance.digests) == {"tasks", "worlds", "agent"}
+    predictions = read_predictions(out)
+    assert [walk.tour_id for walk in predictions.rollouts] == ["1_0", "1_1", "2_0", "3_0", "3_1"]
+    assert predictions.protocol.name == "r2r"
+    assert predictions.provenance.seed == 0
+    assert set(predictions.provenance.digests) == {"tasks", "worlds", "agent"}
     assert not (tmp_path / "walks.jsonl.draft").exists()
     scored = itinera("score", out, *files.options, "--json")
     assert scored.json["metrics"]["SR"]["mean"] == 0.0
@@ -57,10 +57,10 @@ def test_a_run_over_tours_leads_the_agent_between_episodes(itinera, files, tmp_p
         "file": str(out), "walks": 3, "episodes": 5, "stopped": 5, "out of steps": 0, "failed": 0,
         "SR": {"mean": 0.0, "low": 0.0, "high": pytest.approx(0.434, abs=1e-3)},
     }  # fmt: skip
-    logbook = read_walks(out)
-    assert logbook.protocol.name == "ivln"
-    assert [len(walk.trajectories) for walk in logbook.walks] == [2, 1, 2]
-    assert logbook.walks[0].trajectories[0].places == tuple("abc")
+    predictions = read_predictions(out)
+    assert predictions.protocol.name == "ivln"
+    assert [len(walk.trajectories) for walk in predictions.rollouts] == [2, 1, 2]
+    assert predictions.rollouts[0].trajectories[0].places == tuple("abc")
     scored = itinera("score", out, *files.options, "--tours", files.tours, "--json")
     assert scored.json["metrics"]["PL"]["mean"] == 0.0
 
@@ -75,7 +75,7 @@ def test_the_first_episodes_can_be_walked_alone(itinera, files, tmp_path):
 def test_choices_are_kept_if_asked_for(itinera, files, tmp_path):
     out = tmp_path / "walks.jsonl"
     assert itinera(*arguments(files, out, "--choices")).code == 0
-    assert all(t.choices is not None for t in read_walks(out).trajectories)
+    assert all(t.choices is not None for t in read_predictions(out).trajectories)
 
 
 def test_rows_do_not_depend_on_the_number_of_workers(itinera, itinera_process, many, tmp_path):
@@ -207,7 +207,7 @@ def test_hidden_goals_are_not_asked_for(itinera, files, tmp_path):
     done = itinera(*arguments(files, tmp_path / "walks.jsonl", "--tours", files.tours, "--json"))
     assert done.code == 0
     assert done.json["SR"] is None
-    assert read_walks(tmp_path / "walks.jsonl").protocol.name == "ivln-test"
+    assert read_predictions(tmp_path / "walks.jsonl").protocol.name == "ivln-test"
 
 
 @pytest.mark.parametrize("agent", ["still", "uniform", "random", "forward", "expert"])
@@ -254,7 +254,7 @@ def test_walls_are_met_on_the_ground(itinera, tmp_path):
         done = itinera("run", "--agent", agent, *given, "--tours", tours, "--out", out, "--workers", 0, "--json")
         assert (done.code, done.json["failed"]) == (0, 0)
         assert agent == "random" or done.json["SR"]["mean"] == 1.0
-        assert read_walks(out).protocol.name == "ivln-ce"
+        assert read_predictions(out).protocol.name == "ivln-ce"
         assert itinera("replay", out, *given).code == 0
 
 

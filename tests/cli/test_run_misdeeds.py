@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from itinera.formats.native_walks import read_walks
+from itinera.formats.native_predictions import read_predictions
 from itinera.records import Ending
 
 OUTSIDER = Path(__file__).parents[1] / "outsider.py"
@@ -50,7 +50,7 @@ def test_misdeeds_are_told_and_the_run_goes_on(itinera_process, files, tmp_path,
     assert done.code == 0, done.err
     reasons = [told[where == "outside"] for told in MISDEEDS.values()]
     assert done.json["failed"] == sum(reason is not None for reason in reasons)
-    found = list(read_walks(out).trajectories)
+    found = list(read_predictions(out).trajectories)
     assert [t.ending for t in found[1::2]] == [Ending.STOPPED] * len(MISDEEDS)
     for deed, reason, trajectory in zip(MISDEEDS, reasons, found[::2], strict=True):
         assert (trajectory.ending is Ending.FAILED) == (reason is not None), deed

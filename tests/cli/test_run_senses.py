@@ -12,12 +12,12 @@ import pytest
 
 import tiny
 from itinera.formats.features import write_features
-from itinera.formats.native_walks import read_walks
+from itinera.formats.native_predictions import read_predictions
 from itinera.formats.reverie import write_objects
 from itinera.formats.rooms import write_table
+from itinera.formats.scene_descriptions import write_sights
 from itinera.formats.scenes import write_scene
-from itinera.formats.sights import write_sights
-from itinera.houses.outlook import Outlook, Way
+from itinera.hearth.language.scene_description import Outlook, Way
 from itinera.worlds import Room, SeenObject
 from worlds.rooms import room
 
@@ -34,7 +34,7 @@ def witness(itinera, files, tmp_path):
         command = ["run", "--agent", "players:Witness", *(given or files.options), "--out", out, "--workers", 0]
         done = itinera(*command, "--restart", *options)
         assert done.code == 0, done.err
-        return next(iter(read_walks(out).trajectories)).notes["failed"].removeprefix("RuntimeError: ")
+        return next(iter(read_predictions(out).trajectories)).notes["failed"].removeprefix("RuntimeError: ")
 
     return run
 
@@ -126,7 +126,7 @@ def test_what_is_seen_and_by_whom_decides_which_run_it_is(itinera, files, tmp_pa
     seeing = [*command, "--views", "annotations", *annotated]
     assert itinera(*seeing).code == 0
     assert "from this very run" in itinera(*seeing).err
-    told = read_walks(out).provenance.inputs
+    told = read_predictions(out).provenance.inputs
     assert told.keys() == {"tasks", "worlds", "objects", "rooms", "agent", "agent 2"}
     assert told["agent 2"] == "client.py"
     assert itinera("reproduce", out, "--trust").code == 0
@@ -181,10 +181,10 @@ def test_a_driven_walk_is_told_replayed_and_scored(itinera, grounds, tmp_path, d
     done = itinera(*command, "--agent", "expert", *driven)
     assert done.code == 0, done.err
     assert done.json["SR"]["mean"] == 1.0
-    logbook = read_walks(out)
-    assert (logbook.protocol.drive, logbook.protocol.step_size) == (drive, 0.2)
-    assert logbook.protocol.turn_angle == pytest.approx(math.radians(15))
-    for trajectory in logbook.trajectories:
+    predictions = read_predictions(out)
+    assert (predictions.protocol.drive, predictions.protocol.step_size) == (drive, 0.2)
+    assert predictions.protocol.turn_angle == pytest.approx(math.radians(15))
+    for trajectory in predictions.trajectories:
         np.testing.assert_array_equal(trajectory.times, np.arange(len(trajectory.places)))
         steps = np.linalg.norm(np.diff(trajectory.places, axis=0), axis=1)
         assert steps.max() == pytest.approx(0.2, abs=1e-3)
@@ -198,7 +198,7 @@ def test_a_driven_walk_is_made_again(itinera, grounds, tmp_path):
     out = tmp_path / "walks.jsonl"
     options = ["--drive", "unicycle-15", "--camera", "16x16", "--channels", "depth", "--protocol", "pointnav"]
     assert itinera("run", "--agent", "uniform", *grounds, *options, "--out", out, "--workers", 0).code == 0
-    assert max(max(t.actions) for t in read_walks(out).trajectories) > 5
+    assert max(max(t.actions) for t in read_predictions(out).trajectories) > 5
     assert itinera("reproduce", out).code == 0
 
 

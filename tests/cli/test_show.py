@@ -12,8 +12,8 @@ import pytest
 import tiny
 from itinera.cli.show import names_of
 from itinera.errors import BadArgument
-from itinera.formats.times import write_times
-from itinera.tasks.fastest import FastestTimes, ReferenceRobot
+from itinera.formats.fastest_times import write_times
+from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 
 
 def shown(page: Path) -> dict:
@@ -121,8 +121,8 @@ def test_agents_are_named_by_as_much_of_their_files_as_tells_them_apart():
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of one house with a few paths."""
-    from itinera.builders import season as seasons
     from itinera.cli.season_work import Order, build
+    from itinera.hearth import season as seasons
 
     out = tmp_path_factory.mktemp("built") / "hearth"
     with pytest.MonkeyPatch.context() as patch:

@@ -15,10 +15,10 @@ import pytest
 import crossing
 import players
 from itinera.errors import BadFile
-from itinera.formats import catalogue, matterport, native_tasks, rooms
-from itinera.formats.leanings import read_leanings
+from itinera.formats import catalog, matterport, native_tasks, rooms
+from itinera.formats.action_logs import read_leanings
 from itinera.formats.trials import read_trials
-from itinera.tasks import Alignment, Brief, Episode, Split
+from itinera.tasks import Alignment, Episode, Instruction, Split
 from itinera.worlds import Pose, Room
 
 WORDS = "Go straight . Go straight . Go straight ."
@@ -31,7 +31,9 @@ def told(world: str, path: str, number: int) -> Episode:
     edge = np.repeat(np.arange(3), 3)
     times = np.arange(9.0)
     alignment = Alignment(tuple(WORDS.split()), edge, edge, times, times + 0.5)
-    return Episode(f"{world}{path}_{number}", world, Pose("a", 0.0), nodes[-1:], nodes, Brief(WORDS), path, alignment)
+    return Episode(
+        f"{world}{path}_{number}", world, Pose("a", 0.0), nodes[-1:], nodes, Instruction(WORDS), path, alignment
+    )
 
 
 @pytest.fixture
@@ -138,8 +140,8 @@ def test_what_was_stopped_goes_on_and_ends_in_the_same_file(study, place, worker
 
 
 def test_a_study_that_is_stopped_says_how_to_go_on(study, place, monkeypatch):
-    monkeypatch.setattr("itinera.runs.asking.BATCH", 10)
-    monkeypatch.setattr(players.Wanderer, "begin", stopping_after(25, players.Wanderer.begin))
+    monkeypatch.setattr("itinera.runs.probing.BATCH", 10)
+    monkeypatch.setattr(players.Wanderer, "start_episode", stopping_after(25, players.Wanderer.start_episode))
     out = place / "walker.jsonl"
     rest = ("--trials", place / "trials.jsonl", "--worlds", place / "connectivity", "--out", out, "--workers", 0)
     done = study("run", "--agent", "players:Wanderer", *rest)
@@ -154,14 +156,14 @@ def test_a_study_that_is_stopped_says_how_to_go_on(study, place, monkeypatch):
     assert (other.code, "not from this run" in other.err, out.stat().st_mtime_ns) == (2, True, made)
 
 
-def stopping_after(count: int, begin: Any) -> Any:
+def stopping_after(count: int, start_episode: Any) -> Any:
     """The same, with Ctrl-C at one call after so many."""
     calls = itertools.count()
 
-    def stopped(self, brief):
+    def stopped(self, instruction):
         if next(calls) == count:
             raise KeyboardInterrupt
-        begin(self, brief)
+        start_episode(self, instruction)
 
     return stopped
 
@@ -170,8 +172,8 @@ FAR = """
 import json, sys
 for line in iter(sys.stdin.buffer.readline, b""):
     asked = json.loads(line)
-    ways = len(asked["observation"]["ways"]["nodes"]) if asked["ask"] == "weigh" else 0
-    answers = {"hello": {"version": 1, "weighs": True, "wants": []}, "weigh": {"weights": [1.0] + [0.0] * ways}}
+    ways = len(asked["observation"]["candidates"]["nodes"]) if asked["ask"] == "action_probabilities" else 0
+    answers = {"hello": {"version": 1, "action_probabilities": True, "wants": []}, "action_probabilities": {"probabilities": [1.0] + [0.0] * ways}}
     print(json.dumps(answers.get(asked["ask"], {})), flush=True)
 """
 
@@ -193,7 +195,10 @@ def test_an_agent_that_answers_wrongly_fails_its_trials_with_the_reason(study, p
                  "--worlds", place / "connectivity", "--out", place / "far.jsonl", "--workers", 0)  # fmt: skip
     assert done.code == 0
     assert "0 answered, 312 failed, 0 unanswered." in done.out
-    assert "failed: BadArgument: weigh() gave an array of shape (2,); expected (5,) probabilities" in done.err
+    assert (
+        "failed: BadArgument: action_probabilities() gave an array of shape (2,); expected (5,) probabilities"
+        in done.err
+    )
     assert study("analyse", place / "trials.jsonl", place / "far.jsonl").out.count("nothing can be compared") == 7
 
 
@@ -224,10 +229,10 @@ def test_success_stands_beside_the_skills(study, itinera, place):
 def test_trials_leave_as_episodes_and_come_back_as_answers(study, place, form, kind):
     out = place / f"{form}.json"
     assert study("export", place / "trials.jsonl", "--to", form, "--out", out).code == 0
-    assert catalogue.detect(out).name == kind
+    assert catalog.detect(out).name == kind
     trials = read_trials(place / "trials.jsonl").trials
-    split = catalogue.read_tasks(out)
-    assert [e.brief.text for e in split.episodes] == [t.episode.brief.text for t in trials]
+    split = catalog.read_tasks(out)
+    assert [e.instruction.text for e in split.episodes] == [t.episode.instruction.text for t in trials]
     assert [tuple(e.reference) for e in split.episodes] == [tuple(t.episode.reference) for t in trials]
     # As an agent elsewhere would log it: east is a quarter turn, and it always stops.
     records = [

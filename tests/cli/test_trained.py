@@ -13,17 +13,18 @@ import pytest
 import crossing
 import itinera as package
 import tiny
-from itinera.agents.neural.models import encode
-from itinera.cli import crews, trained
+from itinera.cli import crews
 from itinera.cli.senses import ANNOTATIONS
 from itinera.formats import matterport, native_tasks
-from itinera.formats.native_walks import read_walks
+from itinera.formats.native_predictions import read_predictions
 from itinera.formats.reverie import write_objects
 from itinera.formats.rooms import write_table
-from itinera.simulators.views import annotated_views
-from itinera.tasks import Alignment, Brief, Episode, Split
+from itinera.policies import pretrained
+from itinera.policies.checkpoint import encode
+from itinera.simulators.view_features import annotated_views
+from itinera.tasks import Alignment, Episode, Instruction, Split
 from itinera.worlds import Pose, Room, SeenObject
-from learning.pupils import pupil
+from training.pupils import pupil
 
 NODES = {scan: drawing[::2] for scan, drawing in tiny.SCANS.items()}
 SEEN = ("sofa", "gong")  # a name that no house here has is a column of zeros
@@ -72,11 +73,11 @@ def test_a_model_walks_and_is_shown_what_it_learned_with(run, files, model, anno
     path = model()
     done = run(path, *annotated, "--choices")
     assert done.code == 0, done.err
-    logbook = read_walks(files.folder / "walks.jsonl")
-    assert [t.ending.value for t in logbook.trajectories] != []
-    assert all(t.ending.value != "failed" for t in logbook.trajectories), next(iter(logbook.trajectories)).notes
-    assert logbook.provenance.inputs["agent"] == str(path)
-    assert next(iter(logbook.trajectories)).choices is not None
+    predictions = read_predictions(files.folder / "walks.jsonl")
+    assert [t.ending.value for t in predictions.trajectories] != []
+    assert all(t.ending.value != "failed" for t in predictions.trajectories), next(iter(predictions.trajectories)).notes
+    assert predictions.provenance.inputs["agent"] == str(path)
+    assert next(iter(predictions.trajectories)).choices is not None
     assert run(path, *annotated, "--choices", "--views", "annotations").err.count("from this very run") == 1
 
 
@@ -146,9 +147,9 @@ def test_what_is_no_model_is_told_so(run, files):
 
 
 def test_a_speaker_does_not_walk(run, files):
-    from itinera.agents.neural import speaker
-    from itinera.agents.neural.models import card_of, new_model
-    from itinera.agents.neural.vocabulary import Vocabulary
+    from itinera.policies import speaker
+    from itinera.policies.checkpoint import card_of, new_model
+    from itinera.policies.tokenizer import Vocabulary
 
     sizes = speaker.SMALL
     model = new_model(card_of("speaker", sizes, ("sofa",), Vocabulary(("go",))))
@@ -159,12 +160,12 @@ def test_a_speaker_does_not_walk(run, files):
 
 def test_agents_in_the_box_go_by_their_names(run, files, model, annotated, monkeypatch):
     path = model("boxed-one")
-    monkeypatch.setattr(trained, "FOLDER", path.parent)
-    assert list(trained.boxed()) == ["boxed-one"]
+    monkeypatch.setattr(pretrained, "FOLDER", path.parent)
+    assert list(pretrained.boxed()) == ["boxed-one"]
     monkeypatch.setitem(crews.AGENTS, "boxed-one", crews._trained)
     done = run("boxed-one", *annotated)
     assert done.code == 0, done.err
-    told = read_walks(files.folder / "walks.jsonl").provenance
+    told = read_predictions(files.folder / "walks.jsonl").provenance
     assert "agent" not in told.inputs  # it lies where Itinera lies, on any machine
     assert "from this very run" in run("boxed-one", *annotated).err
     model("boxed-one", most_words=9)
@@ -172,7 +173,7 @@ def test_agents_in_the_box_go_by_their_names(run, files, model, annotated, monke
 
 
 def test_every_agent_in_the_box_can_be_named():
-    assert set(trained.boxed()) <= set(crews.AGENTS)
+    assert set(pretrained.boxed()) <= set(crews.AGENTS)
 
 
 BLOCKED = """
@@ -218,7 +219,7 @@ def test_a_study_asks_a_model(itinera, tmp_path):
     write_table(tmp_path / "rooms.csv", {name: world.rooms for name, world in crossing.WORLDS.items()})
     nodes = ("a", "b", "c", "f")
     asked = Episode(
-        "1_0", next(iter(crossing.WORLDS)), Pose("a", 0.0), nodes[-1:], nodes, Brief(TURNS), "1", alignment()
+        "1_0", next(iter(crossing.WORLDS)), Pose("a", 0.0), nodes[-1:], nodes, Instruction(TURNS), "1", alignment()
     )
     native_tasks.write_split(tmp_path / "tasks.jsonl", Split("val", (asked,), protocol="rxr"))
     where, trials = ["--worlds", tmp_path / "connectivity", "--rooms", tmp_path / "rooms.csv"], tmp_path / "t.jsonl"

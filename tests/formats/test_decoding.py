@@ -11,7 +11,7 @@ import pytest
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode, decode_dict, decode_list, read_list, refuse_repeated_keys
-from itinera.formats.lines import numbered_records
+from itinera.formats.jsonl import numbered_records
 from tiny import written
 
 

@@ -7,11 +7,11 @@ import pytest
 from itinera.errors import BadArgument
 from itinera.formats.draft import Draft
 from itinera.formats.native import Header
-from itinera.formats.native_walks import read_walks, record_of, walk_of
-from itinera.records import Provenance, Trajectory, Walk
+from itinera.formats.native_predictions import read_predictions, record_of, walk_of
+from itinera.records import Provenance, Rollout, Trajectory
 from itinera.tasks.protocol import R2R
 
-WALKS = [Walk(f"t{k}", (Trajectory(f"e{k}", ("a", "b")),)) for k in range(5)]
+WALKS = [Rollout(f"t{k}", (Trajectory(f"e{k}", ("a", "b")),)) for k in range(5)]
 PROVENANCE = Provenance("1", inputs={}, digests={})
 
 
@@ -30,8 +30,8 @@ def finished(path, *orders):
 def test_the_file_is_the_same_in_whatever_order_and_however_many_goes(tmp_path):
     at_once = finished(tmp_path / "a.jsonl", range(5))
     assert finished(tmp_path / "b.jsonl", [3, 1], [4], [], [0, 2]) == at_once
-    read = read_walks(tmp_path / "a.jsonl")
-    assert [walk.tour_id for walk in read.walks] == [walk.tour_id for walk in WALKS]
+    read = read_predictions(tmp_path / "a.jsonl")
+    assert [walk.tour_id for walk in read.rollouts] == [walk.tour_id for walk in WALKS]
     assert (read.protocol, read.provenance) == (R2R, PROVENANCE)
 
 

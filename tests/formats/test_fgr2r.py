@@ -56,7 +56,13 @@ def test_all_else_is_as_r2r_reads_it(tmp_path: Path) -> None:
     cut, plain = read_split(path), r2r.read_split(path)
     assert (cut.name, cut.protocol) == (plain.name, plain.protocol)
     for a, b in zip(cut.episodes, plain.episodes, strict=True):
-        assert (a.id, a.world_id, a.goals, a.reference, a.brief) == (b.id, b.world_id, b.goals, b.reference, b.brief)
+        assert (a.id, a.world_id, a.goals, a.reference, a.instruction) == (
+            b.id,
+            b.world_id,
+            b.goals,
+            b.reference,
+            b.instruction,
+        )
         assert (a.start.place, a.start.heading, a.stated_distance) == (
             b.start.place,
             b.start.heading,

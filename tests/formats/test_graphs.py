@@ -12,7 +12,7 @@ import pytest
 from json_files import written
 
 from itinera.errors import BadArgument, BadFile
-from itinera.formats import catalogue, matterport
+from itinera.formats import catalog, matterport
 from itinera.formats.graphs import Frame, read_worlds, write_worlds
 from itinera.formats.vlnce import read_split
 from itinera.worlds import Euclidean, NavGraph, World
@@ -117,12 +117,12 @@ def test_faults_of_all_graphs_are_told_together_and_repeated_names_refused(tmp_p
 
 def test_the_catalogue_reads_worlds_of_either_kind(tmp_path: Path) -> None:
     file = written(tmp_path / "graphs.json", {"house": HOUSE})
-    worlds = catalogue.read_worlds(file)
+    worlds = catalog.read_worlds(file)
     matterport.write_worlds(tmp_path / "connectivity.zip", worlds)
-    again = catalogue.read_worlds(tmp_path / "connectivity.zip")
+    again = catalog.read_worlds(tmp_path / "connectivity.zip")
     assert graph_of(again, "house").nodes == graph_of(worlds, "house").nodes
     edges_first = {"house": {"edges": HOUSE["edges"], "nodes": HOUSE["nodes"]}}
-    assert catalogue.detect(written(tmp_path / "other.json", edges_first)).name == "graphs"
+    assert catalog.detect(written(tmp_path / "other.json", edges_first)).name == "graphs"
 
 
 NAVMESH = "vlnce/ivlnce_connectivity_graphs.json.gz"
@@ -130,7 +130,7 @@ NAVMESH = "vlnce/ivlnce_connectivity_graphs.json.gz"
 
 @pytest.fixture(scope="module")
 def navmesh(data: Path) -> Mapping[str, World]:
-    return catalogue.read_worlds(data / NAVMESH)
+    return catalog.read_worlds(data / NAVMESH)
 
 
 @pytest.mark.real

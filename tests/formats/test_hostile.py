@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from itinera.errors import BadFile
-from itinera.formats.catalogue import ARCHIVES, FORMATS, Format, detect
+from itinera.formats.catalog import ARCHIVES, FORMATS, Format, detect
 
 tried = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 

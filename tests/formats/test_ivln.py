@@ -11,16 +11,16 @@ import pytest
 
 from itinera.errors import BadArgument, BadFile
 from itinera.formats.ivln import (
+    read_predictions,
     read_references,
     read_tours,
-    read_walks,
     with_tour_references,
+    write_predictions,
     write_references,
     write_tours,
-    write_walks,
 )
-from itinera.records import Ending, Logbook, Phase, Trajectory, Walk
-from itinera.tasks import Brief, Episode, Split, Tour
+from itinera.records import Ending, Phase, Predictions, Rollout, Trajectory
+from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import Pose
 
 DISCRETE = {"val_seen": {"s1": [["10_0", "10_1"], ["7_2"]], "s2": [["3_0"]]}, "val_unseen": {"u1": [["5_1"]]}}
@@ -113,12 +113,12 @@ def test_a_bad_tour_file_is_refused(tmp_path: Path, content: Any, split: str | N
 
 
 def test_walks_hold_a_trajectory_per_episode_with_the_ways_led(tmp_path: Path) -> None:
-    first, second = read_walks(written(tmp_path / "w.json", AGENT)).walks
+    first, second = read_predictions(written(tmp_path / "w.json", AGENT)).rollouts
     assert (first.tour_id, second.tour_id) == ("0", "1")
     four, two = first.trajectories
     assert (four.episode_id, two.episode_id) == ("4", "2")
-    assert four.phases == (Phase.ACTING, Phase.ACTING, Phase.LED_TO_GOAL)
-    assert two.phases == (Phase.LED_TO_START, Phase.ACTING)
+    assert four.phases == (Phase.ACTING, Phase.ACTING, Phase.GUIDED_TO_GOAL)
+    assert two.phases == (Phase.GUIDED_TO_START, Phase.ACTING)
     assert np.asarray(four.acted).tolist() == [[0.0, 1.0, 0.5], [1.0, 1.0, 0.5]]
     assert np.asarray(two.acted).tolist() == [[4.0, 1.0, 0.5]]
     assert second.trajectories[0].phases is None
@@ -126,13 +126,13 @@ def test_walks_hold_a_trajectory_per_episode_with_the_ways_led(tmp_path: Path) -
 
 
 def test_an_agent_file_comes_back_as_it_was(tmp_path: Path) -> None:
-    write_walks(tmp_path / "again.json", read_walks(written(tmp_path / "w.json", AGENT)))
+    write_predictions(tmp_path / "again.json", read_predictions(written(tmp_path / "w.json", AGENT)))
     assert content(tmp_path / "again.json") == AGENT
 
 
 def test_walks_over_nodes_are_not_continuous(tmp_path: Path) -> None:
     with pytest.raises(BadArgument, match='walk of episode "1" holds nodes'):
-        write_walks(tmp_path / "w.json", Logbook("x", (Walk("0", (Trajectory("1", ("a",)),)),)))
+        write_predictions(tmp_path / "w.json", Predictions("x", (Rollout("0", (Trajectory("1", ("a",)),)),)))
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_walks_over_nodes_are_not_continuous(tmp_path: Path) -> None:
 )
 def test_a_bad_agent_file_is_refused(tmp_path: Path, content: Any, said: str) -> None:
     with pytest.raises(BadFile) as error:
-        read_walks(written(tmp_path / "w.json", content))
+        read_predictions(written(tmp_path / "w.json", content))
     assert said in str(error.value)
 
 
@@ -174,7 +174,7 @@ def test_bad_targets_are_refused(tmp_path: Path) -> None:
 
 def test_targets_replace_the_references_of_toured_episodes_alone(tmp_path: Path) -> None:
     own = np.zeros((1, 3))
-    split = Split("s", tuple(Episode(n, "w", Pose(own[0]), own, own, Brief("Go.")) for n in ("2", "4", "5")))
+    split = Split("s", tuple(Episode(n, "w", Pose(own[0]), own, own, Instruction("Go.")) for n in ("2", "4", "5")))
     references = read_references(written(tmp_path / "gt.json", TARGETS))
     two, four, five = with_tour_references(split, references).episodes
     assert (len(two.reference), len(four.reference)) == (1, 2)

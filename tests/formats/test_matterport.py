@@ -17,8 +17,8 @@ import pytest
 
 from itinera.errors import BadFile
 from itinera.formats.decoding import decode
-from itinera.formats.files import members
 from itinera.formats.frames import heading_to_r2r
+from itinera.formats.io import members
 from itinera.formats.matterport import PANORAMA_OFFSET, Connectivity, read_worlds, write_worlds
 from itinera.worlds import Euclidean, NavGraph, World
 

@@ -14,21 +14,21 @@ import pytest
 
 from drawn import episode
 from itinera.errors import BadFile
-from itinera.formats import bundles, native, native_tasks, native_walks
+from itinera.formats import bundles, native, native_predictions, native_tasks
 from itinera.records import (
     Asked,
     Choices,
     Column,
     Ending,
-    Logbook,
     Phase,
+    Predictions,
     Provenance,
+    Rollout,
     ScoreTable,
     TourTable,
     Trajectory,
-    Walk,
 )
-from itinera.tasks import PROTOCOLS, Alignment, Brief, Split, Tour
+from itinera.tasks import PROTOCOLS, Alignment, Instruction, Split, Tour
 from itinera.worlds import Pose
 from tiny import written
 
@@ -41,7 +41,7 @@ ON_GRAPH = Trajectory(
     elevations=np.array([0.0, 0.5, -0.5]),
     actions=np.array([1, 2]),
     times=np.array([0.0, 0.25, 1e9]),
-    phases=(Phase.ACTING, Phase.LED_TO_GOAL, Phase.LED_TO_START),
+    phases=(Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_START),
     ending=Ending.OUT_OF_STEPS,
     choices=Choices((("a", "b"), ("stop",)), (np.array([0.25, 0.75]), np.array([1.0]))),
     notes={"predObjId": 3, "more": {"deep": [1, None]}},
@@ -66,17 +66,17 @@ def same(some: Any, other: Any) -> bool:
 
 @pytest.mark.parametrize("name", ["walks.jsonl", "walks.jsonl.gz"])
 def test_walks_come_back_whole(tmp_path: Path, name: str) -> None:
-    walks = (Walk("tour", (ON_GRAPH, replace(ON_GRAPH, episode_id="1_1"))), Walk("2", (ON_GROUND,)))
-    native_walks.write_walks(tmp_path / name, Logbook("x", walks, PROTOCOLS["rxr-ce"], TOLD))
-    read = native_walks.read_walks(tmp_path / name)
-    assert same((read.protocol, read.provenance, read.walks), (PROTOCOLS["rxr-ce"], TOLD, walks))
+    walks = (Rollout("tour", (ON_GRAPH, replace(ON_GRAPH, episode_id="1_1"))), Rollout("2", (ON_GROUND,)))
+    native_predictions.write_predictions(tmp_path / name, Predictions("x", walks, PROTOCOLS["rxr-ce"], TOLD))
+    read = native_predictions.read_predictions(tmp_path / name)
+    assert same((read.protocol, read.provenance, read.rollouts), (PROTOCOLS["rxr-ce"], TOLD, walks))
 
 
 TASK = episode(
     "1_0",
     ("a", "b", "c"),
     start=Pose("a", 1.25, -0.5),
-    brief=Brief("géh!", "de"),
+    instruction=Instruction("géh!", "de"),
     path_id="1",
     alignment=Alignment(
         ("géh", "!"), np.array([0, -1]), np.array([2, -1]), np.array([0.5, np.nan]), np.array([1.0, np.nan])
@@ -236,7 +236,7 @@ FAULTY: dict[str, tuple[str, str]] = {
 def test_faulty_files_are_told_by_line_and_field(tmp_path: Path, content: str, said: str) -> None:
     path = written(tmp_path / "f.jsonl", content)
     with pytest.raises(BadFile) as caught:
-        (native_tasks.read_split if content.startswith(TASKS[:19]) else native_walks.read_walks)(path)
+        (native_tasks.read_split if content.startswith(TASKS[:19]) else native_predictions.read_predictions)(path)
     assert said in str(caught.value)
 
 

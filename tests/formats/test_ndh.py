@@ -12,7 +12,7 @@ from json_files import records, written
 from itinera.errors import BadFile
 from itinera.formats import r2r
 from itinera.formats.ndh import Reference, read_split, write_split
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 
 RECORD: dict[str, Any] = {
@@ -68,7 +68,7 @@ def test_the_reference_is_the_path_asked_for(tmp_path: Path, reference: Referenc
 
 def test_the_brief_tells_the_target_and_what_was_said(tmp_path: Path) -> None:
     split = read_split(written(tmp_path / "x.json", [RECORD, SILENT]))
-    spoken, silent = (episode.brief.text for episode in split.episodes)
+    spoken, silent = (episode.instruction.text for episode in split.episodes)
     assert spoken == "Target: fireplace\nNavigator: Left or right?\nOracle: Right."
     assert silent == "Target: fireplace"
 
@@ -88,11 +88,11 @@ def test_splits_come_back_as_they_were_written(tmp_path: Path, reference: Refere
 
 
 def test_plain_instructions_become_the_oracles_words(tmp_path: Path) -> None:
-    episode = Episode("3_0", "house", Pose("a"), ("b",), ("a", "b"), Brief("Go on. "))
+    episode = Episode("3_0", "house", Pose("a"), ("b",), ("a", "b"), Instruction("Go on. "))
     write_split(tmp_path / "x.json", Split("plain", (episode,)))
     (again,) = read_split(tmp_path / "x.json").episodes
     assert (again.id, again.reference, again.goals) == ("3_0", ("a", "b"), ("b",))
-    assert again.brief.text == "Oracle: Go on. "
+    assert again.instruction.text == "Oracle: Go on. "
 
 
 FAULTS: dict[str, tuple[Any, list[str]]] = {
@@ -149,7 +149,7 @@ def test_official_splits_have_their_counts_and_come_back(
 def test_real_submissions_begin_as_the_tasks_say(data: Path, split: str, files: str, arrived: int) -> None:
     known = read_split(data / "ndh" / f"{split}.json.gz").by_id
     (file,) = (data / "predictions" / "ndh").glob(files)
-    walks = list(r2r.read_walks(file).trajectories)
+    walks = list(r2r.read_predictions(file).trajectories)
     assert {walk.episode_id for walk in walks} == set(known)
     for walk in walks:
         start = known[walk.episode_id].start

@@ -14,7 +14,7 @@ from examples import POINT
 from itinera.errors import BadArgument, BadFile
 from itinera.formats import native_tasks, vlnce
 from itinera.formats.pointnav import RADIUS, read_split, write_split
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 from tiny import written
 
@@ -30,7 +30,7 @@ def test_an_episode_stands_in_our_frame(tmp_path: Path) -> None:
     split = read_split(episodes(tmp_path / "val.json.gz", turned))
     assert (split.name, split.protocol) == ("val", "pointnav")
     (episode,) = split.episodes
-    assert (episode.id, episode.world_id, episode.brief.text) == ("4", "house", "")
+    assert (episode.id, episode.world_id, episode.instruction.text) == ("4", "house", "")
     assert np.asarray(episode.start.place).tolist() == [0.0, 1.0, 0.5]
     assert episode.start.heading == pytest.approx(math.pi)
     assert np.asarray(episode.goals).tolist() == [[3.0, 1.0, 0.5]]
@@ -46,7 +46,7 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_goals_without_a_radius_get_habitats(tmp_path: Path) -> None:
-    episode = Episode("1", "house", Pose(np.zeros(3), 0.0), np.ones((1, 3)), (), Brief(""))
+    episode = Episode("1", "house", Pose(np.zeros(3), 0.0), np.ones((1, 3)), (), Instruction(""))
     write_split(tmp_path / "a.json", Split("s", (episode,)))
     (record,) = json.loads((tmp_path / "a.json").read_text())["episodes"]
     assert record["goals"] == [{"position": [1.0, 1.0, -1.0], "radius": RADIUS}]
@@ -54,7 +54,7 @@ def test_goals_without_a_radius_get_habitats(tmp_path: Path) -> None:
 
 
 def test_a_split_that_hides_its_goals_is_no_pointnav(tmp_path: Path) -> None:
-    episode = Episode("1", "house", Pose(np.zeros(3), 0.0), (), (), Brief("Go."))
+    episode = Episode("1", "house", Pose(np.zeros(3), 0.0), (), (), Instruction("Go."))
     with pytest.raises(BadArgument, match='Episode "1" tells no goal'):
         write_split(tmp_path / "a.json", Split("s", (episode,)))
 

@@ -13,8 +13,8 @@ from json_files import assert_same_records, records, written
 
 from itinera.errors import BadFile
 from itinera.formats.matterport import read_worlds
-from itinera.formats.r2r import read_split, read_walks, write_split, write_walks
-from itinera.records import Ending, Logbook, Trajectory
+from itinera.formats.r2r import read_predictions, read_split, write_predictions, write_split
+from itinera.records import Ending, Predictions, Trajectory
 from itinera.worlds import NavGraph
 
 PATH: dict[str, Any] = {
@@ -41,7 +41,7 @@ def test_each_instruction_is_an_episode_along_the_shared_path(tmp_path: Path) ->
     first, second = split.episodes
     assert (first.id, second.id, first.path_id) == ("7_0", "7_1", "7")
     assert (first.world_id, first.goals, first.reference) == ("house", ("c",), ("a", "b", "c"))
-    assert (first.brief.text, first.stated_distance) == ("Go on. ", 4.25)
+    assert (first.instruction.text, first.stated_distance) == ("Go on. ", 4.25)
     assert second.reference is first.reference
 
 
@@ -102,8 +102,8 @@ def test_a_bad_split_says_what_is_wrong(tmp_path: Path, name: str) -> None:
 
 
 def test_walks_are_read_with_our_headings(tmp_path: Path) -> None:
-    logbook = read_walks(written(tmp_path / "walks.json", [WALK]))
-    (walk,) = logbook.trajectories
+    predictions = read_predictions(written(tmp_path / "walks.json", [WALK]))
+    (walk,) = predictions.trajectories
     assert (walk.episode_id, walk.places, walk.ending) == ("7_0", ("a", "b"), Ending.STOPPED)
     np.testing.assert_allclose(walk.headings, [math.pi / 2, 0.0], atol=1e-12)
     np.testing.assert_array_equal(walk.elevations, [0.25, 0.0])
@@ -119,20 +119,20 @@ def test_walks_are_read_with_our_headings(tmp_path: Path) -> None:
     ],
 )
 def test_steps_may_be_poses_nodes_or_moves_over_several_nodes(tmp_path: Path, trajectory: list[Any]) -> None:
-    logbook = read_walks(written(tmp_path / "walks.json", [{"instr_id": "7_0", "trajectory": trajectory}]))
-    assert [walk.places for walk in logbook.trajectories] == [("a", "b", "c")]
+    predictions = read_predictions(written(tmp_path / "walks.json", [{"instr_id": "7_0", "trajectory": trajectory}]))
+    assert [walk.places for walk in predictions.trajectories] == [("a", "b", "c")]
 
 
 def test_dialog_and_object_submissions_are_read_too(tmp_path: Path) -> None:
     content = [{"inst_idx": 5, "trajectory": [["a", 0, 0]]}, WALK | {"predObjId": 12}]
-    dialog, thing = read_walks(written(tmp_path / "walks.json", content)).trajectories
+    dialog, thing = read_predictions(written(tmp_path / "walks.json", content)).trajectories
     assert dialog.episode_id == "5"
     assert thing.notes["predObjId"] == 12
 
 
 def test_walks_come_back_as_they_were_written(tmp_path: Path) -> None:
     content = [WALK | {"predObjId": 12}, {"instr_id": "7_1", "trajectory": [["a", 1.0, -0.5]]}]
-    write_walks(tmp_path / "after.json", read_walks(written(tmp_path / "before.json", content)))
+    write_predictions(tmp_path / "after.json", read_predictions(written(tmp_path / "before.json", content)))
     after = records(tmp_path / "after.json")
     assert [record["instr_id"] for record in after] == ["7_0", "7_1"]
     assert after[0]["predObjId"] == 12
@@ -143,7 +143,7 @@ def test_walks_come_back_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_walks_without_headings_are_written_with_zeros(tmp_path: Path) -> None:
-    write_walks(tmp_path / "walks.json", Logbook.alone("made", (Trajectory("7_0", ("a", "b")),)))
+    write_predictions(tmp_path / "walks.json", Predictions.from_trajectories("made", (Trajectory("7_0", ("a", "b")),)))
     assert records(tmp_path / "walks.json") == [{"instr_id": "7_0", "trajectory": [["a", 0.0, 0.0], ["b", 0.0, 0.0]]}]
 
 
@@ -162,7 +162,7 @@ WALK_FAULTS: dict[str, tuple[Any, list[str]]] = {
 def test_a_bad_submission_says_what_is_wrong(tmp_path: Path, name: str) -> None:
     content, fragments = WALK_FAULTS[name]
     with pytest.raises(BadFile) as caught:
-        read_walks(written(tmp_path / "walks.json", content))
+        read_predictions(written(tmp_path / "walks.json", content))
     for fragment in fragments:
         assert fragment in str(caught.value)
 
@@ -228,7 +228,7 @@ def test_real_submissions_answer_every_instruction_from_its_start(data: Path, sp
     found = list((data / "predictions" / "r2r").glob(files))
     assert found
     for file in found:
-        walks = list(read_walks(file).trajectories)
+        walks = list(read_predictions(file).trajectories)
         assert len(walks) == len(known)
         assert {walk.episode_id for walk in walks} == set(known)
         for walk in walks:

@@ -12,7 +12,7 @@ import pytest
 from json_files import assert_same_records, records, written
 
 from itinera.errors import BadArgument, BadFile
-from itinera.formats.files import members
+from itinera.formats.io import members
 from itinera.formats.reverie import read_objects, read_split, write_objects, write_split
 from itinera.worlds import SeenObject
 
@@ -40,7 +40,7 @@ def test_each_instruction_is_an_episode_that_knows_its_object(tmp_path: Path) ->
     first, second = split.episodes
     assert (split.name, first.id, second.id, first.path_id) == ("REVERIE_tiny", "7_66_0", "7_66_1", "7")
     assert (first.goals, first.reference, first.notes["objId"]) == (("b",), ("a", "b"), 66)
-    assert second.brief.text == "Clean the coffee table"
+    assert second.instruction.text == "Clean the coffee table"
     assert first.start.heading == pytest.approx(math.pi / 2 - 0.5)
 
 

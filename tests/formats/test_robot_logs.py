@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument, BadFile
-from itinera.formats import catalogue, robot_logs
+from itinera.formats import catalog, robot_logs
 from itinera.formats.robot_logs import read_csv, read_folder, read_tum, write_csv, write_folder, write_tum
-from itinera.records import Ending, Logbook, Trajectory
+from itinera.records import Ending, Predictions, Trajectory
 from tiny import written
 
 QUARTER = "0 0 0.7071067811865476 0.7071067811865476"
 
 
-def only(logbook: Logbook) -> Trajectory:
-    (walk,) = logbook.trajectories
+def only(predictions: Predictions) -> Trajectory:
+    (walk,) = predictions.trajectories
     return walk
 
 
@@ -108,7 +108,7 @@ def test_a_folder_of_logs_is_a_logbook_of_all(tmp_path: Path) -> None:
     written(tmp_path / "b.csv", "time,x,y\n0,0,0\n1,1,0\n")
     written(tmp_path / "a.tum", "0 0 0 0 0 0 0 1\n")
     written(tmp_path / "notes.txt", "a good day")
-    found = catalogue.read_walks(tmp_path)
+    found = catalog.read_predictions(tmp_path)
     assert [walk.episode_id for walk in found.trajectories] == ["a", "b"]
     written(tmp_path / "c.csv", "time,x,y\n0,0,zero\n")
     with pytest.raises(BadFile, match=r'c\.csv, line 2, field y: "zero" is not a finite number'):
@@ -122,10 +122,10 @@ WALK = Trajectory("7", np.array([[0.0, 1, 2], [1, 1, 2]]), headings=np.array([0.
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
-    logbook = Logbook.alone("x", (WALK,))
-    write_csv(tmp_path / "7.csv", logbook)
-    write_tum(tmp_path / "7.tum", logbook)
-    write_folder(tmp_path / "logs.zip", logbook)
+    predictions = Predictions.from_trajectories("x", (WALK,))
+    write_csv(tmp_path / "7.csv", predictions)
+    write_tum(tmp_path / "7.tum", predictions)
+    write_folder(tmp_path / "logs.zip", predictions)
     for found in (read_csv(tmp_path / "7.csv"), read_tum(tmp_path / "7.tum"), read_folder(tmp_path / "logs.zip")):
         walk = only(found)
         assert walk.episode_id == "7"
@@ -135,8 +135,8 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 
 def test_only_one_walk_can_be_given_a_name_or_a_file(tmp_path: Path) -> None:
-    two = Logbook.alone("x", (WALK, WALK))
-    assert only(robot_logs.renamed(Logbook.alone("x", (WALK,)), "8")).episode_id == "8"
+    two = Predictions.from_trajectories("x", (WALK, WALK))
+    assert only(robot_logs.renamed(Predictions.from_trajectories("x", (WALK,)), "8")).episode_id == "8"
     with pytest.raises(BadArgument, match="x holds 2 walks: only a file of one"):
         robot_logs.renamed(two, "8")
     with pytest.raises(BadArgument, match="the positions of one episode, and these are 2"):
@@ -146,4 +146,4 @@ def test_only_one_walk_can_be_given_a_name_or_a_file(tmp_path: Path) -> None:
 def test_a_name_that_leaves_the_folder_is_refused(tmp_path: Path) -> None:
     outside = Trajectory("../7", WALK.places, times=WALK.times)
     with pytest.raises(BadArgument, match="cannot be the name of a file"):
-        write_folder(tmp_path / "logs", Logbook.alone("x", (outside,)))
+        write_folder(tmp_path / "logs", Predictions.from_trajectories("x", (outside,)))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from itinera.errors import BadArgument, BadFile, MissingExtra
-from itinera.formats.catalogue import detect
+from itinera.formats.catalog import detect
 from itinera.formats.rosmap import read_map
 
 GOOD = {

@@ -16,15 +16,15 @@ from itinera.formats.pose_traces import PoseTrace, write_trace
 from itinera.formats.rxr import (
     first_followers,
     read_followers,
+    read_predictions,
     read_split,
-    read_walks,
     with_alignment,
     write_followers,
+    write_predictions,
     write_split,
-    write_walks,
 )
-from itinera.records import Logbook, Phase, Trajectory
-from itinera.tasks import Brief, Episode, Split
+from itinera.records import Phase, Predictions, Trajectory
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 
 GUIDE: dict[str, Any] = {
@@ -83,8 +83,8 @@ def test_a_guide_line_is_an_episode_named_by_its_instruction(tmp_path: Path) -> 
     assert (first.reference, first.goals) == (("a", "b", "c"), ("c",))
     assert first.start.place == "a"
     assert first.start.heading == pytest.approx(0.0)  # R2R's pi/2 is east, our 0
-    assert first.brief == Brief("Okay, walk on.", "en-IN")
-    assert second.brief == Brief("आगे बढ़ो।", "hi-IN")
+    assert first.instruction == Instruction("Okay, walk on.", "en-IN")
+    assert second.instruction == Instruction("आगे बढ़ो।", "hi-IN")
     assert second.reference is first.reference
     assert second.alignment is None
 
@@ -132,7 +132,7 @@ def test_a_guide_file_comes_back_as_it_was(tmp_path: Path) -> None:
 
 def test_a_split_of_positions_cannot_be_a_guide_file(tmp_path: Path) -> None:
     here = np.zeros(3)
-    split = Split("s", (Episode("1", "w", Pose(here), np.zeros((1, 3)), np.zeros((2, 3)), Brief("Go.")),))
+    split = Split("s", (Episode("1", "w", Pose(here), np.zeros((1, 3)), np.zeros((2, 3)), Instruction("Go.")),))
     with pytest.raises(BadArgument, match='Episode "1"'):
         write_split(tmp_path / "g.jsonl", split)
     assert list(tmp_path.iterdir()) == []
@@ -209,8 +209,8 @@ def test_every_bad_trace_is_named(tmp_path: Path) -> None:
 
 
 def test_followers_are_walks_named_by_their_demonstration(tmp_path: Path) -> None:
-    logbook = read_followers(lines(tmp_path / "f.jsonl.gz", FOLLOWER))
-    (walk,) = logbook.walks
+    predictions = read_followers(lines(tmp_path / "f.jsonl.gz", FOLLOWER))
+    (walk,) = predictions.rollouts
     (trajectory,) = walk.trajectories
     assert (walk.tour_id, trajectory.episode_id, trajectory.places) == ("31", "26", ("a", "d", "b"))
     assert trajectory.notes["metrics"]["spl"] == 0.9
@@ -219,9 +219,9 @@ def test_followers_are_walks_named_by_their_demonstration(tmp_path: Path) -> Non
 def test_a_second_follower_is_kept_until_one_is_asked_for(tmp_path: Path) -> None:
     second = FOLLOWER | {"demonstration_id": 32, "path": ["a"]}
     third = FOLLOWER | {"demonstration_id": 33, "instruction_id": 1}
-    logbook = read_followers(lines(tmp_path / "f.jsonl", FOLLOWER, second, third))
-    assert [walk.tour_id for walk in logbook.walks] == ["31", "32", "33"]
-    assert [walk.tour_id for walk in first_followers(logbook).walks] == ["31", "33"]
+    predictions = read_followers(lines(tmp_path / "f.jsonl", FOLLOWER, second, third))
+    assert [walk.tour_id for walk in predictions.rollouts] == ["31", "32", "33"]
+    assert [walk.tour_id for walk in first_followers(predictions).rollouts] == ["31", "33"]
 
 
 def test_a_follower_file_comes_back_as_it_was(tmp_path: Path) -> None:
@@ -248,15 +248,15 @@ def test_a_bad_follower_line_is_named(tmp_path: Path, record: Any, said: str) ->
 
 def test_a_submission_comes_back_as_it_was(tmp_path: Path) -> None:
     before = lines(tmp_path / "w.jsonl", WALK, WALK | {"instruction_id": "z"})
-    logbook = read_walks(before)
-    assert [t.episode_id for t in logbook.trajectories] == ["26", "z"]
-    write_walks(tmp_path / "again.jsonl.gz", logbook)
+    predictions = read_predictions(before)
+    assert [t.episode_id for t in predictions.trajectories] == ["26", "z"]
+    write_predictions(tmp_path / "again.jsonl.gz", predictions)
     assert records(tmp_path / "again.jsonl.gz") == records(before)
 
 
 def test_a_submission_holds_only_what_the_agent_walked_itself(tmp_path: Path) -> None:
-    led = Trajectory("1", ("a", "b"), phases=(Phase.LED_TO_START, Phase.ACTING))
-    write_walks(tmp_path / "w.jsonl", Logbook.alone("x", (led,)))
+    led = Trajectory("1", ("a", "b"), phases=(Phase.GUIDED_TO_START, Phase.ACTING))
+    write_predictions(tmp_path / "w.jsonl", Predictions.from_trajectories("x", (led,)))
     assert records(tmp_path / "w.jsonl") == [{"instruction_id": 1, "path": ["b"]}]
 
 
@@ -271,5 +271,5 @@ def test_a_submission_holds_only_what_the_agent_walked_itself(tmp_path: Path) ->
 )
 def test_a_bad_submission_line_is_named(tmp_path: Path, record: Any, said: str) -> None:
     with pytest.raises(BadFile) as error:
-        read_walks(lines(tmp_path / "w.jsonl", record))
+        read_predictions(lines(tmp_path / "w.jsonl", record))
     assert said in str(error.value)

@@ -10,8 +10,8 @@ import pytest
 
 from itinera.errors import BadArgument, BadFile, MissingExtra
 from itinera.formats.scenes import read_scene, read_worlds, write_scene
-from itinera.houses.solids import Solids
-from itinera.simulators.ground_walk import GroundWalk
+from itinera.hearth.geometry.solids import Solids
+from itinera.simulators.ground import GroundSimulator
 from itinera.worlds import Pose, World
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.surface import Surface
@@ -141,8 +141,8 @@ def test_an_imported_room_walks_as_the_mesh_it_was_written_from(tmp_path: Path, 
     actions = np.random.default_rng(2).choice([1, 1, 1, 2, 3], size=400).tolist()
     walked = []
     for world in (native, imported):
-        walk = GroundWalk()
-        shown = [walk.start(world, Pose(np.array([1.0, 1.0, 0.0]), 0.4)), *map(walk.step, actions)]
+        walk = GroundSimulator()
+        shown = [walk.reset(world, Pose(np.array([1.0, 1.0, 0.0]), 0.4)), *map(walk.step, actions)]
         walked.append([(*seen.place, seen.heading, seen.collided) for seen in shown])
     np.testing.assert_allclose(walked[1], walked[0], atol=1e-6)
 

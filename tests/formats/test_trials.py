@@ -38,7 +38,7 @@ def test_what_is_written_is_what_is_read(tmp_path):
         assert (one.id, one.skill, one.arm, one.twin, one.source) == (
             other.id, other.skill, other.arm, other.twin, other.source)  # fmt: skip
         assert dict(one.target) == dict(other.target)
-        assert one.episode.brief == other.episode.brief
+        assert one.episode.instruction == other.episode.instruction
         assert one.episode.reference == other.episode.reference
         assert one.episode.goals == other.episode.goals
         assert one.episode.path_id == other.episode.path_id

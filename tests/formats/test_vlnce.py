@@ -15,7 +15,7 @@ from itinera.errors import BadArgument, BadFile
 from itinera.formats import r2r
 from itinera.formats.matterport import read_worlds
 from itinera.formats.vlnce import read_dense, read_split, with_dense_reference, write_dense, write_split
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import NavGraph, Pose
 
 HALF = math.sqrt(0.5)
@@ -87,7 +87,7 @@ def test_an_episode_stands_in_our_frame(tmp_path: Path) -> None:
     assert np.asarray(episode.goals).tolist() == [[4.0, 6.0, 0.5]]
     assert np.asarray(episode.reference).tolist() == [[1.0, 2.0, 0.5], [4.0, 6.0, 0.5]]
     assert episode.stated_distance == 6.25
-    assert episode.brief == Brief("Go on. ", "en")
+    assert episode.instruction == Instruction("Go on. ", "en")
 
 
 def test_episodes_of_a_path_share_what_cannot_be_written(tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_rxr_episodes_bring_language_and_timed_words(tmp_path: Path) -> None:
     split = read_split(episodes(tmp_path / "rxr.json", RXR))
     assert split.protocol == "rxr-ce"
     (episode,) = split.episodes
-    assert (episode.id, episode.brief.language) == ("12", "hi-IN")
+    assert (episode.id, episode.instruction.language) == ("12", "hi-IN")
     assert episode.notes["instruction_id"] == "77"
     assert episode.alignment is not None
     assert episode.alignment.words == ("Okay.", "Hm")
@@ -140,7 +140,9 @@ def test_an_rxr_file_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_an_episode_moved_elsewhere_is_not_written_with_its_old_notes(tmp_path: Path) -> None:
     record = EPISODE | {"scene_id": "gibson/house.glb", "goals": EPISODE["goals"] * 2}
     (episode,) = read_split(episodes(tmp_path / "a.json", record)).episodes
-    moved = Episode("x", "barn", episode.start, np.ones((1, 3)), episode.reference, episode.brief, notes=episode.notes)
+    moved = Episode(
+        "x", "barn", episode.start, np.ones((1, 3)), episode.reference, episode.instruction, notes=episode.notes
+    )
     write_split(tmp_path / "b.json", Split("s", (moved,), protocol="r2r-ce"))
     (after,) = content(tmp_path / "b.json")["episodes"]
     assert after["scene_id"] == "mp3d/barn/barn.glb"
@@ -148,7 +150,7 @@ def test_an_episode_moved_elsewhere_is_not_written_with_its_old_notes(tmp_path: 
 
 
 def test_a_split_of_nodes_cannot_be_continuous(tmp_path: Path) -> None:
-    split = Split("s", (Episode("1", "w", Pose("a"), ("b",), ("a", "b"), Brief("Go.")),))
+    split = Split("s", (Episode("1", "w", Pose("a"), ("b",), ("a", "b"), Instruction("Go.")),))
     with pytest.raises(BadArgument, match='Episode "1" holds nodes'):
         write_split(tmp_path / "s.json", split)
 

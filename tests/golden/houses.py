@@ -9,7 +9,7 @@ import hashlib
 import sys
 
 from itinera.builders.hearth import build_place
-from itinera.houses.build import House
+from itinera.hearth.build import House
 from itinera.worlds import NavGraph
 
 DIGESTS = {

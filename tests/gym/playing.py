@@ -9,11 +9,11 @@ import numpy as np
 
 from drawn import STREET, episode, graph
 from itinera.agents.agent import Agent
-from itinera.gym.places import Playground
-from itinera.records import Walk
-from itinera.runs.walk import walk
+from itinera.gym.task_set import Playground
+from itinera.records import Rollout
+from itinera.runs.rollout import walk
 from itinera.simulators.simulator import Simulator
-from itinera.tasks import Brief, Split, Tour
+from itinera.tasks import Instruction, Split, Tour
 from itinera.worlds import Pose, World
 from itinera.worlds.surface import Surface
 from players import Still
@@ -27,7 +27,9 @@ WORLDS, GROUNDS = {"house": HOUSE}, {"house": HALL}
 
 def on_graph(*references: str, tours: Iterable[Iterable[str]] = ()) -> Split:
     """Episodes "0", "1", … along these nodes, told by their goals."""
-    episodes = tuple(episode(str(k), nodes, brief=Brief(f"To {nodes[-1]}!")) for k, nodes in enumerate(references))
+    episodes = tuple(
+        episode(str(k), nodes, instruction=Instruction(f"To {nodes[-1]}!")) for k, nodes in enumerate(references)
+    )
     return Split("drawn", episodes, tuple(Tour(f"t{k}", "house", tuple(ids)) for k, ids in enumerate(tours)))
 
 
@@ -35,7 +37,7 @@ def on_ground(*ends: tuple[float, float], tours: Iterable[Iterable[str]] = ()) -
     """Episodes "0", "1", … along the middle of the hall, from one x to the other, facing along +x."""
     places = [np.array([(x, 2.0, 0.0) for x in pair]) for pair in ends]
     episodes = tuple(
-        episode(str(k), place, start=Pose(place[0]), brief=Brief(f"To {place[1, 0]}!"))
+        episode(str(k), place, start=Pose(place[0]), instruction=Instruction(f"To {place[1, 0]}!"))
         for k, place in enumerate(places)
     )
     toured = tuple(Tour(f"t{k}", "house", tuple(ids)) for k, ids in enumerate(tours))
@@ -52,14 +54,14 @@ class Repeating(Still):
         return self.left.pop(0)
 
 
-def walked_by(agent: Agent, place: Playground, simulator: Simulator, tour: Tour) -> Walk:
+def walked_by(agent: Agent, place: Playground, simulator: Simulator, tour: Tour) -> Rollout:
     """The walk of a run of this agent."""
     episodes = [place.split.by_id[name] for name in tour.episode_ids]
     world = place.worlds[tour.world_id]
     return walk(agent, simulator, world, tour, episodes, protocol=place.protocol, seed=0)
 
 
-def told(found: Walk) -> list[Any]:
+def told(found: Rollout) -> list[Any]:
     """All that a walk keeps, in a form that can be compared."""
     return [
         (

@@ -15,14 +15,14 @@ from gym.playing import GROUNDS, HALL, HOUSE, WORLDS, on_graph, on_ground
 from itinera.errors import BadArgument, MissingExtra
 from itinera.formats import scenes
 from itinera.gym import Decaying, PointNav, Tours, fidelity_oriented, hearth_playground
-from itinera.simulators.eye import Eye
+from itinera.rendering.rasterizer import Camera
+from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.unicycle import point_turn, unicycle_6, unicycle_15
-from itinera.simulators.views import rendered_views
+from itinera.simulators.view_features import rendered_views
 from itinera.tasks.protocol import R2R
-from itinera.worlds.raster import Camera
 
 GRAPH, GROUND = on_graph("abc", "ef", "ab", tours=["012"]), on_ground((1.0, 5.0), (8.0, 3.0), tours=["01"])
-SMALL = Eye(Camera(16, 12, 1.5), channels=("rgb", "depth", "classes", "instances"))
+SMALL = CameraSensor(Camera(16, 12, 1.5), channels=("rgb", "depth", "classes", "instances"))
 
 VIEWS = rendered_views(WORLDS, {"house": HALL.mesh})
 
@@ -79,7 +79,7 @@ def test_the_small_house_is_told_in_words_and_toured():
     place = hearth_playground("tours", protocol=R2R)
     assert len(place.split.episodes) == 30
     assert [len(tour.episode_ids) for tour in place.split.tours] == [10, 10, 10]
-    assert all(episode.brief.text for episode in place.split.episodes)
+    assert all(episode.instruction.text for episode in place.split.episodes)
     assert hearth_playground("tours", protocol=R2R).worlds == place.worlds  # made once
 
 
@@ -198,7 +198,7 @@ WRONG = {
     "no such world": (lambda: Tours(GRAPH, {"hut": HOUSE}), "world house, which is not among the worlds"),
     "no scenes": (lambda: PointNav(GROUND, "."), "give a folder of scenes, a season of"),
     "render mode": (lambda: Tours(GRAPH, WORLDS, render_mode="ansi"), "must be None or rgb_array, not 'ansi'"),
-    "no room": (lambda: Tours(GRAPH, WORLDS, ways=0), "at least 1 way"),
+    "no room": (lambda: Tours(GRAPH, WORLDS, candidates=0), "at least 1 way"),
 }  # fmt: skip
 
 

@@ -23,7 +23,7 @@ def earned(reward, nodes, *, reference="abc", stop=True, protocol=R2R):
     env.reset(seed=0)
 
     def go(node):
-        return env.step(1 + env._play.stage.observation.ways.nodes.index(node))[1]
+        return env.step(1 + env._play.stage.observation.candidates.nodes.index(node))[1]
 
     return [*map(go, nodes[1:])] + ([env.step(0)[1]] if stop else [])
 

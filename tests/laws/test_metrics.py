@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from drawn import SCENES, Scene, attempts, graph_scenes, graphs, open_scenes, quick, walks_in
 from itinera.metrics import SUITES
 from itinera.metrics.suites import paper
-from itinera.metrics.touring import Legs
+from itinera.metrics.tours import Legs
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Euclidean, NavGraph
 from laws.on_the_ground import ground_scenes

@@ -77,11 +77,11 @@ def test_attempts_taken_in_another_order_keep_their_numbers(scene, random):
 
 
 def test_chunks_are_cut_only_where_allowed(monkeypatch):
-    from drawn import logbook, split, world
-    from itinera.records.pairing import pair
+    from drawn import predictions, split, world
+    from itinera.metrics.matching import pair
 
     walks = dict.fromkeys("12345", "abc")
-    (group,) = pair(logbook(walks), split(walks), {"house": world(STREET)})
+    (group,) = pair(predictions(walks), split(walks), {"house": world(STREET)})
     monkeypatch.setattr(module, "LARGEST_CHUNK", 10)  # each attempt holds 3 x 3 gaps, so every break is taken
     breaks = np.array([True, False, True, False, True])
     cut = [(members.tolist(), len(made)) for members, made in module.chunks(group, np.arange(5), breaks)]

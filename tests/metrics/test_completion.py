@@ -14,10 +14,10 @@ from drawn import attempts, open_scenes, quick
 from itinera.metrics import score
 from itinera.metrics.completion import bounded_sct, completion_times, untimed, with_completion
 from itinera.metrics.efficiency import spl
-from itinera.records import Ending, Logbook, Phase, Trajectory
-from itinera.records.pairing import pair
-from itinera.tasks import Brief, Episode, Split
-from itinera.tasks.fastest import FastestTimes, ReferenceRobot
+from itinera.metrics.matching import pair
+from itinera.records import Ending, Phase, Predictions, Trajectory
+from itinera.tasks import Episode, Instruction, Split
+from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 from itinera.tasks.protocol import POINTNAV
 from itinera.worlds import Euclidean, Pose, World
 from reports.tables_of import table
@@ -109,7 +109,7 @@ def test_what_is_not_known_is_undefined_and_what_cannot_be_is_nothing(succeeded,
 
 
 def asked(name: str) -> Episode:
-    return Episode(name, "field", Pose(np.zeros(3)), np.array([[2.0, 0, 0]]), (), Brief(""))
+    return Episode(name, "field", Pose(np.zeros(3)), np.array([[2.0, 0, 0]]), (), Instruction(""))
 
 
 def went(name: str, times: list[float] | None, **fields) -> Trajectory:
@@ -119,9 +119,9 @@ def went(name: str, times: list[float] | None, **fields) -> Trajectory:
 
 def scored(*walks: Trajectory, missing: str = "fail"):
     split = Split("s", tuple(map(asked, ("a", "b", "c"))), protocol="pointnav")
-    logbook = Logbook.alone("walks", walks)
-    found = score(logbook, split, WORLDS, protocol=POINTNAV, missing=missing)
-    groups = pair(logbook, split, WORLDS, missing=missing, reference=False)
+    predictions = Predictions.from_trajectories("walks", walks)
+    found = score(predictions, split, WORLDS, protocol=POINTNAV, missing=missing)
+    groups = pair(predictions, split, WORLDS, missing=missing, reference=False)
     return found, completion_times(groups, len(found))
 
 
@@ -142,7 +142,7 @@ def test_a_table_is_told_completion_times_and_sct():
 
 
 def test_only_the_acting_phase_takes_time():
-    led = (Phase.LED_TO_START, Phase.ACTING, Phase.ACTING)
+    led = (Phase.GUIDED_TO_START, Phase.ACTING, Phase.ACTING)
     walk = replace(went("a", [0, 100, 110], phases=led), places=np.array([[9.0, 0, 0], [0, 0, 0], [2, 0, 0]]))
     assert scored(walk, missing="zero")[1][0] == 10
 

@@ -10,8 +10,8 @@ from golden.conformance import FILE, built, written
 from itinera.errors import BadArgument, BadFile
 from itinera.metrics import SUITES, conformance, score
 from itinera.metrics.conformance import Case, check, load, verdict
-from itinera.records import Ending, Logbook, ScoreTable, Trajectory
-from itinera.tasks import Brief, Episode, Protocol, Split, Tour
+from itinera.records import Ending, Predictions, ScoreTable, Trajectory
+from itinera.tasks import Episode, Instruction, Protocol, Split, Tour
 from itinera.worlds import Euclidean, NavGraph, Pose, World
 
 CASES = {case.name: case for case in load()}
@@ -37,7 +37,7 @@ def scored(case: Case, suite: str, only: str | None = None) -> ScoreTable:
             start=Pose(e.start if case.world.kind == "graph" else np.array(e.start)),
             goals=places(case, e.goals),
             reference=places(case, e.reference),
-            brief=Brief("go"),
+            instruction=Instruction("go"),
             stated_distance=e.distance,
         )
         for e in case.episodes
@@ -51,7 +51,9 @@ def scored(case: Case, suite: str, only: str | None = None) -> ScoreTable:
     )
     protocol = Protocol("golden", success_radius=case.radius, needs_stop=case.needs_stop)
     split = Split("golden", episodes, tours)
-    return score(Logbook.alone("golden", walks), split, {"here": world_of(case)}, SUITES[suite](protocol))
+    return score(
+        Predictions.from_trajectories("golden", walks), split, {"here": world_of(case)}, SUITES[suite](protocol)
+    )
 
 
 def told(table: ScoreTable | None, row: str, metric: str) -> float:
@@ -117,7 +119,7 @@ def by_suite(suite: str):
             why="",
             world=conformance.World(**attempt["world"]),
             episodes=[episode],
-            walks={episode.id: conformance.Walk(**attempt["walk"])},
+            walks={episode.id: conformance.Rollout(**attempt["walk"])},
             expected={},
             radius=attempt["radius"],
             needs_stop=attempt["needs_stop"],

@@ -9,7 +9,7 @@ import pytest
 
 from drawn import attempts, graph
 from itinera.metrics import SUITES
-from itinera.metrics.suites import EVERY_SUITE, paper, usual_suite, vlnce
+from itinera.metrics.suites import ALL_SUITES, paper, usual_suite, vlnce
 from itinera.tasks.protocol import POINTNAV, R2R, R2R_CE
 
 TEN = {"PL", "NE", "ONE", "SR", "OSR", "SPL", "SED", "nDTW", "SDTW", "CLS"}
@@ -77,7 +77,7 @@ def test_the_continuous_scorer_walks_and_warps_in_straight_lines_but_errs_along_
 
 
 def test_point_goals_are_judged_without_comparing_paths():
-    suite = EVERY_SUITE[usual_suite(POINTNAV)](POINTNAV)
+    suite = ALL_SUITES[usual_suite(POINTNAV)](POINTNAV)
     assert [metric.name for metric in suite.metrics] == ["PL", "steps", "NE", "ONE", "SR", "OSR", "SPL"]
     assert not suite.needs_reference
     assert usual_suite(R2R_CE) == "paper"

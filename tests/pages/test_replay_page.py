@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from itinera.records import Logbook, Trajectory
-from itinera.reports.replay_data import Frame, Replay
-from itinera.reports.replay_page import write_page
-from itinera.tasks import Brief
+from itinera.records import Predictions, Trajectory
+from itinera.reports.replay.data import Frame, Replay
+from itinera.reports.replay.page import write_page
+from itinera.tasks import Instruction
 from reports.replays_of import replay, split
 
 DOT = "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/wAALCAABAAEBAREA/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/9oACAEBAAA/APn+v//Z"  # noqa: E501
@@ -228,8 +228,8 @@ HOSTILE = "</script><img src=x onerror=alert(1)><b>bold</b> {{data}} \u202e של
 
 
 def hostile() -> Replay:
-    asked = split(toured=False, brief=Brief(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
-    walks = {HOSTILE: Logbook.alone("a.jsonl", (Trajectory(HOSTILE, tuple("abcd")),))}
+    asked = split(toured=False, instruction=Instruction(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
+    walks = {HOSTILE: Predictions.from_trajectories("a.jsonl", (Trajectory(HOSTILE, tuple("abcd")),))}
     return msgspec.structs.replace(replay(asked, walks), title=HOSTILE)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from itinera.formats.printed import Described, Estimate, Findings, Point, SkillFound
-from itinera.reports.page import make_report, write_page
+from itinera.formats.report_json import Described, Estimate, Findings, Point, SkillFound
+from itinera.reports.page.page import make_report, write_page
 from reports.contests_of import made_up
 
 HOSTILE = '</script><img src=x onerror=alert(1)>"\u202e🤖סוכן' + "w" * 10_000

@@ -22,9 +22,9 @@ import networkx
 import pytest
 
 from itinera.formats import fgr2r, matterport, reverie, rooms
-from itinera.studies.cutting import Cuttings, cut
-from itinera.studies.skill import Study, design
-from itinera.studies.skills import named
+from itinera.skills.registry import named
+from itinera.skills.trials import Study, design
+from itinera.skills.truncation import Cuttings, cut
 from itinera.tasks.trial import Trial
 
 pytestmark = pytest.mark.real
@@ -143,10 +143,10 @@ def test_every_trial_walks_a_part_of_its_path_and_is_told_the_start_of_its_instr
         control = known[trial.twin or trial.id]
         assert (control.arm, list(control.episode.reference)) == ("control", nodes)
         said = record["instructions"][int(number)].strip()
-        assert said.startswith(control.episode.brief.text.rstrip("."))
+        assert said.startswith(control.episode.instruction.text.rstrip("."))
         if trial.arm == "intervention":
-            assert trial.episode.brief.text.startswith(control.episode.brief.text + " ")
-        assert trial.episode.brief.text.endswith(".")
+            assert trial.episode.instruction.text.startswith(control.episode.instruction.text + " ")
+        assert trial.episode.instruction.text.endswith(".")
 
 
 def test_every_text_is_cut_where_the_sub_instruction_is(designed, files):
@@ -191,7 +191,7 @@ def test_every_object_is_in_sight_with_a_neighbour_within_15_degrees(designed, f
         assert len(graph[at]) >= 2
         seen = [object_bearing(thing) for thing in files.boxes[at].values() if thing["bbox2d"]]
         assert min(abs(wrapped(turn - told(trial))) for turn in seen) < 1e-6
-        assert f"Walk towards the {trial.target['object']}." in trial.episode.brief.text
+        assert f"Walk towards the {trial.target['object']}." in trial.episode.instruction.text
         assert trial.target["object"] not in {"door", "window", "wall", "floor", "objects", "misc", "lighting"}
 
 

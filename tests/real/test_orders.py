@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from itinera.formats import matterport, r2r
-from itinera.planners import Ordering, best_order
+from itinera.planners.tsp import Ordering, best_order
 from itinera.worlds import NavGraph
 
 pytestmark = pytest.mark.real

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Command
-from itinera.formats.native_walks import read_walks
+from itinera.formats.native_predictions import read_predictions
 
 pytestmark = pytest.mark.real
 
@@ -26,7 +26,7 @@ def test_an_outsider_walks_by_annotations_and_is_scored(data: Path, itinera: Com
     assert done.code == 0, done.err
     assert (done.json["stopped"], done.json["failed"]) == (60, 0)
     assert done.json["SR"]["mean"] == pytest.approx(13 / 60)
-    assert read_walks(out).provenance.inputs.keys() >= {"objects", "rooms", "agent"}
+    assert read_predictions(out).provenance.inputs.keys() >= {"objects", "rooms", "agent"}
     assert itinera("replay", out, *given).code == 0
     scored = itinera("score", out, *given, "--missing", "zero", "--json")
     assert scored.json["episodes"] == 2349

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from itinera.errors import GoalsWithheld
-from itinera.formats import catalogue, matterport, vlnce
+from itinera.formats import catalog, matterport, vlnce
 from itinera.formats.matterport import Connectivity
 from itinera.metrics.score import score
-from itinera.records import Logbook, ScoreTable, Trajectory
+from itinera.records import Predictions, ScoreTable, Trajectory
 from itinera.tasks import Split
 from itinera.worlds import Euclidean, World
 
@@ -29,12 +29,12 @@ def worlds(data: Path) -> Connectivity:
 
 @pytest.fixture(scope="module")
 def val_unseen(data: Path) -> Split:
-    return catalogue.read_tasks(data / "r2r" / "R2R_val_unseen.json.gz")
+    return catalog.read_tasks(data / "r2r" / "R2R_val_unseen.json.gz")
 
 
 def scored(data: Path, worlds: Connectivity, name: str, split: str) -> ScoreTable:
-    tasks = catalogue.read_tasks(data / split)
-    return score(catalogue.read_walks(data / "predictions" / name, tasks), tasks, worlds)
+    tasks = catalog.read_tasks(data / split)
+    return score(catalog.read_predictions(data / "predictions" / name, tasks), tasks, worlds)
 
 
 # Means from a script of a few lines that has nothing in common with ours: SR, OSR, SPL, NE, PL.
@@ -92,7 +92,9 @@ def test_ndh_predictions_end_on_a_goal_as_often_as_known(
 
 def test_spl_measures_the_shortest_way_and_not_the_reference(worlds: Connectivity, val_unseen: Split) -> None:
     """Eight references of val-unseen are not shortest paths, so even who follows them does not get SPL 1."""
-    walks = Logbook.alone("references", tuple(Trajectory(e.id, e.reference) for e in val_unseen.episodes))
+    walks = Predictions.from_trajectories(
+        "references", tuple(Trajectory(e.id, e.reference) for e in val_unseen.episodes)
+    )
     table = score(walks, val_unseen, worlds)
     for metric in ("SR", "OSR", "SED", "nDTW", "SDTW", "CLS"):
         assert table[metric].min() == 1.0
@@ -112,9 +114,11 @@ def test_a_shortest_walk_is_not_always_the_reference(data: Path, worlds: Connect
 @pytest.mark.parametrize("split", ["val_seen", "val_unseen"])
 def test_the_experts_of_vlnce_arrive(data: Path, split: str) -> None:
     folder = data / "vlnce" / "R2R_VLNCE_v1-3_preprocessed"
-    tasks = catalogue.read_tasks(folder / f"{split}.json.gz")
+    tasks = catalog.read_tasks(folder / f"{split}.json.gz")
     dense = vlnce.read_dense(folder / f"{split}_gt.json.gz")
-    walks = Logbook.alone("experts", tuple(Trajectory(e.id, dense[e.id].positions) for e in tasks.episodes))
+    walks = Predictions.from_trajectories(
+        "experts", tuple(Trajectory(e.id, dense[e.id].positions) for e in tasks.episodes)
+    )
     worlds = {world_id: World(world_id, Euclidean()) for world_id in tasks.world_ids}
     table = score(walks, tasks, worlds)
     assert table["SR"].min() == 1.0

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from drawn import episode, graph, graphs, thorough, walks_in
 from itinera.errors import BadArgument, BadFile
-from itinera.formats import catalogue, matterport, r2r, vlnce
+from itinera.formats import catalog, matterport, r2r, vlnce
 from itinera.metrics import score
-from itinera.records import Ending, Logbook, Phase, Trajectory, Walk
-from itinera.records.snapping import positions_along, snap, snap_logbook, snap_rows
+from itinera.records import Ending, Phase, Predictions, Rollout, Trajectory
+from itinera.records.snapping import positions_along, snap, snap_predictions, snap_rows
 from itinera.tasks import Split
 from itinera.worlds import Array, Euclidean, NavGraph, Ragged, World
 
@@ -126,10 +126,10 @@ def test_headings_and_times_are_those_of_entering_a_node() -> None:
 
 
 def test_a_node_is_named_again_when_the_phase_changes() -> None:
-    phases = (Phase.ACTING, Phase.ACTING, Phase.LED_TO_GOAL, Phase.LED_TO_GOAL)
+    phases = (Phase.ACTING, Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_GOAL)
     snapped = snap(walk((0, 0), (1, 0), (1, 0), (3, 0), phases=phases), CROSS, start="a")
     assert snapped.places == ("a", "a", "b")
-    assert snapped.phases == (Phase.ACTING, Phase.LED_TO_GOAL, Phase.LED_TO_GOAL)
+    assert snapped.phases == (Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_GOAL)
     assert snapped.acted == ("a",)
 
 
@@ -140,9 +140,9 @@ def test_a_logbook_is_snapped_walk_by_walk_in_its_own_worlds() -> None:
     again = replace(walk((8, 0), (4, 0)), episode_id="3")
     homes = {"1": "house", "2": "hut", "3": "house"}
     split = Split("asked", tuple(episode(n, [[0.0] * 3], world_id=home) for n, home in homes.items()))
-    logbook = Logbook("walks.json", (Walk("tour", (here, again)), Walk("2", (there,))))
-    snapped = snap_logbook(logbook, split, worlds, starts={"1": "b"})
-    assert [(w.tour_id, [t.places for t in w.trajectories]) for w in snapped.walks] == [
+    predictions = Predictions("walks.json", (Rollout("tour", (here, again)), Rollout("2", (there,))))
+    snapped = snap_predictions(predictions, split, worlds, starts={"1": "b"})
+    assert [(w.tour_id, [t.places for t in w.trajectories]) for w in snapped.rollouts] == [
         ("tour", [("b",), ("c", "b")]),  # the first begins where it is told, the second at the nearest
         ("2", [("p", "q")]),
     ]
@@ -165,11 +165,11 @@ def test_what_cannot_be_snapped_is_refused() -> None:
     with pytest.raises(BadArgument, match="Walk 1 has no positions"):
         snap_rows(Ragged.from_counts(np.zeros((1, 3)), np.array([1, 0])), CROSS)
     with pytest.raises(BadArgument, match="World house is not among the worlds given"):
-        snap_logbook(Logbook.alone("x", (fine,)), split, {})
+        snap_predictions(Predictions.from_trajectories("x", (fine,)), split, {})
     with pytest.raises(BadArgument, match="World house is no navigation graph"):
-        snap_logbook(Logbook.alone("x", (fine,)), split, {"house": World("house", Euclidean())})
+        snap_predictions(Predictions.from_trajectories("x", (fine,)), split, {"house": World("house", Euclidean())})
     with pytest.raises(BadFile, match='episode "1": is not in other'):
-        snap_logbook(Logbook.alone("x", (fine,)), Split("other", ()), {})
+        snap_predictions(Predictions.from_trajectories("x", (fine,)), Split("other", ()), {})
 
 
 def test_positions_along_a_path_hold_every_node_and_equal_parts_between() -> None:
@@ -306,19 +306,21 @@ def test_the_expert_traces_follow_the_references_on_the_graph(
     dense = vlnce.read_dense(data / OFFICIAL / f"{name}_gt.json.gz")
     paths = {e.path_id: e for e in r2r.read_split(data / "r2r" / f"R2R_{name}.json.gz").episodes}
     asked = replace(split, episodes=tuple(replace(paths[e.path_id], id=e.id) for e in split.episodes), protocol="r2r")
-    traces = Logbook.alone("traces", tuple(Trajectory(e.id, dense[e.id].positions) for e in split.episodes))
+    traces = Predictions.from_trajectories(
+        "traces", tuple(Trajectory(e.id, dense[e.id].positions) for e in split.episodes)
+    )
     starts = {e.id: str(e.start.place) for e in asked.episodes}
-    table = score(snap_logbook(traces, split, cameras, starts=starts), asked, cameras)
+    table = score(snap_predictions(traces, split, cameras, starts=starts), asked, cameras)
     assert table.values["nDTW"].mean() == pytest.approx(ndtw, abs=1e-3)
     assert table.values["SR"].mean() == pytest.approx(success, abs=1e-3)
     # Without being told, nearly all find their start node; some nodes stand over the same spot.
-    found = [t.places[0] == starts[t.episode_id] for t in snap_logbook(traces, split, cameras).trajectories]
+    found = [t.places[0] == starts[t.episode_id] for t in snap_predictions(traces, split, cameras).trajectories]
     assert np.mean(found) > 0.98
 
 
 @pytest.mark.real
 def test_reference_positions_on_the_navmesh_are_snapped_to_their_own_nodes(data: Path) -> None:
-    floors = catalogue.read_worlds(data / "vlnce/ivlnce_connectivity_graphs.json.gz")
+    floors = catalog.read_worlds(data / "vlnce/ivlnce_connectivity_graphs.json.gz")
     paths = {e.path_id: e for e in r2r.read_split(data / "r2r" / "R2R_val_unseen.json.gz").episodes}
     same = []
     for task in vlnce.read_split(data / OFFICIAL / "val_unseen.json.gz").episodes:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from itinera.records import Logbook, Phase, Trajectory, Walk
+from itinera.records import Phase, Predictions, Rollout, Trajectory
 from itinera.records.provenance import digest
 
-LED = (Phase.LED_TO_START, Phase.ACTING, Phase.ACTING, Phase.LED_TO_GOAL)
+LED = (Phase.GUIDED_TO_START, Phase.ACTING, Phase.ACTING, Phase.GUIDED_TO_GOAL)
 
 
 def test_without_phases_all_of_a_walk_was_acted():
@@ -22,9 +22,9 @@ def test_where_the_agent_was_led_was_not_acted():
 
 def test_a_logbook_lists_the_trajectories_of_its_walks_in_order():
     first, second, third = (Trajectory(name, ("a",)) for name in "123")
-    book = Logbook("walks", (Walk("tour", (first, second)), Walk("3", (third,))))
+    book = Predictions("walks", (Rollout("tour", (first, second)), Rollout("3", (third,))))
     assert list(book.trajectories) == [first, second, third]
-    assert [walk.tour_id for walk in Logbook.alone("walks", (second, first)).walks] == ["2", "1"]
+    assert [walk.tour_id for walk in Predictions.from_trajectories("walks", (second, first)).rollouts] == ["2", "1"]
 
 
 def test_digests_depend_on_bytes_and_inside_folders_on_names(tmp_path):

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from itinera.records import Asked, Column, Provenance, ScoreTable, TourTable
-from itinera.reports.contest import Contest, contests
-from itinera.seeds import generator
+from itinera.reports.page.contest import Contest, contests
+from itinera.seeding import generator
 from itinera.tasks import PROTOCOLS
-from itinera.tasks.fastest import ReferenceRobot
+from itinera.tasks.fastest_times import ReferenceRobot
 
 COLUMNS = (
     Column("PL", "m", "neither"),

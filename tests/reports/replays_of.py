@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 import cottage
-from itinera.records import Logbook, Trajectory, Walk
+from itinera.records import Predictions, Rollout, Trajectory
 from itinera.records.trajectory import Phase
-from itinera.reports.replay_data import Replay
-from itinera.reports.replay_walks import More, replay_of
-from itinera.tasks import PROTOCOLS, Alignment, Brief, Episode, Split, Tour
+from itinera.reports.replay.data import Replay
+from itinera.reports.replay.trajectories import More, replay_of
+from itinera.tasks import PROTOCOLS, Alignment, Episode, Instruction, Split, Tour
 from itinera.worlds import Pose, World
 
 TEXT = "Leave the kitchen, then climb up and stop."
@@ -24,13 +24,13 @@ def first() -> Episode:
     """Up the stairs, told word by word."""
     places = np.array([0, 0, 0, 1, 2, 3])
     return Episode(
-        "e1", "cottage", Pose("a"), ("d",), tuple("abcd"), Brief(TEXT), alignment=Alignment(WORDS, places, places)
+        "e1", "cottage", Pose("a"), ("d",), tuple("abcd"), Instruction(TEXT), alignment=Alignment(WORDS, places, places)
     )
 
 
 def second() -> Episode:
     """Down again, without words tied to anything."""
-    return Episode("e2", "cottage", Pose("d"), ("b",), tuple("dcb"), Brief("Go down."))
+    return Episode("e2", "cottage", Pose("d"), ("b",), tuple("dcb"), Instruction("Go down."))
 
 
 def split(*, toured: bool = True, **changed: Any) -> Split:
@@ -39,18 +39,18 @@ def split(*, toured: bool = True, **changed: Any) -> Split:
     return Split("drawn", (replace(first(), **changed), second()), tours)
 
 
-def books() -> dict[str, Logbook]:
+def books() -> dict[str, Predictions]:
     """One agent that follows, and one that strays, is led to its goal and led on."""
-    acting, to_goal, to_start = Phase.ACTING, Phase.LED_TO_GOAL, Phase.LED_TO_START
-    followed = Walk("t", (Trajectory("e1", tuple("abcd")), Trajectory("e2", tuple("dcb"))))
+    acting, to_goal, to_start = Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_START
+    followed = Rollout("t", (Trajectory("e1", tuple("abcd")), Trajectory("e2", tuple("dcb"))))
     led = Trajectory("e1", tuple("ababcd"), phases=(acting, acting, acting, acting, to_goal, to_goal))
     on = Trajectory("e2", tuple("ddc"), phases=(to_start, acting, acting))
-    strayed = Walk("t", (led, on))
-    return {"follows": Logbook("a.jsonl", (followed,)), "strays": Logbook("b.jsonl", (strayed,))}
+    strayed = Rollout("t", (led, on))
+    return {"follows": Predictions("a.jsonl", (followed,)), "strays": Predictions("b.jsonl", (strayed,))}
 
 
 def replay(
-    asked: Split | None = None, walks: Mapping[str, Logbook] | None = None, *, house: bool = True, **options: Any
+    asked: Split | None = None, walks: Mapping[str, Predictions] | None = None, *, house: bool = True, **options: Any
 ) -> Replay:
     """All of it shown; `options` are more that is known."""
     known = More(houses={"cottage": cottage.house()} if house else {}, **options)

@@ -11,7 +11,7 @@ import pytest
 from itinera.errors import BadArgument
 from itinera.reports.intersection import Intersection, Mean, as_grid, as_plain, intersect
 from itinera.stats import interval, mean_over_joint
-from itinera.tasks.fastest import ReferenceRobot
+from itinera.tasks.fastest_times import ReferenceRobot
 from reports.tables_of import table
 
 SCENES = "aabbcc"

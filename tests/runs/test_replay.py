@@ -8,35 +8,35 @@ import numpy as np
 import pytest
 
 from drawn import STREET, episode, world
-from itinera.formats import native_walks
-from itinera.records import Ending, Logbook, Walk
+from itinera.formats import native_predictions
+from itinera.records import Ending, Predictions, Rollout
 from itinera.runs.replay import replay, replay_all
-from itinera.runs.walk import walk
-from itinera.simulators.graph_walk import GraphWalk
-from itinera.tasks import Brief, Tour
+from itinera.runs.rollout import walk
+from itinera.simulators.graph import GraphSimulator
+from itinera.tasks import Instruction, Tour
 from itinera.tasks.protocol import IVLN
 from players import Misbehaving, Wanderer
 
 HOUSE = world(STREET)
 EPISODES = tuple(
-    episode(str(k), reference, brief=Brief(word))
+    episode(str(k), reference, instruction=Instruction(word))
     for k, (reference, word) in enumerate([("abc", "walk"), ("ef", "crash"), ("ab", "walk"), ("fed", "walk")])
 )
 
 
 def done(agent=None, protocol=IVLN):
     tour = Tour("tour", "house", tuple(e.id for e in EPISODES))
-    return walk(agent or Misbehaving(), GraphWalk(), HOUSE, tour, EPISODES, protocol=protocol, seed=3)
+    return walk(agent or Misbehaving(), GraphSimulator(), HOUSE, tour, EPISODES, protocol=protocol, seed=3)
 
 
 def again(stored, protocol=IVLN):
-    return replay(stored, GraphWalk(), HOUSE, EPISODES, protocol=protocol)
+    return replay(stored, GraphSimulator(), HOUSE, EPISODES, protocol=protocol)
 
 
 def changed(stored, number, **fields):
     trajectories = list(stored.trajectories)
     trajectories[number] = replace(trajectories[number], **fields)
-    return Walk(stored.tour_id, tuple(trajectories))
+    return Rollout(stored.tour_id, tuple(trajectories))
 
 
 def test_a_walk_as_it_was_has_no_differences(tmp_path):
@@ -44,11 +44,11 @@ def test_a_walk_as_it_was_has_no_differences(tmp_path):
         protocol = replace(IVLN, step_limit=limit)
         stored = done(protocol=protocol)
         assert stored.trajectories[1].ending is Ending.FAILED
-        native_walks.write_walks(tmp_path / "walks.jsonl", Logbook("", (stored,), protocol))
-        read = native_walks.read_walks(tmp_path / "walks.jsonl").walks
-        assert [*replay_all(read, GraphWalk(), {"house": HOUSE}, {e.id: e for e in EPISODES}, protocol=protocol)] == [
-            ()
-        ]
+        native_predictions.write_predictions(tmp_path / "walks.jsonl", Predictions("", (stored,), protocol))
+        read = native_predictions.read_predictions(tmp_path / "walks.jsonl").rollouts
+        assert [
+            *replay_all(read, GraphSimulator(), {"house": HOUSE}, {e.id: e for e in EPISODES}, protocol=protocol)
+        ] == [()]
 
 
 def test_a_changed_place_is_pinpointed():
@@ -87,8 +87,10 @@ def test_a_changed_action_leads_elsewhere():
     ],
 )
 def test_whatever_is_changed_is_named(fields, field):
-    stored = walk(Misbehaving(), GraphWalk(), HOUSE, Tour("t", "house", ("1",)), EPISODES[1:2], protocol=IVLN, seed=1)
-    whole = replay(changed(stored, 0, **fields), GraphWalk(), HOUSE, EPISODES[1:2], protocol=IVLN)
+    stored = walk(
+        Misbehaving(), GraphSimulator(), HOUSE, Tour("t", "house", ("1",)), EPISODES[1:2], protocol=IVLN, seed=1
+    )
+    whole = replay(changed(stored, 0, **fields), GraphSimulator(), HOUSE, EPISODES[1:2], protocol=IVLN)
     assert [difference.field for difference in whole] == [field]
 
 

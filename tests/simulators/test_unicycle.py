@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itinera.errors import BadArgument
-from itinera.simulators.unicycle import Unicycle, point_turn, unicycle_6, unicycle_15
+from itinera.simulators.unicycle import UnicycleSimulator, point_turn, unicycle_6, unicycle_15
 from itinera.worlds import Pose, World
 from itinera.worlds.surface import Surface
 from worlds.rooms import ROBOT, room
@@ -41,13 +41,13 @@ def test_the_three_tables_of_actions():
     assert {w for _, w in fifteen} == {0, W / 2, W, -W / 2, -W}
     for table in (point_turn(), unicycle_6(), fifteen):
         assert table[0] == (0, 0)
-        assert Unicycle(table).actions == len(table)
+        assert UnicycleSimulator(table).actions == len(table)
     assert unicycle_6(0.5, 0.1)[4] == (0.5, 0.1)
 
 
 @pytest.mark.parametrize("speeds", unicycle_15(0.5, math.radians(30))[1:])
 def test_a_drive_in_the_open_is_an_exact_arc(speeds):
-    drive = Unicycle([(0.0, 0.0), speeds])
+    drive = UnicycleSimulator([(0.0, 0.0), speeds])
     drive.start(OPEN, at(10, 10, 0.7))
     x, y, heading = 10.0, 10.0, 0.7
     for second in (1, 2, 3):
@@ -59,13 +59,13 @@ def test_a_drive_in_the_open_is_an_exact_arc(speeds):
 
 
 def test_stop_changes_nothing_and_takes_no_time():
-    drive = Unicycle()
+    drive = UnicycleSimulator()
     first, seen = drive.start(OPEN, at(10, 10, 0.7)), drive.step(0)
     assert (seen.place.tolist(), seen.heading, seen.time) == (first.place.tolist(), first.heading, 0.0)
 
 
 def test_thirty_six_turns_return_and_so_does_the_circle():
-    drive = Unicycle()
+    drive = UnicycleSimulator()
     for action in (2, 3, 4, 5):
         drive.start(OPEN, at(10, 10, 3.0))
         for _ in range(36):
@@ -75,14 +75,14 @@ def test_thirty_six_turns_return_and_so_does_the_circle():
 
 
 def test_speeds_may_be_held_longer():
-    drive = Unicycle(point_turn(), hold=2.0)
+    drive = UnicycleSimulator(point_turn(), hold=2.0)
     drive.start(OPEN, at(10, 10))
     seen = drive.step(1)
     assert (seen.place[0], seen.time) == (pytest.approx(10.5), 2.0)
 
 
 def test_a_drive_ends_at_the_first_contact_and_turns_on():
-    drive = Unicycle(unicycle_6(1.0, math.radians(60)))
+    drive = UnicycleSimulator(unicycle_6(1.0, math.radians(60)))
     drive.start(HALL, at(1.5, 2.0))
     seen = drive.step(5)
     # Off the arc's own point at x = 1.9: r = 3 / pi, x - 1.5 = r sin a, y - 2 = r (cos a - 1).
@@ -94,7 +94,7 @@ def test_a_drive_ends_at_the_first_contact_and_turns_on():
 
 
 def test_a_sliding_drive_goes_on_along_the_wall():
-    drives = [Unicycle(unicycle_6(1.0, math.radians(60)), sliding=sliding) for sliding in (False, True)]
+    drives = [UnicycleSimulator(unicycle_6(1.0, math.radians(60)), sliding=sliding) for sliding in (False, True)]
     for drive in drives:
         drive.start(HALL, at(1.5, 2.0))
     stopped, slid = (drive.step(5) for drive in drives)
@@ -107,7 +107,7 @@ def test_a_sliding_drive_goes_on_along_the_wall():
 @given(st.integers(0, 10**6), st.lists(st.integers(0, 14), max_size=60), st.booleans())
 def test_nobody_leaves_the_surface_nor_drives_faster_than_allowed(seed, actions, sliding):
     rng = np.random.default_rng(seed)
-    drive = Unicycle(unicycle_15(), sliding=sliding)
+    drive = UnicycleSimulator(unicycle_15(), sliding=sliding)
     start = Pose(HALL.space.sample(rng, 1)[0], float(rng.uniform(-9, 9)))
     shown = [drive.start(HALL, start), *map(drive.step, actions)]
     places = np.array([o.place for o in shown])
@@ -132,11 +132,11 @@ def test_nobody_leaves_the_surface_nor_drives_faster_than_allowed(seed, actions,
 )
 def test_bodies_that_cannot_be_are_refused(speeds, options, told):
     with pytest.raises(BadArgument, match=told):
-        Unicycle(speeds, **options)
+        UnicycleSimulator(speeds, **options)
 
 
 def test_what_cannot_be_done_is_told():
-    drive = Unicycle()
+    drive = UnicycleSimulator()
     with pytest.raises(BadArgument, match="has not begun"):
         drive.step(1)
     with pytest.raises(BadArgument, match="has not begun"):

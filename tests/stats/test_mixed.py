@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from golden.lme4 import FILE, MADE, draw
 from itinera.errors import BadArgument
 from itinera.stats import MODELS, estimate_mean, fit_mixed, likelihood_ratio
-from itinera.stats.nested import contributions, deviance, profile, sum_up
-from itinera.stats.sandwich import robust_errors
+from itinera.stats._mixed.likelihood import contributions, deviance, profile, sum_up
+from itinera.stats._mixed.sandwich import robust_errors
 
 STUDIES = json.loads(FILE.read_text(encoding="utf-8"))["studies"]
 CASES = [(made, model) for made in MADE for model in made.models]

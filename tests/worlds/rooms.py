@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import numpy as np
 
-from itinera.houses.solids import Solids
+from itinera.hearth.geometry.solids import Solids
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.space import Array
 from itinera.worlds.surface import Surface

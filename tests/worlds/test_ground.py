@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.houses.solids import Solids
+from itinera.hearth.geometry.solids import Solids
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.surface import Surface
 from worlds.rooms import GREY, ROBOT, floor, room, storeys, turned

@@ -7,18 +7,18 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from itinera.simulators.simulator import Observation
-from itinera.tasks.brief import Brief
+from itinera.tasks import Instruction
 from itinera.worlds import Array
 
 
 class Agent(Protocol):
     """Someone who can be sent through a place."""
 
-    def enter(self, rng: np.random.Generator) -> None:
+    def reset(self, rng: np.random.Generator) -> None:
         """A new place: forget. Whatever is left to chance is drawn from `rng`."""
         ...
 
-    def begin(self, brief: Brief) -> None:
+    def start_episode(self, instruction: Instruction) -> None:
         """A new task in a place it may know by now."""
         ...
 
@@ -26,15 +26,15 @@ class Agent(Protocol):
         """What to do next; STOP (0) ends the episode."""
         ...
 
-    def watch(self, observation: Observation) -> None:
+    def observe(self, observation: Observation) -> None:
         """Being led: look, do not act."""
         ...
 
 
 @runtime_checkable
-class Weighing(Agent, Protocol):
+class ProbabilisticAgent(Agent, Protocol):
     """An agent that can say how much it would like each action."""
 
-    def weigh(self, observation: Observation) -> Array:
+    def action_probabilities(self, observation: Observation) -> Array:
         """(actions,) the probability of each, STOP first."""
         ...

@@ -15,14 +15,14 @@ import numpy as np
 
 from itinera.agents.agent import Agent
 from itinera.errors import BadArgument
-from itinera.houses.outlook import Outlook, Thing, Way
-from itinera.seeds import generator
+from itinera.hearth.language.scene_description import Outlook, Thing, Way
+from itinera.seeding import generator
 from itinera.simulators.simulator import STOP, Observation, Simulator
-from itinera.tasks.brief import Brief
+from itinera.tasks import Instruction
 from itinera.worlds import Array, NavGraph, Pose, World
 
 if TYPE_CHECKING:
-    from itinera.simulators.eye import Eye
+    from itinera.simulators.sensors import CameraSensor
 
 STEPS = 12  # most actions in an episode
 VIEW_SIZE = 8  # numbers of each view
@@ -48,17 +48,26 @@ def check_agent(
     first = [_toured(agent, place, tour, weighing=False) for tour in (0, 1)]
     if [_toured(agent, place, tour, weighing=False) for tour in (0, 1)] != first:
         raise BadArgument(
-            "The same tour with the same random numbers was walked in another way the second time. enter() must forget "
+            "The same tour with the same random numbers was walked in another way the second time. reset() must forget "
             "everything, and all chance must come from the generator it is given."
         )
-    if hasattr(agent, "weigh") and [_toured(agent, place, tour, weighing=True) for tour in (0, 1)] != first:
-        raise BadArgument("weigh() changes what is done after it: it must only look, and not draw random numbers.")
+    if (
+        hasattr(agent, "action_probabilities")
+        and [_toured(agent, place, tour, weighing=True) for tour in (0, 1)] != first
+    ):
+        raise BadArgument(
+            "action_probabilities() changes what is done after it: it must only look, and not draw random numbers."
+        )
 
 
 def _has_methods(agent: Agent) -> None:
-    missing = [name for name in ("enter", "begin", "act", "watch") if not callable(getattr(agent, name, None))]
+    missing = [
+        name for name in ("reset", "start_episode", "act", "observe") if not callable(getattr(agent, name, None))
+    ]
     if missing:
-        raise BadArgument(f"An agent has the methods enter, begin, act and watch; this one has no {missing[0]}().")
+        raise BadArgument(
+            f"An agent has the methods reset, start_episode, act and observe; this one has no {missing[0]}()."
+        )
     if isinstance(agent, type):
         raise BadArgument(f"{agent.__name__} is a class; an agent is one of its objects.")
 
@@ -74,11 +83,11 @@ class _Place:
 
 def _toured(agent: Any, place: _Place, tour: int, *, weighing: bool) -> list[list[int]]:
     """The actions an agent takes in the episodes of a tour."""
-    _nothing("enter", agent.enter, generator(tour, "check"))
+    _nothing("reset", agent.reset, generator(tour, "check"))
     taken = []
     for number, (text, start) in enumerate(zip(TEXTS, place.starts, strict=True)):
-        observation = place.simulator.start(place.world, start)
-        _nothing("begin", agent.begin, Brief(text))
+        observation = place.simulator.reset(place.world, start)
+        _nothing("start_episode", agent.start_episode, Instruction(text))
         taken.append(list(_actions(agent, place.simulator, observation, weighing=weighing)))
         if number + 1 < len(TEXTS):
             _lead(agent, place)
@@ -88,7 +97,7 @@ def _toured(agent: Any, place: _Place, tour: int, *, weighing: bool) -> list[lis
 def _actions(agent: Any, simulator: Simulator, observation: Observation, *, weighing: bool) -> Iterator[int]:
     for _ in range(STEPS):
         if weighing:
-            _check_weights(_said("weigh", agent.weigh, observation), simulator.actions)
+            _check_weights(_said("action_probabilities", agent.action_probabilities, observation), simulator.actions)
         action = _legal(_said("act", agent.act, observation), simulator.actions)
         yield action
         if action == STOP:
@@ -98,7 +107,7 @@ def _actions(agent: Any, simulator: Simulator, observation: Observation, *, weig
 
 def _lead(agent: Any, place: _Place) -> None:
     for _ in range(LED):
-        _nothing("watch", agent.watch, place.simulator.step(1))
+        _nothing("observe", agent.observe, place.simulator.step(1))
 
 
 def _said(name: str, method: Callable[[Any], Any], told: object) -> Any:
@@ -131,13 +140,21 @@ def _check_weights(weights: Any, count: int) -> None:
     try:
         values = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BadArgument(f"weigh() returned {_short(weights)}; expected {count} probabilities.") from None
+        raise BadArgument(
+            f"action_probabilities() returned {_short(weights)}; expected {count} probabilities."
+        ) from None
     if values.shape != (count,):
-        raise BadArgument(f"weigh() returned an array of shape {values.shape}; expected ({count},), STOP first.")
+        raise BadArgument(
+            f"action_probabilities() returned an array of shape {values.shape}; expected ({count},), STOP first."
+        )
     if not np.isfinite(values).all() or (values < 0).any():
-        raise BadArgument(f"weigh() returned {_short(values.tolist())}; expected probabilities, finite, not negative.")
+        raise BadArgument(
+            f"action_probabilities() returned {_short(values.tolist())}; expected probabilities, finite, not negative."
+        )
     if not math.isclose(values.sum(), 1, abs_tol=1e-4):  # as far as single precision may be off
-        raise BadArgument(f"weigh() returned probabilities that sum to {values.sum():g}; they must sum to 1.")
+        raise BadArgument(
+            f"action_probabilities() returned probabilities that sum to {values.sum():g}; they must sum to 1."
+        )
 
 
 def _short(value: object, most: int = 80) -> str:
@@ -147,24 +164,24 @@ def _short(value: object, most: int = 80) -> str:
 
 def _graph_place(view_size: int) -> _Place:
     """Five nodes: a square and a stair up from one of its corners."""
-    from itinera.simulators.graph_walk import GraphWalk
+    from itinera.simulators.graph import GraphSimulator
 
     where: dict[str, Sequence[float]]
     where = {"a": (0, 0, 0), "b": (2, 0, 0), "c": (2, 2, 0), "d": (0, 2, 0), "e": (4, 2, 1)}
     graph = NavGraph.from_edges(where, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("c", "e")])
     sights = {node: _outlook(graph, node) for node in graph.nodes}
-    body = GraphWalk(_Views(view_size), sights={"check": sights})
+    body = GraphSimulator(_Views(view_size), sights={"check": sights})
     starts = Pose("a", 0.3), Pose("e", -2.0), Pose("c", 1.0, 0.4)
     return _Place(World("check", graph), body, starts)
 
 
 def _outlook(graph: NavGraph, node: str) -> Outlook:
-    ways = [
+    candidates = [
         Way(other, graph.heading(node, other), float(graph.between([node], [other])[0, 0]), 0, "h", "")
         for other in graph.neighbours(node)
     ]
     things = Thing("sofa", "red", "", 0.5, 2.0, 1.8), Thing("table", "", "round", -1.0, 3.0, 1.2)
-    return Outlook(node, "h", things, tuple(ways), ())
+    return Outlook(node, "h", things, tuple(candidates), ())
 
 
 class _Views:
@@ -181,8 +198,8 @@ class _Views:
 
 def _ground_place() -> _Place:
     """A room of 5 by 4 metres with a table in it."""
-    from itinera.houses.solids import Solids
-    from itinera.simulators.ground_walk import GroundWalk
+    from itinera.hearth.geometry.solids import Solids
+    from itinera.simulators.ground import GroundSimulator
     from itinera.worlds.surface import Surface
 
     solids = Solids()
@@ -191,12 +208,12 @@ def _ground_place() -> _Place:
     mesh = solids.mesh()
     surface = Surface.from_mesh(mesh, radius=0.1, height=1.5)
     starts = [Pose(np.array([x, y, 0.0]), heading) for x, y, heading in ((1, 1, 0), (4, 3, 2), (1, 3, -1.5))]
-    return _Place(World("check", surface, mesh=mesh), GroundWalk(eye=usual_eye()), tuple(starts))
+    return _Place(World("check", surface, mesh=mesh), GroundSimulator(eye=usual_eye()), tuple(starts))
 
 
-def usual_eye() -> Eye:
+def usual_eye() -> CameraSensor:
     """The camera an agent is tried with on the ground."""
-    from itinera.simulators.eye import Eye
-    from itinera.worlds.raster import Camera
+    from itinera.rendering.rasterizer import Camera
+    from itinera.simulators.sensors import CameraSensor
 
-    return Eye(Camera(32, 24, math.radians(79)))
+    return CameraSensor(Camera(32, 24, math.radians(79)))

@@ -1,8 +1,8 @@
 """Agents in processes of their own, in any language: they are asked in lines of JSON and answer in lines of JSON.
 
 Every message gets one line for an answer. The first is {"ask": "hello", "version": 1}, answered by {"version": 1}; it
-also tells "columns", what the numbers of a view stand for, where that is known. Then come enter, begin, act, watch and,
-of those whose hello says "weighs", weigh. A message with an observation names its arrays in "arrays"; their bytes
+also tells "columns", what the numbers of a view stand for, where that is known. Then come reset, start_episode, act, observe and,
+if its hello says so, action_probabilities. A message with an observation names its arrays in "arrays"; their bytes
 follow right after the line, one after another, in C order, little-endian.
 """
 
@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.agents.agent import Agent
-from itinera.agents.wire import AgentFailed, Line, call_address, call_program
+from itinera.agents.transport import AgentFailed, Line, call_address, call_program
 from itinera.errors import BadArgument
-from itinera.simulators.simulator import Observation, Ways
-from itinera.tasks.brief import Brief
+from itinera.rendering.rasterizer import CHANNELS
+from itinera.simulators.simulator import Candidates, Observation
+from itinera.tasks import Instruction
 from itinera.worlds import Array
-from itinera.worlds.raster import CHANNELS
 
 VERSION: Final = 1
-SHOWN = ("views", "sight", *CHANNELS)  # what an agent can want to be sent; all but sight are arrays
+SHOWN = ("views", "description", *CHANNELS)  # what an agent can want to be sent; all but sight are arrays
 SECONDS = 60.0  # a reply may take; models take their time to load
 
 
@@ -34,10 +34,10 @@ class Reply(msgspec.Struct, forbid_unknown_fields=True):
 
     error: str = ""  # what went wrong, where something did
     version: int | None = None
-    weighs: bool = False
+    action_probabilities: bool = False
     wants: list[str] | None = None  # of SHOWN; all if left out
     action: int | None = None
-    weights: list[float] | None = None
+    probabilities: list[float] | None = None
 
 
 _decoder = msgspec.json.Decoder(Reply)
@@ -61,7 +61,7 @@ def _called(call: Callable[[], Line], seconds: float, columns: Sequence[str]) ->
     if not (math.isfinite(seconds) and seconds > 0):
         raise BadArgument(f"An agent needs more than 0 s for a reply, not {seconds}.")
     conversation = _Conversation(call, seconds, columns)
-    weighs = conversation.open().weighs
+    weighs = conversation.open().action_probabilities
     return WeighingRemote(conversation) if weighs else Remote(conversation)
 
 
@@ -96,7 +96,7 @@ class _Conversation:
         arrays = {} if observation is None else _arrays(observation, self._wants)
         message = {"ask": what, **fields}
         if observation is not None:
-            message["observation"] = _told(observation, arrays, with_sight="sight" in self._wants)
+            message["observation"] = _told(observation, arrays, with_description="description" in self._wants)
         data = b"".join([_encoder.encode(message), b"\n", *(array.tobytes() for array in arrays.values())])
         return self._understood(self._line.ask(data, seconds=self._seconds), what)
 
@@ -136,23 +136,23 @@ class Remote:
         self._conversation = conversation
         self._seed = 0
 
-    def enter(self, rng: np.random.Generator) -> None:
+    def reset(self, rng: np.random.Generator) -> None:
         self._seed = int(rng.integers(1 << 31))  # fits whatever language it is drawn in
         self._come_in()
 
-    def begin(self, brief: Brief) -> None:
+    def start_episode(self, instruction: Instruction) -> None:
         if not self._conversation.is_open:
             self._come_in()
-        self._conversation.ask("begin", text=brief.text, language=brief.language)
+        self._conversation.ask("start_episode", text=instruction.text, language=instruction.language)
 
     def act(self, observation: Observation) -> int:
         reply = self._conversation.ask("act", observation)
         action: int = self._conversation.need(reply.action, "action", "act")
         return action
 
-    def watch(self, observation: Observation) -> None:
+    def observe(self, observation: Observation) -> None:
         if self._conversation.is_open:  # else there is nobody to look
-            self._conversation.ask("watch", observation)
+            self._conversation.ask("observe", observation)
 
     def close(self) -> None:
         """Hang up. A program is ended with all it started."""
@@ -164,15 +164,17 @@ class Remote:
     def _come_in(self) -> None:
         if not self._conversation.is_open:
             self._conversation.open()
-        self._conversation.ask("enter", seed=self._seed)
+        self._conversation.ask("reset", seed=self._seed)
 
 
 class WeighingRemote(Remote):
     """One that can also say how much it would like each action."""
 
-    def weigh(self, observation: Observation) -> Array:
-        reply = self._conversation.ask("weigh", observation)
-        return np.array(self._conversation.need(reply.weights, "weights", "weigh"), dtype=np.float64)
+    def action_probabilities(self, observation: Observation) -> Array:
+        reply = self._conversation.ask("action_probabilities", observation)
+        return np.array(
+            self._conversation.need(reply.probabilities, "probabilities", "action_probabilities"), dtype=np.float64
+        )
 
 
 def _arrays(observation: Observation, wanted: frozenset[str]) -> dict[str, NDArray[Any]]:
@@ -187,14 +189,14 @@ def _arrays(observation: Observation, wanted: frozenset[str]) -> dict[str, NDArr
     }
 
 
-def _told(observation: Observation, arrays: dict[str, NDArray[Any]], *, with_sight: bool) -> dict[str, Any]:
+def _told(observation: Observation, arrays: dict[str, NDArray[Any]], *, with_description: bool) -> dict[str, Any]:
     return {
         "world": observation.world_id,
         "place": observation.place,
         "heading": observation.heading,
         "elevation": observation.elevation,
-        "ways": _ways(observation.ways),
-        "sight": observation.sight if with_sight else None,
+        "candidates": _ways(observation.candidates),
+        "description": observation.description if with_description else None,
         "collided": observation.collided,
         "time": observation.time,
         "arrays": [
@@ -204,15 +206,15 @@ def _told(observation: Observation, arrays: dict[str, NDArray[Any]], *, with_sig
     }
 
 
-def _ways(ways: Ways | None) -> dict[str, Any] | None:
-    if ways is None:
+def _ways(candidates: Candidates | None) -> dict[str, Any] | None:
+    if candidates is None:
         return None
     return {
-        "nodes": ways.nodes,
-        "headings": ways.headings,
-        "elevations": ways.elevations,
-        "distances": ways.distances,
-        "views": ways.views,
+        "nodes": candidates.nodes,
+        "headings": candidates.headings,
+        "elevations": candidates.elevations,
+        "distances": candidates.distances,
+        "views": candidates.views,
     }
 
 

@@ -13,9 +13,9 @@ from functools import partial
 from types import MappingProxyType
 
 from itinera.errors import BadArgument
-from itinera.houses.vocabulary import DIRECTION_WORDS, ROOM_KINDS, THING_WORDS
-from itinera.seeds import generator
-from itinera.tasks import Brief, Episode, Split
+from itinera.hearth.language.vocabulary import DIRECTION_WORDS, ROOM_KINDS, THING_WORDS
+from itinera.seeding import generator
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds.labels import MPCAT40, ROOM_NAMES
 
 MASK = "xxx"  # for each word that is masked; no agent has it in its vocabulary
@@ -53,10 +53,10 @@ def ablated(split: Split, rule: str, *, seed: int = 0, kinds: Mapping[str, Colle
 
 
 def _told(episode: Episode, text: str) -> Episode:
-    if text == episode.brief.text:
+    if text == episode.instruction.text:
         return episode
     notes = {name: value for name, value in episode.notes.items() if name not in TOLD}
-    return replace(episode, brief=Brief(text, episode.brief.language), alignment=None, notes=notes)
+    return replace(episode, instruction=Instruction(text, episode.instruction.language), alignment=None, notes=notes)
 
 
 _Change = Callable[[Episode], str]
@@ -68,19 +68,19 @@ def _change(split: Split, rule: str, seed: int, kinds: Mapping[str, Collection[s
         return partial(_last, int(last[1]))
     if rule.startswith("without-") and rule.removeprefix("without-") in kinds:
         pattern = _any_of(kinds[rule.removeprefix("without-")])
-        return lambda episode: pattern.sub(_mask, episode.brief.text)
+        return lambda episode: pattern.sub(_mask, episode.instruction.text)
     if rule == "other":
         return _Others(split, seed)
-    plain: dict[str, _Change] = {"full": lambda episode: episode.brief.text, "none": lambda episode: ""}
+    plain: dict[str, _Change] = {"full": lambda episode: episode.instruction.text, "none": lambda episode: ""}
     if rule not in plain:
         raise BadArgument(f"There is no rule {rule!r}. There are {', '.join(RULES)}, with a number for N.")
     return plain[rule]
 
 
 def _last(count: int, episode: Episode) -> str:
-    text = episode.brief.text.rstrip()
+    text = episode.instruction.text.rstrip()
     starts = [found.start() for found in _TOKEN.finditer(text)]
-    return text[starts[-count] :] if len(starts) > count else episode.brief.text
+    return text[starts[-count] :] if len(starts) > count else episode.instruction.text
 
 
 def _any_of(words: Collection[str]) -> re.Pattern[str]:
@@ -100,10 +100,10 @@ class _Others:
         self._seed = seed
         self._texts: dict[str, list[tuple[str, str]]] = {}  # by language: path and text of every episode
         for episode in split.episodes:
-            self._texts.setdefault(episode.brief.language, []).append((_path(episode), episode.brief.text))
+            self._texts.setdefault(episode.instruction.language, []).append((_path(episode), episode.instruction.text))
 
     def __call__(self, episode: Episode) -> str:
-        told = self._texts[episode.brief.language]
+        told = self._texts[episode.instruction.language]
         if all(path == _path(episode) for path, _ in told):
             raise BadArgument(f"Episode {episode.id} has the only path in its language: there is no other's text.")
         rng = generator(self._seed, "another's words", episode.id)

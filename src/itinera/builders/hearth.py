@@ -10,22 +10,22 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from itinera.builders.finding import finding_tasks
-from itinera.builders.grounding import grounded, point_tasks, trails
-from itinera.builders.paths import sample_paths
-from itinera.builders.season import WIDEST, check_radius
-from itinera.houses.annotate import annotate
-from itinera.houses.build import House, build_house
-from itinera.houses.outlook import Outlook, outlooks
-from itinera.houses.viewpoints import place_viewpoints
-from itinera.houses.wording import DETAILS, describe
-from itinera.planners.follower import Trail
-from itinera.seeds import generator
-from itinera.tasks import Alignment, Brief, Episode
+from itinera.builders.ground_tasks import grounded, point_tasks, trails
+from itinera.builders.object_goals import finding_tasks
+from itinera.builders.path_sampling import sample_paths
+from itinera.hearth.annotate import annotate
+from itinera.hearth.build import House, build_house
+from itinera.hearth.language.generate import DETAILS, describe
+from itinera.hearth.language.scene_description import Outlook, outlooks
+from itinera.hearth.season import WIDEST, check_radius
+from itinera.hearth.viewpoints import place_viewpoints
+from itinera.planners.motion.geodesic_follower import Trail
+from itinera.rendering.rasterizer import Raster
+from itinera.seeding import generator
+from itinera.tasks import Alignment, Episode, Instruction
 from itinera.tasks.protocol import R2R_CE
 from itinera.worlds import NavGraph, Pose, World
-from itinera.worlds.on_demand import OnDemand
-from itinera.worlds.raster import Raster
+from itinera.worlds.lazy import OnDemand
 from itinera.worlds.surface import Surface
 
 ROBOT_HEIGHT = 1.5  # metres
@@ -156,7 +156,7 @@ def _instructed(
                 start=Pose(path[0], heading),
                 goals=tuple(path[-1:]),
                 reference=tuple(path),
-                brief=Brief(told.text),
+                instruction=Instruction(told.text),
                 path_id=str(path_id),
                 alignment=Alignment(told.words, told.first, told.last, told.begins, told.ends),
                 stated_distance=length,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.seeds import generator
+from itinera.seeding import generator
 from itinera.tasks import Episode, Split
 from itinera.worlds import Array, NavGraph, World
 
@@ -224,7 +224,7 @@ def _legs(source: str, world_id: str, episodes: Sequence[Episode], graph: NavGra
             continue
         stated = group[0].stated_distance
         length = float(graph.along(path).sum()) if stated is None else stated
-        legs.append(_Leg(path_id, path, group[0].start.heading, tuple(e.brief.text for e in group), length))
+        legs.append(_Leg(path_id, path, group[0].start.heading, tuple(e.instruction.text for e in group), length))
     if faults:
         raise BadFile(source, faults)
     return legs

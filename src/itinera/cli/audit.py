@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument, BadFile
 
 if TYPE_CHECKING:
@@ -41,18 +41,18 @@ class Finding:
 
 
 def audit(
-    predictions: given.Predictions,
-    tasks: given.Tasks,
+    predictions: options.PredictionsFile,
+    tasks: options.Tasks,
     published: Annotated[
         list[str], typer.Option(metavar="METRIC=NUMBER …", help="Numbers as printed: SR=0.55, SR=55 or nDTW=66.1.")
     ],
     more: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
-    worlds: given.Worlds = None,
-    tours: given.Tours = None,
-    reference: given.Dense = None,
-    protocol: given.ProtocolName = None,
-    format: given.Format = None,
-    json: output.Json = False,
+    worlds: options.Worlds = None,
+    tours: options.Tours = None,
+    reference: options.Dense = None,
+    protocol: options.ProtocolName = None,
+    format: options.Format = None,
+    json: options.Json = False,
 ) -> None:
     """Score predictions by every suite and tell which of them give the published numbers.
 
@@ -95,18 +95,18 @@ def _parsed(text: str) -> Published:
 def _findings(read: given.Inputs) -> list[Finding]:
     from dataclasses import replace
 
+    from itinera.metrics.matching import Rules, pair, repeated_share
     from itinera.metrics.score import score
     from itinera.metrics.suites import SUITES
-    from itinera.records.pairing import Rules, pair, repeated_share
     from itinera.reports.summary import summarise
 
-    lenient = pair(read.logbook, read.split, read.worlds, rules=Rules(jumps="measure", starts="measure"))
+    lenient = pair(read.predictions, read.split, read.worlds, rules=Rules(jumps="measure", starts="measure"))
     findings = []
     for repeats in ("keep", "drop") if repeated_share(lenient) > 0 else ("keep",):
         for name, suite in SUITES.items():
             try:
                 table = score(
-                    replace(read.logbook, protocol=read.protocol),
+                    replace(read.predictions, protocol=read.protocol),
                     read.split,
                     read.worlds,
                     suite(read.protocol),

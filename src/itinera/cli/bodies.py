@@ -13,11 +13,11 @@ from itinera.cli import inputs as given
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.houses.outlook import Outlook
-    from itinera.simulators.eye import Eye
+    from itinera.hearth.language.scene_description import Outlook
+    from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.simulator import Simulator
     from itinera.simulators.unicycle import Speeds
-    from itinera.simulators.views import ViewSource
+    from itinera.simulators.view_features import ViewSource
     from itinera.tasks import Protocol
 
 DRIVES = ("point-turn", "unicycle-6", "unicycle-15")
@@ -52,20 +52,20 @@ def simulator_for(
     *,
     views: ViewSource | None = None,
     sights: Mapping[str, Mapping[str, Outlook]] | None = None,
-    eye: Eye | None = None,
+    eye: CameraSensor | None = None,
 ) -> Simulator:
     """The body a protocol speaks of, and what it sees: views and sights on graphs, through an eye on the ground."""
     if not protocol.on_ground:
-        from itinera.simulators.graph_walk import GraphWalk
+        from itinera.simulators.graph import GraphSimulator
 
-        return GraphWalk(views, sights=sights)
+        return GraphSimulator(views, sights=sights)
     if protocol.drive is not None:
-        from itinera.simulators.unicycle import Unicycle
+        from itinera.simulators.unicycle import UnicycleSimulator
 
-        return Unicycle(speeds_of(protocol), sliding=bool(protocol.sliding), eye=eye)
-    from itinera.simulators.ground_walk import GroundWalk
+        return UnicycleSimulator(speeds_of(protocol), sliding=bool(protocol.sliding), eye=eye)
+    from itinera.simulators.ground import GroundSimulator
 
-    return GroundWalk.for_protocol(protocol, eye=eye)
+    return GroundSimulator.for_protocol(protocol, eye=eye)
 
 
 def speeds_of(protocol: Protocol) -> tuple[Speeds, ...]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import build_ablated, build_hearth, build_tours, output
+from itinera.cli import build_ablated, build_hearth, build_tours, options, output
 from itinera.cli import inputs as given
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ Positions = Annotated[
 
 def _joined(parts: int, name: str, words: str) -> None:
     def build(
-        tasks: given.Tasks,
+        tasks: options.Tasks,
         worlds: Graphs,
-        out: given.Out,
+        out: options.Out,
         positions: Positions = "pose",
         threshold: Annotated[float, typer.Option(help="Metres from the end of a path to the start of the next.")] = 3.0,
         round_trips: Annotated[bool, typer.Option(help="Keep journeys that end where they start.")] = True,
@@ -44,9 +44,9 @@ def _joined(parts: int, name: str, words: str) -> None:
         ] = None,
         journeys: Annotated[int | None, typer.Option(help="At most so many per scene, drawn at random.")] = None,
         texts: Annotated[int | None, typer.Option(help="At most so many instructions each, drawn at random.")] = None,
-        seed: given.Seed = 0,
-        resume: given.Resume = False,
-        json: output.Json = False,
+        seed: options.Seed = 0,
+        resume: options.Resume = False,
+        json: options.Json = False,
     ) -> None:
         from itinera.builders.joining import Joining
 
@@ -75,14 +75,14 @@ def _build_journeys(
     tasks: Path, worlds: Path, out: Path, positions: str, joining: Joining, *, resume: bool, as_json: bool
 ) -> None:
     from itinera.builders.draft import Draft
-    from itinera.formats import catalogue
+    from itinera.formats import catalog
     from itinera.formats.matterport import read_worlds
-    from itinera.formats.sidecar import write_sidecar
+    from itinera.formats.provenance import write_sidecar
 
     given.spare_blas()
     given.one_of("--positions", positions, ("pose", "panorama"))
-    split = catalogue.read_tasks(tasks)
-    places = catalogue.read_worlds(worlds) if positions == "pose" else read_worlds(worlds, positions="panorama")
+    split = catalog.read_tasks(tasks)
+    places = catalog.read_worlds(worlds) if positions == "pose" else read_worlds(worlds, positions="panorama")
     told = given.provenance_of({"tasks": tasks, "worlds": worlds}, sys.argv[1:])
     draft = Draft(out, f"{told.version} {dict(told.digests)} {positions} {joining}", resume=resume)
     scenes = split.world_ids

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 
 PLAINER = {"fgr2r": "r2r"}  # forms of tasks whose words are cut by sense, which words left out are not
 
 
 def ablated(
-    tasks: given.Tasks,
+    tasks: options.Tasks,
     rule: Annotated[
         str,
         typer.Option(
@@ -23,9 +23,9 @@ def ablated(
             "without-rooms, without-objects: such words masked."
         ),
     ],
-    out: given.Out,
-    seed: given.Seed = 0,
-    json: output.Json = False,
+    out: options.Out,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Tell the same tasks with fewer words, or with another's: how much of what an agent does hangs on what it reads?
 
@@ -35,17 +35,17 @@ def ablated(
     """
     from itinera.builders.ablations import KINDS
     from itinera.builders.ablations import ablated as told_by
-    from itinera.formats import catalogue
-    from itinera.formats.sidecar import write_sidecar
-    from itinera.studies.categories import OURS
+    from itinera.formats import catalog
+    from itinera.formats.provenance import write_sidecar
+    from itinera.skills.categories import OURS
 
-    found = catalogue.detect(tasks)
-    split = catalogue.read_tasks(tasks)
+    found = catalog.detect(tasks)
+    split = catalog.read_tasks(tasks)
     kinds = {**KINDS, "objects": KINDS["objects"] | OURS.keys()}
     changed = told_by(split, rule, seed=seed, kinds=kinds)
-    catalogue.named(PLAINER.get(found.name, found.name)).write(out, changed)
+    catalog.named(PLAINER.get(found.name, found.name)).write(out, changed)
     write_sidecar(out, replace(given.provenance_of({"tasks": tasks}, sys.argv[1:]), seed=seed))
-    texts = [(a.brief.text, b.brief.text) for a, b in zip(split.episodes, changed.episodes, strict=True)]
+    texts = [(a.instruction.text, b.instruction.text) for a, b in zip(split.episodes, changed.episodes, strict=True)]
     other = sum(before != after for before, after in texts)
     if json:
         output.print_json({"file": str(out), "rule": rule, "episodes": len(texts), "changed": other})

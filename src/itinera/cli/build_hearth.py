@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument, BadFile, Fault
 
 if TYPE_CHECKING:
-    from itinera.builders.season import Season
     from itinera.cli.season_work import Order
+    from itinera.hearth.season import Season
 
 ALL = "train,val_seen,val_unseen,test"
 
@@ -34,7 +34,7 @@ def hearth(
     ] = None,
     scenes: Annotated[bool, typer.Option("--scenes", help="Also write the houses as .glb and .obj.")] = False,
     radius: Annotated[float, typer.Option(help="Of the robot in continuous tasks, metres.")] = 0.10,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Build a season of Hearth: houses from a seed, with tasks like those of R2R, RxR, REVERIE, VLN-CE.
 
@@ -66,8 +66,8 @@ def hearth(
 def _order(
     out: Path, houses: int, season: int, splits: str, secret: Path | None, radius: float, *, sealed: bool, scenes: bool
 ) -> Order:
-    from itinera.builders.season import SPLITS, check_radius, indices_of, public_season
     from itinera.cli.season_work import Order
+    from itinera.hearth.season import SPLITS, check_radius, indices_of, public_season
 
     asked = {given.one_of("--splits", name.strip(), SPLITS) for name in splits.split(",")}
     wanted = tuple(split for split in SPLITS if split in asked)
@@ -84,8 +84,8 @@ def _order(
 
 
 def _secret(file: Path, season: int) -> Season:
-    from itinera.builders.season import secret_season
-    from itinera.formats.files import read_bytes
+    from itinera.formats.io import read_bytes
+    from itinera.hearth.season import secret_season
 
     if season != 1:
         raise BadArgument("Give --season or --secret, not both: a season has one seed.")
@@ -104,8 +104,8 @@ def _workers(asked: int | None) -> int:
 
 
 def _leave_provenance(order: Order) -> None:
-    from itinera.formats.season import ABOUT
-    from itinera.formats.sidecar import write_sidecar
+    from itinera.formats.hearth_season import ABOUT
+    from itinera.formats.provenance import write_sidecar
     from itinera.records.provenance import Provenance, itinera_version
 
     seed = None if order.season.commitment else order.season.seed

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadFile, Fault
 
 if TYPE_CHECKING:
-    from itinera.builders.touring import OrderedPaths, Touring
+    from itinera.builders.tours import OrderedPaths, Touring
     from itinera.tasks import Split
     from itinera.worlds import World
 
 
 def tours(
-    tasks: given.Tasks,
-    out: given.Out,
-    worlds: given.Worlds = None,
+    tasks: options.Tasks,
+    out: options.Out,
+    worlds: options.Worlds = None,
     order: Annotated[
         str, typer.Option(help="end-to-start, or start-to-start where goals are hidden (the test split's rule).")
     ] = "end-to-start",
@@ -37,9 +37,9 @@ def tours(
         typer.Option("--tours", help="Tours per set of paths; as many as its fewest instructions if left out."),
     ] = None,
     single: Annotated[bool, typer.Option(help="Keep sets of one path, as tours of one episode.")] = False,
-    seed: given.Seed = 0,
-    resume: given.Resume = False,
-    json: output.Json = False,
+    seed: options.Seed = 0,
+    resume: options.Resume = False,
+    json: options.Json = False,
 ) -> None:
     """Order the paths of every scene into tours, each proven to lead the agent the least way between its episodes.
 
@@ -48,15 +48,15 @@ def tours(
 
     Example: itinera build tours --tasks R2R_val_unseen.json --worlds connectivity/ --out tours.json
     """
-    from itinera.builders.touring import Touring
-    from itinera.formats import catalogue, ivln
-    from itinera.formats.sidecar import write_sidecar
+    from itinera.builders.tours import Touring
+    from itinera.formats import catalog, ivln
+    from itinera.formats.provenance import write_sidecar
     from itinera.tasks import Tour
 
     given.one_of("--order", order, ("end-to-start", "start-to-start"))
     given.one_of("--solver", solver, ("exact", "lkh"))
     touring = Touring(order, per_set, single, seed)  # type: ignore[arg-type]
-    split = catalogue.read_tasks(tasks)
+    split = catalog.read_tasks(tasks)
     told = given.provenance_of({"tasks": tasks, "worlds": worlds}, sys.argv[1:])
     plan = f"{told.version} {dict(told.digests)} {touring} {solver} {time_limit}"
     made = _ordered(split, given.worlds_of(split, worlds), touring, solver, time_limit, out, plan, resume=resume)
@@ -86,8 +86,8 @@ def _ordered(
     import msgspec
 
     from itinera.builders.draft import Draft
-    from itinera.builders.touring import OrderedPaths, tour_scene
-    from itinera.planners.ordering import best_order, lkh_order
+    from itinera.builders.tours import OrderedPaths, tour_scene
+    from itinera.planners.tsp.ordering import best_order, lkh_order
 
     solve = lkh_order if solver == "lkh" else partial(best_order, time_limit=time_limit)
     draft = Draft(out, plan, resume=resume)

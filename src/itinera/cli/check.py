@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from itinera.cli import bodies, output
+from itinera.cli import bodies, options, output
 from itinera.cli import inputs as given
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 
 if TYPE_CHECKING:
-    from itinera.formats.catalogue import Format
-    from itinera.records import Logbook, ScoreTable
+    from itinera.formats.catalog import Format
+    from itinera.records import Predictions, ScoreTable
     from itinera.tasks import Split
     from itinera.worlds import World
 
@@ -27,13 +27,13 @@ def check(
         str | None, typer.Argument(help="After the word agent: module:Class of yours, or HOST:PORT where it listens.")
     ] = None,
     tasks: Annotated[Path | None, typer.Option(help="Check predictions against these episodes.")] = None,
-    worlds: given.Worlds = None,
-    missing: given.Missing = "fail",
-    format: given.Format = None,
+    worlds: options.Worlds = None,
+    missing: options.Missing = "fail",
+    format: options.Format = None,
     agent_command: Annotated[str | None, typer.Option(help="After the word agent: a command that starts it.")] = None,
     protocol: Annotated[str, typer.Option(help="After the word agent: the kind of walk it is made for.")] = "r2r",
     drive: bodies.Drive = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Check a file: its shape and ids, and with --tasks and --worlds that walks start right and keep to their world.
 
@@ -52,13 +52,13 @@ def check(
     if agent is not None or agent_command is not None or drive is not None:
         raise BadArgument(f"To check an agent, say so: itinera check agent {agent or '--agent-command …'}")
     given.one_of("--missing", missing, ("fail", "zero"))
-    from itinera.formats import catalogue
-    from itinera.formats.sidecar import check_sidecar
+    from itinera.formats import catalog
+    from itinera.formats.provenance import check_sidecar
 
-    found = catalogue.named(format) if format is not None else catalogue.detect(file)
+    found = catalog.named(format) if format is not None else catalog.detect(file)
     check_sidecar(file)
     if found.kind == "walks" and tasks is not None:
-        said = _walks(file, found, catalogue.read_tasks(tasks), worlds, missing)
+        said = _walks(file, found, catalog.read_tasks(tasks), worlds, missing)
     else:
         said = counted(file, found, found.read(file), worlds)
     told = {"file": str(file), "format": found.name, "kind": found.kind, **said}
@@ -95,28 +95,28 @@ def _agent(name: str | None, command: str | None, protocol: str, drive: str | No
         check_agent(made, body="ground", simulator=bodies.simulator_for(rules, eye=usual_eye()))
     else:
         check_agent(made, view_size=len(columns) or VIEW_SIZE)
-    weighs = hasattr(made, "weigh")
+    weighs = hasattr(made, "action_probabilities")
     if json:
-        output.print_json({"agent": who, "protocol": rules.name, "weighs": weighs})
+        output.print_json({"agent": who, "protocol": rules.name, "action_probabilities": weighs})
     else:
         typer.echo(f"{who}: an agent{' that weighs' if weighs else ''}. It keeps its promises.")
 
 
 def _walks(file: Path, found: Format, split: Split, worlds: Path | None, missing: str) -> dict[str, Any]:
-    from itinera.formats import catalogue
-    from itinera.records.pairing import pair, repeated_share
+    from itinera.formats import catalog
+    from itinera.metrics.matching import pair, repeated_share
 
-    logbook = catalogue.read_walks(file, split, format=found.name)
-    groups = pair(logbook, split, given.worlds_of(split, worlds), missing=missing, goals=False)  # type: ignore[arg-type]
+    predictions = catalog.read_predictions(file, split, format=found.name)
+    groups = pair(predictions, split, given.worlds_of(split, worlds), missing=missing, goals=False)  # type: ignore[arg-type]
     return {
-        "trajectories": _count(logbook),
+        "trajectories": _count(predictions),
         "worlds": len(groups),
         "share with repeats": round(repeated_share(groups), 4),
     }
 
 
-def _count(logbook: Logbook) -> int:
-    return len(logbook.answers.episode_ids)
+def _count(predictions: Predictions) -> int:
+    return len(predictions.answers.episode_ids)
 
 
 def counted(file: Path, found: Format, content: Any, worlds: Path | None = None) -> dict[str, Any]:

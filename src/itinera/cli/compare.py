@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from itinera.cli import output
+from itinera.cli import options, output
 
 if TYPE_CHECKING:
     from itinera.records import ScoreTable
@@ -25,10 +25,10 @@ def compare(
         bool,
         typer.Option("--solved", help="A row per agent: SCT, SPL, success, and SCT∩, SPL∩ where every agent succeeds."),
     ] = False,
-    json: output.Json = False,
-    csv: output.Csv = False,
-    markdown: output.Markdown = False,
-    latex: output.Latex = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+    latex: options.Latex = False,
 ) -> None:
     """Compare results pair by pair: each later bundle minus the first, with interval, permutation test and ties.
 

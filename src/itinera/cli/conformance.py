@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import output
-from itinera.cli.inputs import one_of, suites
+from itinera.cli import options, output
+from itinera.cli.inputs import one_of
+from itinera.cli.options import suites
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def conformance(
     scorer: Annotated[str, typer.Argument(help="A function as module:function; the docs describe its one argument.")],
     suite: Annotated[str, typer.Option(help="The suite it should agree with.", autocompletion=suites)] = "paper",
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Try a scorer on golden cases worked by hand, and tell which suites it agrees with.
 

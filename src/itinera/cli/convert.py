@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.formats.catalogue import Format
+    from itinera.formats.catalog import Format
     from itinera.records import Provenance
 
 
 def convert(
     source: Annotated[Path | None, typer.Argument(help="The file, folder or archive to read.")] = None,
     target: Annotated[Path | None, typer.Argument(help="Where to write; a name in .gz is compressed.")] = None,
-    to: Annotated[str | None, typer.Option(help="The format to write.", autocompletion=given.formats)] = None,
-    format: given.Format = None,
+    to: Annotated[str | None, typer.Option(help="The format to write.", autocompletion=options.formats)] = None,
+    format: options.Format = None,
     tasks: Annotated[Path | None, typer.Option(help="The walks' episodes, where ids must be translated.")] = None,
     tours: Annotated[Path | None, typer.Option(help="Tours to write into native tasks.")] = None,
-    episode: given.Episode = None,
+    episode: options.Episode = None,
     traces: Annotated[Path | None, typer.Option(help="RxR's folder of guide pose traces, to align words.")] = None,
     list_formats: Annotated[bool, typer.Option("--list", help="List the formats and stop.")] = False,
 ) -> None:
@@ -34,22 +34,22 @@ def convert(
 
     Example: itinera convert preds.json walks.jsonl --to native-walks
     """
-    from itinera.formats import catalogue
+    from itinera.formats import catalog
 
     if list_formats:
         _list()
         return
     if source is None or target is None or to is None:
         raise BadArgument("Give a source, a target and --to FORMAT, or --list to see the formats.")
-    wanted = catalogue.named(to)
-    found = catalogue.named(format) if format is not None else catalogue.detect(source)
+    wanted = catalog.named(to)
+    found = catalog.named(format) if format is not None else catalog.detect(source)
     if found.kind != wanted.kind:
         raise BadArgument(f"{source} holds {found.kind} ({found.name}), which cannot become {wanted.kind} ({to}).")
     content = _content(found, source, tasks, tours, traces, episode)
     if found.kind == "walks" and to == "rxr-ce-submission" and tasks is not None:
-        from itinera.formats.vlnce_walks import by_instruction_ids
+        from itinera.formats.vlnce_predictions import by_instruction_ids
 
-        content = by_instruction_ids(content, catalogue.read_tasks(tasks))
+        content = by_instruction_ids(content, catalog.read_tasks(tasks))
     told = given.provenance_of({"source": source, "tasks": tasks, "tours": tours, "traces": traces}, sys.argv[1:])
     _write(wanted, target, content, told)
     output.remark(f"{target}: {wanted.about}, from {found.about}.")
@@ -59,15 +59,15 @@ def _write(wanted: Format, target: Path, content: Any, told: Provenance) -> None
     """Our own files carry their provenance; anybody else's gets it in a file beside it."""
     from dataclasses import replace
 
-    from itinera.formats import native_tasks, native_walks, times
-    from itinera.formats.sidecar import write_sidecar
+    from itinera.formats import fastest_times, native_predictions, native_tasks
+    from itinera.formats.provenance import write_sidecar
 
     if wanted.name == "native-walks":
-        native_walks.write_walks(target, replace(content, provenance=told))
+        native_predictions.write_predictions(target, replace(content, provenance=told))
     elif wanted.name == "native-tasks":
         native_tasks.write_split(target, content, told)
     elif wanted.name == "times":
-        times.write_times(target, content, told)
+        fastest_times.write_times(target, content, told)
     else:
         wanted.write(target, content)
         write_sidecar(target, told)
@@ -76,11 +76,11 @@ def _write(wanted: Format, target: Path, content: Any, told: Provenance) -> None
 def _content(
     found: Format, source: Path, tasks: Path | None, tours: Path | None, traces: Path | None, episode: str | None
 ) -> Any:
-    from itinera.formats import catalogue
+    from itinera.formats import catalog
 
     if found.kind == "walks" and (tasks is not None or episode is not None):
-        split = None if tasks is None else catalogue.read_tasks(tasks)
-        return catalogue.read_walks(source, split, format=found.name, episode=episode)
+        split = None if tasks is None else catalog.read_tasks(tasks)
+        return catalog.read_predictions(source, split, format=found.name, episode=episode)
     if episode is not None:
         raise BadArgument("--episode goes with walks.")
     content = found.read(source)
@@ -93,12 +93,12 @@ def _content(
     if tours is not None:
         if found.kind != "tasks":
             raise BadArgument("--tours goes with tasks.")
-        content = content.with_tours(catalogue.read_tours(tours, content), str(tours))
+        content = content.with_tours(catalog.read_tours(tours, content), str(tours))
     return content
 
 
 def _list() -> None:
-    from itinera.formats.catalogue import ARCHIVES, FORMATS
+    from itinera.formats.catalog import ARCHIVES, FORMATS
     from itinera.reports.tables import Grid
 
     rows = tuple((known.name, known.kind, known.about) for known in (*FORMATS, *ARCHIVES))

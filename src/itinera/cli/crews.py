@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from itinera.cli import inputs as given
 from itinera.cli.bodies import ground_actions, simulator_for, speeds_of
 from itinera.cli.senses import BLIND, Senses, columns_of, views_of
-from itinera.cli.trained import Learned, boxed, learned, model_file, trained_agent
 from itinera.errors import BadArgument
+from itinera.policies.pretrained import Learned, boxed, learned, model_file, trained_agent
 
 if TYPE_CHECKING:
     from itinera.agents.agent import Agent
-    from itinera.houses.outlook import Outlook
-    from itinera.runs.crew import Crew
+    from itinera.hearth.language.scene_description import Outlook
+    from itinera.runs.config import Crew
     from itinera.tasks import Protocol, Split
     from itinera.worlds import World
 
@@ -58,19 +58,19 @@ class Setting:
 
 
 def _still(setting: Setting, worlds: Mapping[str, World]) -> Agent:
-    from itinera.agents.simple import Still
+    from itinera.agents.baselines import Still
 
     return Still(ground_actions=ground_actions(setting.protocol))
 
 
 def _uniform(setting: Setting, worlds: Mapping[str, World]) -> Agent:
-    from itinera.agents.simple import Uniform
+    from itinera.agents.baselines import Uniform
 
     return Uniform(ground_actions=ground_actions(setting.protocol))
 
 
 def _random(setting: Setting, worlds: Mapping[str, World]) -> Agent:
-    from itinera.agents.simple import GroundRandom, RandomWalk, moves_of
+    from itinera.agents.baselines import GroundRandom, RandomWalk, moves_of
 
     if setting.protocol.on_ground:
         _needs_steps(setting)
@@ -79,7 +79,7 @@ def _random(setting: Setting, worlds: Mapping[str, World]) -> Agent:
 
 
 def _forward(setting: Setting, worlds: Mapping[str, World]) -> Agent:
-    from itinera.agents.simple import ForwardBiased, Handcrafted, moves_of
+    from itinera.agents.baselines import ForwardBiased, Handcrafted, moves_of
 
     if setting.protocol.on_ground:
         _needs_steps(setting)
@@ -91,16 +91,16 @@ def _forward(setting: Setting, worlds: Mapping[str, World]) -> Agent:
 def _expert(setting: Setting, worlds: Mapping[str, World]) -> Agent:
     split = setting.split()
     if setting.protocol.drive is not None:
-        from itinera.agents.drivers import driver
+        from itinera.agents.oracle_driver import driver
 
         return driver(split.episodes, worlds, setting.protocol, speeds_of(setting.protocol), tours=split.tours)
-    from itinera.agents.expert import Expert
+    from itinera.agents.oracle import Expert
 
     return Expert(split.episodes, worlds, setting.protocol, tours=split.tours)
 
 
 def _reader(setting: Setting, worlds: Mapping[str, World]) -> Agent:
-    from itinera.agents.reader import Reader
+    from itinera.agents.rule_based import Reader
 
     if setting.protocol.on_ground or not (setting.worlds / SIGHTS).is_dir():
         raise BadArgument("The reader follows Hearth's instructions on its graphs: give a season's folder as --worlds.")
@@ -140,7 +140,7 @@ def learned_by(setting: Setting) -> Learned | None:
 def make_crew(setting: Setting) -> Crew:
     """The agent, the body and the worlds of a setting."""
     given.spare_blas()
-    from itinera.runs.crew import Crew
+    from itinera.runs.config import Crew
 
     worlds = walking_worlds(setting.worlds, setting.protocol)
     views = views_of(setting.senses, setting.worlds, worlds)
@@ -181,9 +181,13 @@ def _of_class(name: str) -> Agent:
     except AttributeError:
         raise BadArgument(f"Module {module} has no {attribute}.") from None
     agent: Agent = made()
-    missing = [method for method in ("enter", "begin", "act", "watch") if not callable(getattr(agent, method, None))]
+    missing = [
+        method for method in ("reset", "start_episode", "act", "observe") if not callable(getattr(agent, method, None))
+    ]
     if missing:
-        raise BadArgument(f"{name} is no agent: it has no {', '.join(missing)}. An agent has enter, begin, act, watch.")
+        raise BadArgument(
+            f"{name} is no agent: it has no {', '.join(missing)}. An agent has reset, start_episode, act, observe."
+        )
     return agent
 
 
@@ -223,10 +227,10 @@ def here_first() -> None:
 
 def read_split(tasks: Path, tours: Path | None) -> Split:
     """The tasks, with the tours of another file if one is given."""
-    from itinera.formats import catalogue
+    from itinera.formats import catalog
 
-    split = catalogue.read_tasks(tasks)
-    return split if tours is None else split.with_tours(catalogue.read_tours(tours, split), str(tours))
+    split = catalog.read_tasks(tasks)
+    return split if tours is None else split.with_tours(catalog.read_tours(tours, split), str(tours))
 
 
 def walking_worlds(path: Path, protocol: Protocol) -> Mapping[str, World]:
@@ -246,7 +250,7 @@ def sights_in(worlds: Path) -> Mapping[str, Mapping[str, Outlook]] | None:
     """What can be told in words of each place, where the worlds are a season, which tells it."""
     if not (worlds / SIGHTS).is_dir():
         return None
-    from itinera.formats.sights import read_sights
+    from itinera.formats.scene_descriptions import read_sights
 
     return read_sights(worlds / SIGHTS)
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError, MissingExtra
 
 if TYPE_CHECKING:
-    from itinera.formats.catalogue import Format
+    from itinera.formats.catalog import Format
     from itinera.formats.checksums import Noted
     from itinera.reports.tables import Grid
 
@@ -43,7 +43,7 @@ class Verified:
 @app.command("verify")
 def verify(
     folder: Annotated[Path | None, typer.Argument(envvar="ITINERA_DATA", help="A folder of data.")] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Verify a folder of data: digests where they are noted, and every file of a known format by reading it whole.
 
@@ -92,7 +92,7 @@ def _is_hidden(name: Path) -> bool:
 def _read_lists(folder: Path, lists: Sequence[Path]) -> tuple[list[Verified], dict[Path, list[Noted]]]:
     """What was found of the lists of digests, and the digests by file."""
     from itinera.formats.checksums import read_noted
-    from itinera.formats.sidecar import check_sidecar
+    from itinera.formats.provenance import check_sidecar
 
     found: list[Verified] = []
     noted: dict[Path, list[Noted]] = defaultdict(list)
@@ -130,7 +130,7 @@ def _is_boxes(path: Path) -> bool:
 
 def _one(path: Path, name: str, notes: Sequence[Noted]) -> Verified:
     from itinera.cli.check import counted
-    from itinera.formats.sidecar import check_sidecar
+    from itinera.formats.provenance import check_sidecar
 
     faults = [f"{n.file}: is not the file that {n.by} notes.\n  Get it again." for n in notes if not n.is_right()]
     format, holds, reason = "", {}, ""
@@ -148,17 +148,17 @@ def _one(path: Path, name: str, notes: Sequence[Noted]) -> Verified:
 
 def _recognised(path: Path) -> Format | None:
     """The format of a file or folder; None if it is none of ours, BadFile if it is damaged."""
-    from itinera.formats import catalogue
-    from itinera.formats.files import members
+    from itinera.formats import catalog
+    from itinera.formats.io import members
     from itinera.formats.matterport import SUFFIX
 
-    if path.is_dir() or catalogue.ARCHIVE.search(path.name):
+    if path.is_dir() or catalog.ARCHIVE.search(path.name):
         if members(path, SUFFIX):
-            return catalogue.named("connectivity")
+            return catalog.named("connectivity")
         # Any archive of JSON files may be taken for boxes, so here the name has to say it.
-        return catalogue.named("bbox") if _is_boxes(path) else None
-    head = catalogue.look_inside(path)
-    return next((known for known in (*catalogue.FORMATS, *catalogue.MAPS) if known.recognises(head)), None)
+        return catalog.named("bbox") if _is_boxes(path) else None
+    head = catalog.look_inside(path)
+    return next((known for known in (*catalog.FORMATS, *catalog.MAPS) if known.recognises(head)), None)
 
 
 def _grid(folder: Path, found: Sequence[Verified]) -> Grid:

@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.reports.description import Portrait
-    from itinera.studies.coverage import Route, Sight
+    from itinera.analysis.coverage import Route, Sight
+    from itinera.reports.dataset_description import Portrait
     from itinera.tasks import Split
     from itinera.worlds import World
 
 
 def describe(
     tasks: Annotated[list[Path], typer.Argument(help="The data sets: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")],
-    worlds: given.Worlds = None,
+    worlds: options.Worlds = None,
     tours: Annotated[Path | None, typer.Option(help="IVLN's tours through them, also told by what was seen.")] = None,
     parts: Annotated[
         Path | None, typer.Option(help="The tasks that R4R, R6R or R8R were joined from, to tell what was seen.")
@@ -29,10 +29,10 @@ def describe(
     figures: Annotated[
         Path | None, typer.Option(help="Draw distributions, tour lengths and what was seen here.")
     ] = None,
-    json: output.Json = False,
-    csv: output.Csv = False,
-    markdown: output.Markdown = False,
-    latex: output.Latex = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+    latex: options.Latex = False,
 ) -> None:
     """Describe data sets: paths, lengths, words, turns, overlap and tours, a column for each.
 
@@ -42,11 +42,11 @@ def describe(
     Example: itinera describe R2R_train.json R4R_train.json --worlds connectivity/ --figures figures/
     """
     shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
-    from itinera.formats import catalogue
-    from itinera.reports.description import as_grid, as_json
+    from itinera.formats import catalog
+    from itinera.reports.dataset_description import as_grid, as_json
 
-    splits = [catalogue.read_tasks(path) for path in tasks]
-    origin = None if parts is None else catalogue.read_tasks(parts)
+    splits = [catalog.read_tasks(path) for path in tasks]
+    origin = None if parts is None else catalog.read_tasks(parts)
     if tours is not None:
         splits = _toured(splits, tours)
     graphs = None if worlds is None else _graphs(worlds, in_sight=tours is not None or parts is not None)
@@ -64,24 +64,24 @@ def describe(
 
 def _graphs(worlds: Path, *, in_sight: bool) -> Mapping[str, World]:
     """The graphs of a folder, archive or file, with what is in sight where that is asked for and told."""
-    from itinera.formats import catalogue, matterport
+    from itinera.formats import catalog, matterport
 
-    if in_sight and catalogue.detect(worlds).name == "connectivity":
+    if in_sight and catalog.detect(worlds).name == "connectivity":
         return matterport.read_worlds(worlds, visible=True)
-    return catalogue.read_worlds(worlds)
+    return catalog.read_worlds(worlds)
 
 
 def _toured(splits: list[Split], tours: Path) -> list[Split]:
     """The splits with their tours; journeys joined from several paths have none."""
-    from itinera.formats import catalogue
+    from itinera.formats import catalog
 
     if all(map(_joined, splits)):
         raise BadArgument("These tasks are joined from parts, which no tour visits. Give --parts instead of --tours.")
-    return [s if _joined(s) else s.with_tours(catalogue.read_tours(tours, s), str(tours)) for s in splits]
+    return [s if _joined(s) else s.with_tours(catalog.read_tours(tours, s), str(tours)) for s in splits]
 
 
 def _joined(split: Split) -> bool:
-    from itinera.studies.coverage import part_ids
+    from itinera.analysis.coverage import part_ids
 
     return bool(split.episodes) and bool(part_ids(split.episodes[0].notes))
 
@@ -91,9 +91,9 @@ def _on_graphs(split: Split) -> bool:
 
 
 def _portrait(split: Split, origin: Split | None, worlds: Mapping[str, World]) -> Portrait:
-    from itinera.reports.description import Portrait, curves_of
-    from itinera.studies.coverage import seen_before, tell_sight
-    from itinera.studies.datasets import describe
+    from itinera.analysis.coverage import seen_before, tell_sight
+    from itinera.analysis.datasets import describe
+    from itinera.reports.dataset_description import Portrait, curves_of
 
     described = describe(split, worlds)
     routes = _routes(split, origin)
@@ -105,7 +105,7 @@ def _portrait(split: Split, origin: Split | None, worlds: Mapping[str, World]) -
 
 def _routes(split: Split, origin: Split | None) -> tuple[Route, ...]:
     """The ways an oracle takes through the split's tours, or through the parts of its journeys; none if it has none."""
-    from itinera.studies.coverage import routes_of_parts, routes_of_tours
+    from itinera.analysis.coverage import routes_of_parts, routes_of_tours
 
     if origin is not None and _joined(split):
         return routes_of_parts(split, origin)
@@ -118,7 +118,7 @@ def _routes(split: Split, origin: Split | None) -> tuple[Route, ...]:
 
 
 def _draw(portraits: list[Portrait], folder: Path) -> None:
-    from itinera.reports.figures import draw_coverage, draw_distributions, draw_tour_lengths
+    from itinera.reports.charts.datasets import draw_coverage, draw_distributions, draw_tour_lengths
 
     draw_distributions([p.described for p in portraits], folder / "distributions.svg")
     toured = {p.name: p.described.touring.lengths for p in portraits if p.described.touring is not None}

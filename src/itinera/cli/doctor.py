@@ -11,7 +11,7 @@ from pathlib import Path
 
 import typer
 
-from itinera.cli import output
+from itinera.cli import options, output
 
 CORE = ("numpy", "scipy", "numba", "msgspec", "typer", "rich")
 # extra -> what it is for
@@ -93,7 +93,7 @@ class Diagnosis:
         return tuple(found)
 
 
-def doctor(json: output.Json = False) -> None:
+def doctor(json: options.Json = False) -> None:
     """Tell what is installed and what works here: versions, extras, compiled kernels, browser, data, cores, memory.
 
     Exit 1 if something does not work that ought to; a missing extra is no trouble.

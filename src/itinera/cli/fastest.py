@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.planners.dynamics import Dynamics
-    from itinera.planners.fastest import Fastest
+    from itinera.planners.motion.dynamics import Dynamics
+    from itinera.planners.motion.fastest import Fastest
     from itinera.worlds import Array
     from itinera.worlds.grid import Grid
 
@@ -55,9 +55,9 @@ def fastest(
     trees: Annotated[
         int, typer.Option(help="Random trees (RRT*) that look for a faster drive than the field's.", min=0)
     ] = 4,
-    seed: given.Seed = 0,
+    seed: options.Seed = 0,
     figure: Annotated[Path | None, typer.Option(help="Draw the drives on the map, .png or .svg.")] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Tell how fast a robot can be from a pose to a goal: an interval of times, and a drive that proves the later one.
 
@@ -96,7 +96,7 @@ class _Asked:
 
     def answers(self) -> dict[Dynamics, Fastest]:
         """By dynamics: those asked for first, then point turns and the shortest path."""
-        from itinera.planners.dynamics import holonomic, point_turn
+        from itinera.planners.motion.dynamics import holonomic, point_turn
 
         wanted = [self.dynamics, holonomic(self.dynamics.vmax)]
         if math.isfinite(self.dynamics.wmax):
@@ -105,7 +105,7 @@ class _Asked:
         return {one: self._best(one, found) for one in found}
 
     def _answer(self, dynamics: Dynamics) -> Fastest:
-        from itinera.planners.fastest import fastest
+        from itinera.planners.motion.fastest import fastest
 
         robot = {"dynamics": dynamics, "radius": self.radius, "goal_radius": self.goal_radius}
         return fastest(self.grid, self.start, self.goal, **robot, trees=self.trees, seed=self.seed)  # type: ignore[arg-type]
@@ -122,7 +122,7 @@ class _Asked:
 
 def robot_of(name: str, vmax: float, wmax_deg: float, *, reverse: bool = False) -> Dynamics:
     """The dynamics of the options."""
-    from itinera.planners.fastest import dynamics_named
+    from itinera.planners.motion.fastest import dynamics_named
 
     given.one_of("--dynamics", name, DYNAMICS)
     if not (math.isfinite(vmax) and vmax > 0):
@@ -214,8 +214,8 @@ def _print(map_file: Path, asked: _Asked, answers: dict[Dynamics, Fastest]) -> N
 
 
 def _draw(asked: _Asked, answers: dict[Dynamics, Fastest], path: Path, title: str) -> None:
-    from itinera.planners.fastest import ToGoal
-    from itinera.reports.drives import DrawnDrive, Floor, draw_drives
+    from itinera.planners.motion.fastest import ToGoal
+    from itinera.reports.charts.drives import DrawnDrive, Floor, draw_drives
 
     grid = asked.grid
     # A map that lies askew in its frame is drawn in the frame of its own cells.

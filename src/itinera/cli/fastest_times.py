@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import fastest as options
+from itinera.cli import fastest as robot_options
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from itinera.cli.times_work import Order, Plan
-    from itinera.planners.many_times import Bounds
+    from itinera.planners.motion.batch_fastest import Bounds
     from itinera.tasks import Split
-    from itinera.tasks.fastest import FastestTimes, ReferenceRobot
+    from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 
 BELOW_ONLY = {
     "over_stairs": "no floor holds all of the way, and drives are planned on one",
@@ -34,15 +34,15 @@ GIBSON = 3_600_000  # episodes to train on, the most that anybody has asked for
 def fastest_times(
     tasks: Annotated[Path, typer.Argument(help="Episodes on the ground: PointNav, VLN-CE, native.")],
     worlds: Annotated[Path, typer.Option(help="A season of Hearth, or a folder of scenes.")],
-    out: given.Out,
-    dynamics: options.Model = "unicycle",
-    vmax: options.Vmax = 0.25,
-    wmax: options.Wmax = 10.0,
-    radius: options.Radius = 0.2,
-    goal_radius: options.GoalRadius = 0.0,
-    reverse: options.Reverse = False,
+    out: options.Out,
+    dynamics: robot_options.Model = "unicycle",
+    vmax: robot_options.Vmax = 0.25,
+    wmax: robot_options.Wmax = 10.0,
+    radius: robot_options.Radius = 0.2,
+    goal_radius: robot_options.GoalRadius = 0.0,
+    reverse: robot_options.Reverse = False,
     workers: Annotated[int | None, typer.Option(help="Processes at work; one for each core if left out.")] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Find how fast a robot can do every episode: between which two times its fastest drive lies.
 
@@ -54,13 +54,13 @@ def fastest_times(
     """
     given.spare_blas()
     from itinera.cli.times_work import Order, find, known_from, survey, times_of
-    from itinera.formats import catalogue
-    from itinera.formats.times import write_times
+    from itinera.formats import catalog
+    from itinera.formats.fastest_times import write_times
     from itinera.formats.times_draft import TimesDraft
     from itinera.tasks import PROTOCOLS
 
     robot = _robot(dynamics, vmax, wmax, radius, goal_radius, reverse=reverse)
-    split = catalogue.read_tasks(tasks)
+    split = catalog.read_tasks(tasks)
     _check(split)
     order = Order(tasks, worlds, PROTOCOLS[split.protocol], robot, _processes(workers))
     known = known_from(out, robot)
@@ -83,9 +83,9 @@ def fastest_times(
 def _robot(
     dynamics: str, vmax: float, wmax: float, radius: float, goal_radius: float, *, reverse: bool
 ) -> ReferenceRobot:
-    from itinera.tasks.fastest import ReferenceRobot
+    from itinera.tasks.fastest_times import ReferenceRobot
 
-    moving = options.robot_of(dynamics, vmax, wmax, reverse=reverse)
+    moving = robot_options.robot_of(dynamics, vmax, wmax, reverse=reverse)
     if not (math.isfinite(radius) and radius > 0):
         raise BadArgument(f"--radius must be above 0 m, not {radius:g}: the floor of a building is found for a body.")
     if not (math.isfinite(goal_radius) and goal_radius >= 0):

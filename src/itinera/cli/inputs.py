@@ -7,65 +7,22 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from itinera.cli.output import remark
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.records import Logbook, Provenance
+    from itinera.records import Predictions, Provenance
     from itinera.tasks import Protocol, Split
     from itinera.worlds import World
-
-Predictions = Annotated[Path, typer.Argument(help="The agent's trajectories, in any format `itinera convert` lists.")]
-Tasks = Annotated[Path, typer.Option("--tasks", help="The episodes: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")]
-Worlds = Annotated[
-    Path | None,
-    typer.Option(
-        "--worlds",
-        help="Connectivity folder or archive; for continuous tasks a folder of scenes or a season of Hearth, if any.",
-    ),
-]
-Tours = Annotated[Path | None, typer.Option("--tours", help="IVLN's tours, to score episodes together.")]
-Dense = Annotated[
-    Path | None, typer.Option("--reference", help="Dense reference paths (VLN-CE's *_gt.json.gz) instead of waypoints.")
-]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", help="The file's format, instead of looking inside.", autocompletion=lambda: formats()),
-]
-Episode = Annotated[
-    str | None, typer.Option("--episode", help="The episode of a robot's log, instead of the name of its file.")
-]
-ProtocolName = Annotated[str | None, typer.Option("--protocol", help="Judge by this protocol, not the tasks' own.")]
-Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with a build that was interrupted.")]
-Seed = Annotated[int, typer.Option(help="Of everything drawn at random.")]
-Missing = Annotated[str, typer.Option(help="fail: every episode must be answered; zero: count the rest as failures.")]
-Repeats = Annotated[str, typer.Option(help="keep or drop places that equal the one before, such as turns in place.")]
-
-
-def suites() -> list[str]:
-    """The names of the suites, for a shell to complete."""
-    from itinera.metrics.suites import EVERY_SUITE
-
-    return list(EVERY_SUITE)
-
-
-def formats() -> list[str]:
-    """The names of the formats, for a shell to complete."""
-    from itinera.formats.catalogue import BY_NAME
-
-    return list(BY_NAME)
 
 
 @dataclass(frozen=True)
 class Inputs:
     """Everything a score is made from."""
 
-    logbook: Logbook
+    predictions: Predictions
     split: Split
     worlds: Mapping[str, World]
     protocol: Protocol
@@ -95,22 +52,22 @@ def gather(
 ) -> Inputs:
     """The inputs of a score, read and made to fit one another."""
     spare_blas()
-    from itinera.formats import catalogue
+    from itinera.formats import catalog
     from itinera.tasks import PROTOCOLS
 
-    split = catalogue.read_tasks(tasks)
+    split = catalog.read_tasks(tasks)
     if reference is not None:
-        split = catalogue.with_reference(split, reference)
+        split = catalog.with_reference(split, reference)
     if tours is not None:
-        split = split.with_tours(catalogue.read_tours(tours, split), str(tours))
-    logbook = catalogue.read_walks(predictions, split, format=format, episode=episode)
+        split = split.with_tours(catalog.read_tours(tours, split), str(tours))
+    read = catalog.read_predictions(predictions, split, format=format, episode=episode)
     if split.tours:
-        split = _asked(split, logbook)
+        split = _asked(split, read)
     if protocol is not None:
         judged = PROTOCOLS[one_of("--protocol", protocol, tuple(PROTOCOLS))]
     else:
-        judged = logbook.protocol or PROTOCOLS[split.protocol]
-    return Inputs(logbook, split, worlds_of(split, worlds, judged), judged)
+        judged = read.protocol or PROTOCOLS[split.protocol]
+    return Inputs(read, split, worlds_of(split, worlds, judged), judged)
 
 
 def spare_blas() -> None:
@@ -127,10 +84,10 @@ def spare_blas() -> None:
         del sys.modules["scipy.linalg"]
 
 
-def _asked(split: Split, logbook: Logbook) -> Split:
+def _asked(split: Split, predictions: Predictions) -> Split:
     """The episodes of the tours, and of the others those that were answered: tours leave out what they cannot reach."""
     toured = {name for tour in split.tours for name in tour.episode_ids}
-    kept = toured | {t.episode_id for t in logbook.trajectories}
+    kept = toured | {t.episode_id for t in predictions.trajectories}
     return replace(split, episodes=tuple(e for e in split.episodes if e.id in kept))
 
 
@@ -160,14 +117,14 @@ def worlds_of(split: Split, path: Path | None, protocol: Protocol | None = None)
 
 def read_graphs(path: Path) -> Mapping[str, World]:
     """The navigation graphs of a folder or archive, or those of a season of Hearth."""
-    from itinera.formats.catalogue import read_worlds
+    from itinera.formats.catalog import read_worlds
 
     return read_worlds(path / "connectivity" if season_file(path).exists() else path)
 
 
 def season_file(folder: Path) -> Path:
     """The file that tells what a season of Hearth is; a folder without it is none."""
-    from itinera.formats.season import ABOUT
+    from itinera.formats.hearth_season import ABOUT
 
     return folder / ABOUT
 
@@ -185,7 +142,7 @@ def read_grounds(path: Path, protocol: Protocol) -> Mapping[str, World] | None:
 
     if scenes.scenes_in(path):
         return scenes.read_worlds(path, radius=radius, height=height)
-    from itinera.formats.season import houses_of
+    from itinera.formats.hearth_season import houses_of
 
     houses = houses_of(path)
     if houses is None:

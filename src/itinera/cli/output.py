@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from itinera.reports.tables import Grid
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON: fractions, metres and seconds, full precision.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
-Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")]
-Latex = Annotated[bool, typer.Option("--latex", help="Print the table as a LaTeX tabular.")]
 
 UNBOUNDED = 100_000  # columns, where nobody looks
 _quiet = False  # for the one command this process runs

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def power(
     per_scene: Annotated[float, typer.Option(help="Episodes in each scene.")] = 200.0,
     scenes: Annotated[int | None, typer.Option(help="Scenes you have: tells the least difference they show.")] = None,
     chance: Annotated[float, typer.Option(help="Wanted chance of seeing the difference.")] = 0.8,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Tell how many episodes, in how many scenes, are needed to see a difference.
 

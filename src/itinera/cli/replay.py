@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.cli.bodies import simulator_for
 from itinera.cli.crews import fits, walking_worlds
 from itinera.errors import BadFile, Fault
 
 if TYPE_CHECKING:
-    from itinera.records import Logbook
+    from itinera.records import Predictions
     from itinera.tasks import Protocol, Split
 
 SHOWN = 20
@@ -22,10 +22,10 @@ SHOWN = 20
 
 def replay(
     walks: Annotated[Path, typer.Argument(help="Walks of ours, as `itinera run` writes them.")],
-    tasks: given.Tasks,
+    tasks: options.Tasks,
     worlds: Annotated[Path, typer.Option(help="The worlds that were walked.")],
     protocol: Annotated[str | None, typer.Option(help="Instead of the one the walks carry.")] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Do the stored actions again in the same worlds, and report every episode that comes out otherwise.
 
@@ -35,19 +35,21 @@ def replay(
     """
     from dataclasses import asdict
 
-    from itinera.formats import catalogue
-    from itinera.formats.native_walks import read_walks
+    from itinera.formats import catalog
+    from itinera.formats.native_predictions import read_predictions
     from itinera.runs.replay import Difference, replay_all
 
-    split = catalogue.read_tasks(tasks)
-    logbook = read_walks(walks)
-    rules = _protocol(protocol, logbook, split)
+    split = catalog.read_tasks(tasks)
+    predictions = read_predictions(walks)
+    rules = _protocol(protocol, predictions, split)
     fits(rules, split)
-    _check(logbook, split)
-    again = replay_all(logbook.walks, simulator_for(rules), walking_worlds(worlds, rules), split.by_id, protocol=rules)
+    _check(predictions, split)
+    again = replay_all(
+        predictions.rollouts, simulator_for(rules), walking_worlds(worlds, rules), split.by_id, protocol=rules
+    )
     episodes, found = 0, list[Difference]()
-    with output.progress("walking again", len(logbook.walks)) as done:
-        for walk, differences in zip(logbook.walks, again, strict=True):
+    with output.progress("walking again", len(predictions.rollouts)) as done:
+        for walk, differences in zip(predictions.rollouts, again, strict=True):
             episodes += len(walk.trajectories)
             found += differences
             done(1)
@@ -65,22 +67,22 @@ def replay(
         raise typer.Exit(1)
 
 
-def _protocol(name: str | None, logbook: Logbook, split: Split) -> Protocol:
+def _protocol(name: str | None, predictions: Predictions, split: Split) -> Protocol:
     from itinera.tasks import PROTOCOLS
 
     if name is not None:
         return PROTOCOLS[given.one_of("--protocol", name, tuple(PROTOCOLS))]
-    return logbook.protocol or PROTOCOLS[split.protocol]
+    return predictions.protocol or PROTOCOLS[split.protocol]
 
 
-def _check(logbook: Logbook, split: Split) -> None:
+def _check(predictions: Predictions, split: Split) -> None:
     """Every walk must tell its actions, of episodes that are known."""
     faults = []
-    for trajectory in logbook.trajectories:
+    for trajectory in predictions.trajectories:
         where = f'episode "{trajectory.episode_id}"'
         if trajectory.episode_id not in split.by_id:
             faults.append(Fault(where, f"is not in {split.name}.", "Give the tasks that were walked."))
         elif trajectory.actions is None:
             faults.append(Fault(where, "tells no actions.", "Only walks that `itinera run` wrote can be done again."))
     if faults:
-        raise BadFile(logbook.source, faults)
+        raise BadFile(predictions.source, faults)

@@ -12,14 +12,14 @@ from urllib.parse import quote, unquote
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.formats.printed import Described, Findings
+    from itinera.formats.report_json import Described, Findings
     from itinera.records import ScoreTable
-    from itinera.reports.replay_links import Shown
-    from itinera.tasks.fastest import FastestTimes
+    from itinera.reports.replay.links import Shown
+    from itinera.tasks.fastest_times import FastestTimes
 
 
 def report(
@@ -30,7 +30,7 @@ def report(
             "--json` and `describe --json` print."
         ),
     ],
-    out: given.Out,
+    out: options.Out,
     markdown: Annotated[Path | None, typer.Option(help="Write sentences and tables as Markdown here too.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write the tables as LaTeX here too.")] = None,
     replays: Annotated[
@@ -53,11 +53,11 @@ def report(
     Example: itinera report baseline.jsonl mine.jsonl --out report.html
     """
     given.spare_blas()
-    from itinera.formats.files import atomic_write
+    from itinera.formats.io import atomic_write
     from itinera.records.provenance import itinera_version
-    from itinera.reports import manuscript
-    from itinera.reports.page import make_report, write_page
-    from itinera.reports.sentences import answers
+    from itinera.reports.page import manuscript
+    from itinera.reports.page.page import make_report, write_page
+    from itinera.reports.page.sentences import answers
 
     read = _read(bundles)
     linked, shown = ({}, []) if replays is None else (replay_links(replays, out), shown_in(replays, out))
@@ -89,9 +89,9 @@ class Read:
 def _read(files: list[Path]) -> Read:
     """Every file by what is inside."""
     from itinera.formats.bundles import read_scores
-    from itinera.formats.catalogue import look_inside
-    from itinera.formats.printed import Findings, read_printed
-    from itinera.formats.times import read_times
+    from itinera.formats.catalog import look_inside
+    from itinera.formats.fastest_times import read_times
+    from itinera.formats.report_json import Findings, read_printed
 
     read = Read()
     for path in files:
@@ -115,7 +115,7 @@ def replay_links(folder: Path, page: Path) -> dict[str, str]:
 
 def shown_in(folder: Path, page: Path) -> list[Shown]:
     """The other replays in a folder, which tell themselves what they show."""
-    from itinera.reports.replay_links import read_shown
+    from itinera.reports.replay.links import read_shown
 
     found = (read_shown(file, link) for file, link in _pages(folder, page) if not _is_named(file))
     return [one for one in found if one is not None]

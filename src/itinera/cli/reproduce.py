@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def reproduce(
     bundle: Annotated[Path, typer.Argument(help="Walks of `itinera run`, or a bundle of `itinera score --out`.")],
     trust: Annotated[bool, typer.Option("--trust", help="Let the command run code that is not ours.")] = False,
     workers: Annotated[int | None, typer.Option(help="Processes at work, for a run.")] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Repeat a run or a score with the command in its file, and compare every row.
 
@@ -85,7 +85,7 @@ def _command(bundle: Path, told: Provenance) -> list[str]:
 def runs_code(command: Sequence[str]) -> bool:
     """Whether a command names an agent that is not one of ours, in any of the ways options can be written."""
     from itinera.cli.crews import AGENTS
-    from itinera.cli.trained import model_file
+    from itinera.policies.pretrained import model_file
 
     if command[0] != "run":
         return False
@@ -138,7 +138,7 @@ def _repeat(command: list[str]) -> None:
 
 
 def _rows(file: Path) -> list[bytes]:
-    from itinera.formats.files import read_bytes
+    from itinera.formats.io import read_bytes
 
     return read_bytes(file).splitlines()[1:]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import bodies, output, senses
+from itinera.cli import bodies, options, output, senses
 from itinera.cli import inputs as given
 from itinera.cli.crews import (
     AGENTS,
@@ -26,24 +26,24 @@ from itinera.cli.crews import (
     walking_worlds,
 )
 from itinera.cli.going_on import Restart, is_done, plan_of
-from itinera.cli.tally import Tally, watched
+from itinera.cli.progress import Tally, watched
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.formats.draft import Draft
     from itinera.records import Provenance
-    from itinera.runs.crew import Asked, Rules
+    from itinera.runs.config import Asked, Rules
     from itinera.tasks import Split
 
 SHOWN_REASONS = 3
 
 
 def run(
-    tasks: given.Tasks,
+    tasks: options.Tasks,
     worlds: Annotated[
         Path, typer.Option(help="Connectivity, or a season of Hearth; for the ground a season or scenes.")
     ],
-    out: given.Out,
+    out: options.Out,
     agent: Annotated[
         str | None,
         typer.Option(
@@ -60,7 +60,7 @@ def run(
     workers: Annotated[
         int | None, typer.Option(help="Processes at work; one for each core if left out, 0 to walk in this one.")
     ] = None,
-    seed: given.Seed = 0,
+    seed: options.Seed = 0,
     limit_seconds: Annotated[
         float | None, typer.Option(help="Seconds an episode may take; then it has failed.")
     ] = None,
@@ -81,7 +81,7 @@ def run(
     drive: bodies.Drive = None,
     vmax: bodies.Vmax = None,
     wmax: bodies.Wmax = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Let an agent walk its tasks: one walk for each episode, or for each tour.
 
@@ -92,7 +92,7 @@ def run(
     Example: itinera run --agent my_agent:Agent --tasks R2R_val_unseen.json --worlds connectivity/ --out walks.jsonl
     """
     from itinera.formats.draft import Draft
-    from itinera.runs.crew import Rules
+    from itinera.runs.config import Rules
 
     who = agent or agent_command
     if who is None or (agent and agent_command):
@@ -121,7 +121,7 @@ def run(
 
 def asked_of(split: Split, most: int | None = None) -> list[Asked]:
     """The tours of a split, or its episodes as tours of one; the first `most` episodes of them."""
-    from itinera.runs.crew import Asked
+    from itinera.runs.config import Asked
     from itinera.tasks import Tour
 
     if most is not None and most < 1:
@@ -144,9 +144,9 @@ def processes(asked: int | None) -> int:
 
 
 def _count_done(out: Path, tally: Tally) -> None:
-    from itinera.formats.native_walks import read_walks
+    from itinera.formats.native_predictions import read_predictions
 
-    for walk in read_walks(out).walks:
+    for walk in read_predictions(out).rollouts:
         tally.add(walk)
 
 
@@ -160,8 +160,8 @@ def _walk_all(
     tally: Tally,
 ) -> None:
     from itinera.formats.native import Header
-    from itinera.formats.native_walks import record_of, walk_of
-    from itinera.runs.many import run_tours
+    from itinera.formats.native_predictions import record_of, walk_of
+    from itinera.runs.workers import run_tours
 
     # Results stand alone on stdout, whatever an agent in this process prints.
     with redirect_stdout(sys.stderr), draft, watched(tally, sum(len(one.episodes) for one in asked)) as seen:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadFile, Fault
 
 if TYPE_CHECKING:
+    from itinera.metrics.matching import Pairs
     from itinera.records import ScoreTable
-    from itinera.records.pairing import Pairs
     from itinera.reports.summary import Summary
     from itinera.reports.tables import Grid
 
@@ -24,31 +24,31 @@ SHOWN_REPEATS = 0.01  # the share of trajectories with repeats from which on a p
 
 
 def score(
-    predictions: given.Predictions,
-    tasks: given.Tasks,
-    worlds: given.Worlds = None,
+    predictions: options.PredictionsFile,
+    tasks: options.Tasks,
+    worlds: options.Worlds = None,
     suite: Annotated[
         str | None,
         typer.Option(
             help="Whose definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce, pointnav. "
             "Unless given: pointnav for PointNav, which has no reference paths, else paper.",
-            autocompletion=given.suites,
+            autocompletion=options.suites,
         ),
     ] = None,
-    tours: given.Tours = None,
-    reference: given.Dense = None,
+    tours: options.Tours = None,
+    reference: options.Dense = None,
     rows: Annotated[Path | None, typer.Option(help="Write one JSON record per episode (and tour) here.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write a result bundle here, for `compare` and `check`.")] = None,
-    missing: given.Missing = "fail",
-    repeats: given.Repeats = "keep",
-    protocol: given.ProtocolName = None,
-    format: given.Format = None,
+    missing: options.Missing = "fail",
+    repeats: options.Repeats = "keep",
+    protocol: options.ProtocolName = None,
+    format: options.Format = None,
     times: Annotated[Path | None, typer.Option(help="Fastest times of the episodes, for SCT.")] = None,
-    episode: given.Episode = None,
-    json: output.Json = False,
-    csv: output.Csv = False,
-    markdown: output.Markdown = False,
-    latex: output.Latex = False,
+    episode: options.Episode = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+    latex: options.Latex = False,
 ) -> None:
     """Score trajectories against their tasks: every metric, with a 95 % interval that takes scenes as the sample.
 
@@ -91,12 +91,12 @@ def _scored(
 ) -> ScoreTable:
     from dataclasses import replace
 
+    from itinera.metrics.matching import pair, repeated_share
     from itinera.metrics.score import score_pairs
-    from itinera.metrics.suites import EVERY_SUITE, usual_suite
-    from itinera.records.pairing import pair, repeated_share
+    from itinera.metrics.suites import ALL_SUITES, usual_suite
 
     if suite is not None:
-        given.one_of("--suite", suite, tuple(EVERY_SUITE))
+        given.one_of("--suite", suite, tuple(ALL_SUITES))
     read = given.gather(
         predictions,
         tasks,
@@ -107,12 +107,12 @@ def _scored(
         protocol=protocol,
         episode=episode,
     )
-    chosen = EVERY_SUITE[suite or usual_suite(read.protocol)](read.protocol)
+    chosen = ALL_SUITES[suite or usual_suite(read.protocol)](read.protocol)
     if suite is None and not chosen.needs_reference:
         output.remark(f"Suite {chosen.name}: any way to the goal will do, so paths are not compared.")
     chosen = replace(chosen, rules=replace(chosen.rules, repeats=repeats))  # type: ignore[arg-type]
     pairs = pair(
-        read.logbook,
+        read.predictions,
         read.split,
         read.worlds,
         missing=missing,  # type: ignore[arg-type]
@@ -136,7 +136,7 @@ def _timed(table: ScoreTable, pairs: Sequence[Pairs], file: Path) -> ScoreTable:
     """The table with completion times and SCT, and remarks on what they stand on."""
     import numpy as np
 
-    from itinera.formats.times import read_times
+    from itinera.formats.fastest_times import read_times
     from itinera.metrics.completion import completion_times, untimed, with_completion
     from itinera.reports.tables import robot_told
 

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from itinera.errors import BadArgument
-from itinera.formats.season import ABOUT
-from itinera.runs.parallel import in_processes
+from itinera.formats.hearth_season import ABOUT
+from itinera.runs.process_map import in_processes
 
 if TYPE_CHECKING:
     from itinera.builders.hearth import Tasks
-    from itinera.builders.season import Season
-    from itinera.formats.season import SplitPart
-    from itinera.planners.follower import Trail
+    from itinera.formats.hearth_season import SplitPart
+    from itinera.hearth.season import Season
+    from itinera.planners.motion.geodesic_follower import Trail
 
 MADE = "made.json"  # written last, so a folder that has it is whole
 HOMES = ".homes"
@@ -51,7 +51,7 @@ class Order:
 
     @property
     def indices(self) -> tuple[int, ...]:
-        from itinera.builders.season import indices_of
+        from itinera.hearth.season import indices_of
 
         return indices_of(self.houses, self.splits)
 
@@ -60,7 +60,7 @@ class Order:
 
     def told(self) -> dict[str, Any]:
         """The order as a season's file tells it: everything that decides what is in the folder."""
-        from itinera.builders.season import VERSION
+        from itinera.hearth.season import VERSION
 
         return {
             "hearth": VERSION,
@@ -130,7 +130,7 @@ def _key(order: Order, index: int) -> bytes:
     """What a kept house depends on."""
     import msgspec
 
-    from itinera.builders.season import VERSION
+    from itinera.hearth.season import VERSION
 
     # The seed of a secret season stands in its private folder only.
     key = {"hearth": VERSION, "seed": str(order.season.seed), "index": index, "robot_radius": order.radius}
@@ -145,7 +145,7 @@ def _scenes(folder: Path, house_id: str) -> tuple[Path, Path]:
 def make_home(order: Order, index: int) -> None:
     """Build a house with its tasks, and its scenes if they are wanted, and keep the files."""
     from itinera.formats.scenes import write_scene
-    from itinera.houses.build import build_house
+    from itinera.hearth.build import build_house
 
     part = order.part(index)
     if not _is_kept(order, index):
@@ -159,9 +159,9 @@ def make_home(order: Order, index: int) -> None:
 def _keep_tasks(order: Order, index: int) -> None:
     """Nothing is seen of a house until all its files are there."""
     from itinera.builders.hearth import build_home, tasks_of
-    from itinera.builders.season import paths_of
-    from itinera.formats.files import atomic_write
-    from itinera.formats.season import write_part
+    from itinera.formats.hearth_season import write_part
+    from itinera.formats.io import atomic_write
+    from itinera.hearth.season import paths_of
 
     part = order.part(index)
     home = build_home(order.season.seed, index, id=part.name, radius=order.radius)
@@ -177,7 +177,7 @@ def _keep_tasks(order: Order, index: int) -> None:
 
 def _as_files(tasks: Tasks) -> SplitPart:
     from itinera.builders.hearth import number_of
-    from itinera.formats.season import SplitPart
+    from itinera.formats.hearth_season import SplitPart
 
     return SplitPart(
         on_graph=tasks.on_graph,
@@ -204,8 +204,8 @@ def _dense(trail: Trail) -> Any:
 def _put_together(order: Order) -> dict[str, Any]:
     import msgspec
 
-    from itinera.formats import season as files
-    from itinera.formats.files import atomic_write
+    from itinera.formats import hearth_season as files
+    from itinera.formats.io import atomic_write
 
     _sweep(order)
     parts = [order.part(index) for index in order.indices]
@@ -234,7 +234,7 @@ def _put_together(order: Order) -> dict[str, Any]:
 
 def _houses(order: Order) -> dict[str, list[str]]:
     """The ids of the houses by what they are for."""
-    from itinera.builders.season import HOUSES, role_of
+    from itinera.hearth.season import HOUSES, role_of
 
     told: dict[str, list[str]] = {role: [] for role in HOUSES}
     for index in order.indices:
@@ -243,7 +243,7 @@ def _houses(order: Order) -> dict[str, list[str]]:
 
 
 def _digests(order: Order) -> dict[str, str]:
-    from itinera.formats.sidecar import sidecar_of
+    from itinera.formats.provenance import sidecar_of
     from itinera.records.provenance import digest
 
     found = (file.relative_to(order.out) for file in order.out.rglob("*") if file.is_file())

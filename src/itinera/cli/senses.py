@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli.trained import Learned
 from itinera.errors import BadArgument
+from itinera.policies.pretrained import Learned
 
 if TYPE_CHECKING:
-    from itinera.simulators.eye import Eye
-    from itinera.simulators.views import ViewSource
+    from itinera.simulators.sensors import CameraSensor
+    from itinera.simulators.view_features import ViewSource
     from itinera.tasks import Split
     from itinera.worlds import World
     from itinera.worlds.mesh import Mesh
@@ -76,7 +76,7 @@ class Senses:
     rooms: Path | None = None
     names: tuple[str, ...] = ()  # the objects that have a column in annotated views
     reach: float = 0.0  # metres; above 0 annotated views also tell what lies farther off
-    eye: Eye | None = None  # on the ground
+    eye: CameraSensor | None = None  # on the ground
 
     @property
     def file(self) -> Path | None:
@@ -106,7 +106,7 @@ def senses_of(
     views: str | None,
     objects: Path | None,
     rooms: Path | None,
-    eye: Eye | None,
+    eye: CameraSensor | None,
     learned: Learned | None = None,
 ) -> Senses:
     """The senses that options ask for. Views are of the nodes of graphs, a camera is carried over the ground.
@@ -134,7 +134,7 @@ def senses_of(
 
 def eye_of(
     camera: str | None, *, channels: str | None, fov: float | None, height: float | None, panorama: bool
-) -> Eye | None:
+) -> CameraSensor | None:
     """The camera that options ask for; `fov` in degrees."""
     if camera is None:
         if panorama or any(option is not None for option in (channels, fov, height)):
@@ -143,12 +143,12 @@ def eye_of(
     found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", camera)
     if found is None:
         raise BadArgument(f"--camera is WIDTHxHEIGHT in pixels, such as 64x64, not {camera!r}.")
-    from itinera.simulators.eye import Eye
-    from itinera.worlds import raster
+    from itinera.rendering import rasterizer
+    from itinera.simulators.sensors import CameraSensor
 
-    optics = raster.Camera(int(found[1]), int(found[2]), math.radians(FOV_DEG if fov is None else fov))
+    optics = rasterizer.Camera(int(found[1]), int(found[2]), math.radians(FOV_DEG if fov is None else fov))
     drawn = tuple(dict.fromkeys((channels or USUAL_CHANNELS).split(",")))
-    eye = Eye(optics, channels=drawn, around=panorama)
+    eye = CameraSensor(optics, channels=drawn, around=panorama)
     return eye if height is None else replace(eye, height=height)
 
 
@@ -166,7 +166,7 @@ def _annotations(
     split: Split, worlds: Path, objects: Path | None, rooms: Path | None, learned: Learned | None
 ) -> Senses:
     if given.season_file(worlds).exists():
-        from itinera.formats.season import BOXES
+        from itinera.formats.hearth_season import BOXES
 
         objects, rooms = objects or worlds / BOXES, rooms or worlds / "rooms.csv"
     if objects is None and rooms is None:
@@ -178,7 +178,7 @@ def _annotations(
         _covers(rooms, read_table(rooms), split)
     if objects is not None:
         from itinera.formats.reverie import read_objects
-        from itinera.simulators.views import frequent_names
+        from itinera.simulators.view_features import frequent_names
         from itinera.worlds import Euclidean, World
 
         seen = read_objects(objects)
@@ -204,11 +204,11 @@ def views_of(senses: Senses, path: Path, worlds: Mapping[str, World]) -> ViewSou
 
         return read_features(senses.file)
     if senses.views == RENDERED:
-        from itinera.simulators.views import rendered_views
+        from itinera.simulators.view_features import rendered_views
 
         return rendered_views(worlds, _meshes(path))
     if senses.views == ANNOTATIONS:
-        from itinera.simulators.views import annotated_views
+        from itinera.simulators.view_features import annotated_views
 
         shown = worlds if not senses.reach else _in_sight(path, worlds)
         return annotated_views(_annotated(senses, shown), senses.names, reach=senses.reach)
@@ -217,7 +217,7 @@ def views_of(senses: Senses, path: Path, worlds: Mapping[str, World]) -> ViewSou
 
 def _in_sight(path: Path, worlds: Mapping[str, World]) -> Mapping[str, World]:
     """The same worlds with what is in sight from each node, where connectivity tells it; walking does not need it."""
-    from itinera.formats.catalogue import detect
+    from itinera.formats.catalog import detect
     from itinera.formats.matterport import read_worlds
 
     folder = path / "connectivity" if given.season_file(path).exists() else path
@@ -232,7 +232,7 @@ def columns_of(views: ViewSource | None) -> tuple[str, ...]:
 def _annotated(senses: Senses, worlds: Mapping[str, World]) -> Mapping[str, World]:
     from itinera.formats.reverie import read_objects
     from itinera.formats.rooms import read_table
-    from itinera.worlds.on_demand import OnDemand
+    from itinera.worlds.lazy import OnDemand
 
     seen = {} if senses.objects is None else read_objects(senses.objects)
     rooms = {} if senses.rooms is None else read_table(senses.rooms)
@@ -246,8 +246,8 @@ def _annotated(senses: Senses, worlds: Mapping[str, World]) -> Mapping[str, Worl
 def _meshes(path: Path) -> Mapping[str, Mesh]:
     """Meshes by world; not kept, as what is drawn of them is."""
     from itinera.formats import scenes
-    from itinera.formats.season import houses_of
-    from itinera.worlds.on_demand import OnDemand
+    from itinera.formats.hearth_season import houses_of
+    from itinera.worlds.lazy import OnDemand
 
     files = scenes.scenes_in(path) if path.is_dir() else {}
     if files:
@@ -255,6 +255,6 @@ def _meshes(path: Path) -> Mapping[str, Mesh]:
     houses = houses_of(path)
     if houses is None:
         raise BadArgument(f"{path} has no meshes to draw: give a season of Hearth, or a folder with scenes in it.")
-    from itinera.houses.build import build_house
+    from itinera.hearth.build import build_house
 
     return OnDemand(houses, lambda world_id: build_house(*houses[world_id]).mesh, kept=0)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.cli.show_drives import drives_of
 from itinera.cli.show_places import alignment_of, houses_in, look_at, worlds_shown
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.records import Logbook
-    from itinera.reports.replay_data import Replay
+    from itinera.records import Predictions
+    from itinera.reports.replay.data import Replay
     from itinera.tasks import Protocol, Split, Tour
-    from itinera.tasks.fastest import FastestTimes
+    from itinera.tasks.fastest_times import FastestTimes
 
 _FILES = "What to write"
 PICTURES = 1000
@@ -27,8 +27,8 @@ PICTURES = 1000
 
 def show(
     walks: Annotated[list[Path], typer.Argument(help="Walks of one agent or of several, to be seen together.")],
-    tasks: given.Tasks,
-    worlds: given.Worlds = None,
+    tasks: options.Tasks,
+    worlds: options.Worlds = None,
     episode: Annotated[
         list[str] | None, typer.Option("--episode", help="Show this episode; again for more of them.")
     ] = None,
@@ -54,8 +54,8 @@ def show(
     pictures: Annotated[
         int, typer.Option(help="First-person pictures in the page, at most, where the place has a mesh; 0 for none.")
     ] = PICTURES,
-    protocol: given.ProtocolName = None,
-    format: given.Format = None,
+    protocol: options.ProtocolName = None,
+    format: options.Format = None,
 ) -> None:
     """Show where agents walked: a map with the paths, a slider through time, the words and what was seen.
 
@@ -64,18 +64,18 @@ def show(
     Example: itinera show walks.jsonl --tasks R2R_val_unseen.json --worlds connectivity/ --out replay.html
     """
     given.spare_blas()
-    from itinera.formats import catalogue
-    from itinera.reports.replay_walks import More, replay_of
+    from itinera.formats import catalog
+    from itinera.reports.replay.trajectories import More, replay_of
 
     files = {".html": out, ".png": png, ".gif": gif, ".mp4": mp4, ".rrd": rerun}
     _check(files, pictures)
-    split = catalogue.read_tasks(tasks)
-    logbooks = {
-        name: catalogue.read_walks(path, split, format=format)
+    split = catalog.read_tasks(tasks)
+    prediction_sets = {
+        name: catalog.read_predictions(path, split, format=format)
         for name, path in zip(names_of(walks), walks, strict=True)
     }
-    rules = _protocol(protocol, next(iter(logbooks.values())), split)
-    chosen = _chosen(split, logbooks, episode or [], tour)
+    rules = _protocol(protocol, next(iter(prediction_sets.values())), split)
+    chosen = _chosen(split, prediction_sets, episode or [], tour)
     chosen = alignment_of(chosen, worlds, alignment)
     houses = houses_in(worlds, chosen.world_ids)
     places = worlds_shown(chosen, worlds, rules)
@@ -87,7 +87,9 @@ def show(
         look=look_at(worlds, places, houses, chosen.world_ids) if out is not None and pictures else None,
         pictures=pictures,
     )
-    replay = replay_of(logbooks, chosen, places, protocol=rules, title=_title(chosen, logbooks), more=more)
+    replay = replay_of(
+        prediction_sets, chosen, places, protocol=rules, title=_title(chosen, prediction_sets), more=more
+    )
     _write(replay, files)
 
 
@@ -110,29 +112,31 @@ def _check(files: Mapping[str, Path | None], pictures: int) -> None:
         raise BadArgument(f"--pictures is a number of pictures from 0 on, not {pictures}.")
 
 
-def _protocol(name: str | None, logbook: Logbook, split: Split) -> Protocol:
+def _protocol(name: str | None, predictions: Predictions, split: Split) -> Protocol:
     from itinera.tasks import PROTOCOLS
 
     if name is not None:
         return PROTOCOLS[given.one_of("--protocol", name, tuple(PROTOCOLS))]
-    return logbook.protocol or PROTOCOLS[split.protocol]
+    return predictions.protocol or PROTOCOLS[split.protocol]
 
 
-def _chosen(split: Split, logbooks: Mapping[str, Logbook], episodes: Sequence[str], tour: str | None) -> Split:
+def _chosen(
+    split: Split, prediction_sets: Mapping[str, Predictions], episodes: Sequence[str], tour: str | None
+) -> Split:
     """The episodes to be shown, in their order, and the tour if it is one."""
     if episodes and tour is not None:
         raise BadArgument("Choose one of --episode and --tour.")
     if episodes:
         return _only(split, episodes, ())
-    for name, logbook in logbooks.items():
-        for walk in logbook.walks:
+    for name, predictions in prediction_sets.items():
+        for walk in predictions.rollouts:
             if tour is None or walk.tour_id == tour:
-                if tour is None and len(logbook.walks) > 1:
-                    rest = f"the first of {len(logbook.walks)} walks of {name}"
+                if tour is None and len(predictions.rollouts) > 1:
+                    rest = f"the first of {len(predictions.rollouts)} walks of {name}"
                     output.remark(f"Shown is {walk.tour_id}, {rest}; choose another with --episode or --tour.")
                 ids = [trajectory.episode_id for trajectory in walk.trajectories]
                 return _only(split, ids, _tour(split, walk.tour_id, ids) if len(ids) > 1 else ())
-    known = ", ".join(walk.tour_id for walk in list(next(iter(logbooks.values())).walks)[:5])
+    known = ", ".join(walk.tour_id for walk in list(next(iter(prediction_sets.values())).rollouts)[:5])
     raise BadArgument(f"There is no tour {tour!r} in these walks; there are {known}, …")
 
 
@@ -150,26 +154,26 @@ def _only(split: Split, episode_ids: Sequence[str], tours: tuple[Tour, ...]) -> 
     return replace(split, episodes=tuple(split.by_id[name] for name in dict.fromkeys(episode_ids)), tours=tours)
 
 
-def _title(split: Split, logbooks: Mapping[str, Logbook]) -> str:
+def _title(split: Split, prediction_sets: Mapping[str, Predictions]) -> str:
     if split.tours:
         what = f"Tour {split.tours[0].id}"
     elif len(split.episodes) > 1:
         what = f"{len(split.episodes)} episodes"
     else:
         what = f"Episode {split.episodes[0].id}"
-    return f"{what} in {', '.join(split.world_ids[:3])}: {', '.join(logbooks)}"
+    return f"{what} in {', '.join(split.world_ids[:3])}: {', '.join(prediction_sets)}"
 
 
 def _read_times(path: Path) -> FastestTimes:
-    from itinera.formats.times import read_times
+    from itinera.formats.fastest_times import read_times
 
     return read_times(path)
 
 
 def _write(replay: Replay, files: Mapping[str, Path | None]) -> None:
-    from itinera.reports.replay_page import write_page
-    from itinera.reports.replay_pictures import write_gif, write_mp4, write_picture
-    from itinera.reports.replay_recording import write_recording
+    from itinera.reports.replay.page import write_page
+    from itinera.reports.replay.pictures import write_gif, write_mp4, write_picture
+    from itinera.reports.replay.recording import write_recording
 
     writers = {
         ".html": write_page,

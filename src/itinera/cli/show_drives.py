@@ -12,9 +12,9 @@ from itinera.cli import output
 from itinera.errors import NoRoute
 
 if TYPE_CHECKING:
-    from itinera.planners.many_times import Batch, Ways
+    from itinera.planners.motion.batch_fastest import Batch, Ways
     from itinera.tasks import Episode, Protocol, Split
-    from itinera.tasks.fastest import ReferenceRobot
+    from itinera.tasks.fastest_times import ReferenceRobot
     from itinera.worlds import Array
     from itinera.worlds.surface import Surface
 
@@ -43,7 +43,7 @@ def drives_of(split: Split, path: Path | None, protocol: Protocol, robot: Refere
 
 
 def _in_world(episodes: list[Episode], surface: Surface, robot: ReferenceRobot) -> dict[str, Array]:
-    from itinera.planners.many_times import batches_of, strays
+    from itinera.planners.motion.batch_fastest import batches_of, strays
 
     starts, goals = strays(surface, _ways(episodes), robot.goal_radius)
     episodes = [episode for episode, lost in zip(episodes, starts + goals > 0, strict=True) if not lost]
@@ -60,7 +60,7 @@ def _in_world(episodes: list[Episode], surface: Surface, robot: ReferenceRobot) 
 def _ways(episodes: list[Episode]) -> Ways:
     import numpy as np
 
-    from itinera.planners.many_times import Ways
+    from itinera.planners.motion.batch_fastest import Ways
 
     starts = np.array([episode.start.place for episode in episodes], dtype=np.float64).reshape(-1, 3)
     headings = np.array([episode.start.heading for episode in episodes], dtype=np.float64)
@@ -71,8 +71,8 @@ def _drives(batch: Batch, robot: ReferenceRobot, level: float) -> Iterator[tuple
     """The ways of a batch that stay on its floor, each with its drive."""
     import numpy as np
 
-    from itinera.planners.fastest import ToGoal
-    from itinera.planners.many_times import dynamics_of
+    from itinera.planners.motion.batch_fastest import dynamics_of
+    from itinera.planners.motion.fastest import ToGoal
 
     if not batch.on_floor.any():
         return

@@ -12,8 +12,8 @@ from itinera.cli import output
 from itinera.errors import BadArgument, MissingExtra
 
 if TYPE_CHECKING:
-    from itinera.houses.build import House
-    from itinera.reports.replay_walks import Look
+    from itinera.hearth.build import House
+    from itinera.reports.replay.trajectories import Look
     from itinera.tasks import Alignment, Episode, Protocol, Split
     from itinera.worlds import World
     from itinera.worlds.mesh import Mesh
@@ -35,12 +35,12 @@ def worlds_shown(split: Split, path: Path | None, protocol: Protocol) -> Mapping
 
 def houses_in(path: Path | None, world_ids: Iterable[str]) -> dict[str, House]:
     """The houses of Hearth among the worlds, built again from their season's seed."""
-    from itinera.formats.season import houses_of
+    from itinera.formats.hearth_season import houses_of
 
     known = None if path is None else houses_of(path)
     if known is None:
         return {}
-    from itinera.houses.build import build_house
+    from itinera.hearth.build import build_house
 
     return {name: build_house(*known[name], id=name) for name in world_ids if name in known}
 
@@ -52,7 +52,7 @@ def look_at(
     meshes = {name: mesh for name in world_ids if (mesh := _mesh(path, worlds[name], houses.get(name))) is not None}
     if not meshes:
         return None
-    from itinera.reports.replay_frames import looking
+    from itinera.reports.replay.frames import looking
 
     try:
         return looking(meshes)
@@ -91,7 +91,7 @@ def _tied(alignment: Alignment | None) -> bool:
 def _spoken(season: Path, split: Split) -> dict[tuple[str, str, int], Alignment]:
     """The alignments of a season's own RxR files for the words of the split, by world, words and length of the path."""
     from itinera.formats import rxr
-    from itinera.formats.season import files_of
+    from itinera.formats.hearth_season import files_of
 
     wanted = {_key(episode) for episode in split.episodes}
     found: dict[tuple[str, str, int], Alignment] = {}
@@ -106,7 +106,7 @@ def _spoken(season: Path, split: Split) -> dict[tuple[str, str, int], Alignment]
 
 
 def _key(episode: Episode) -> tuple[str, str, int]:
-    return episode.world_id, episode.brief.text, len(episode.reference)
+    return episode.world_id, episode.instruction.text, len(episode.reference)
 
 
 def _with(episode: Episode, known: Mapping[tuple[str, str, int], Alignment]) -> Episode:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from itinera.cli import inputs as given
-from itinera.cli import output, senses, study_analysis
+from itinera.cli import options, output, senses, study_analysis
 from itinera.cli.crews import AGENTS, code_of, learned_by
 from itinera.cli.going_on import Restart, is_done, plan_of
 from itinera.cli.run import processes
@@ -24,9 +24,9 @@ from itinera.errors import BadArgument
 if TYPE_CHECKING:
     from itinera.formats.draft import Draft
     from itinera.formats.trials import Counts
-    from itinera.records.leaning import Leaning
-    from itinera.studies.skill import Skill
-    from itinera.studies.tally import Tally
+    from itinera.records.action_probabilities import Leaning
+    from itinera.skills.filter_counts import Tally
+    from itinera.skills.trials import Skill
     from itinera.tasks.trial import Trial
     from itinera.worlds import World
 
@@ -59,7 +59,7 @@ def design(
         Path, typer.Option("--tasks", help="Tasks whose words are tied to places: RxR, Fine-Grained R2R, native.")
     ],
     worlds: Graphs,
-    out: given.Out,
+    out: options.Out,
     alignment: Annotated[Path | None, typer.Option(help="RxR's folder or archive of guide pose traces.")] = None,
     objects: Objects = None,
     rooms: Rooms = None,
@@ -74,8 +74,8 @@ def design(
         ),
     ] = None,
     max_episodes: Annotated[int | None, typer.Option(help="Cut the first so many only.")] = None,
-    seed: given.Seed = 0,
-    json: output.Json = False,
+    seed: options.Seed = 0,
+    json: options.Json = False,
 ) -> None:
     """Cut episodes short and add what asks for a skill: trials, each with its control twin.
 
@@ -85,9 +85,9 @@ def design(
     --out trials.jsonl
     """
     from itinera.formats.trials import TrialFile, write_trials
-    from itinera.studies.cutting import CUTTING_RULES, cut
-    from itinera.studies.skill import design as design_trials
-    from itinera.studies.skills import VARIANTS, named
+    from itinera.skills.registry import VARIANTS, named
+    from itinera.skills.trials import design as design_trials
+    from itinera.skills.truncation import CUTTING_RULES, cut
 
     places = Places(worlds, objects, rooms)
     chosen = given.one_of("--variant", variant or ("hearth" if places.is_season else "paper"), VARIANTS)
@@ -111,17 +111,17 @@ def _skills(
     variant: str, categories: Path | None, worlds: Mapping[str, World], world_ids: tuple[str, ...]
 ) -> dict[str, Skill]:
     from itinera.formats.categories import read_categories
-    from itinera.studies.categories import OURS
-    from itinera.studies.skill import graph_of
-    from itinera.studies.skills import skill_table
+    from itinera.skills.categories import OURS
+    from itinera.skills.registry import skill_table
+    from itinera.skills.trials import graph_of
 
     names = OURS if categories is None else read_categories(categories)
     if variant != "released":
         return skill_table(variant, categories=names)  # type: ignore[arg-type]
-    from itinera.simulators.ways import ways_of
+    from itinera.simulators.candidates import graph_candidates
 
     shown = {
-        world_id: {node: ways.nodes for node, ways in ways_of(graph_of(worlds[world_id])).items()}
+        world_id: {node: ways.nodes for node, ways in graph_candidates(graph_of(worlds[world_id])).items()}
         for world_id in world_ids
     }
     return skill_table("released", categories=names, orders=shown)
@@ -141,7 +141,7 @@ def _counts(tallies: Mapping[str, Tally]) -> dict[str, Counts]:
 def run(
     trials: Trials,
     worlds: Graphs,
-    out: given.Out,
+    out: options.Out,
     agent: Annotated[
         str | None,
         typer.Option(
@@ -165,9 +165,9 @@ def run(
     views: senses.Views = None,
     objects: senses.Objects = None,
     rooms: senses.Rooms = None,
-    seed: given.Seed = 0,
+    seed: options.Seed = 0,
     restart: Restart = False,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Lead an agent along the path of every trial, then ask how likely each action is to it.
 
@@ -176,8 +176,8 @@ def run(
 
     Example: itinera study run --agent reader --trials trials.jsonl --worlds hearth --out reader.jsonl
     """
+    from itinera.formats.action_logs import read_leanings
     from itinera.formats.draft import Draft
-    from itinera.formats.leanings import read_leanings
     from itinera.formats.native import Header
     from itinera.formats.trials import read_trials
     from itinera.tasks.protocol import RXR
@@ -204,9 +204,9 @@ def run(
 
 def _ask_all(setting: StudySetting, trials: tuple[Trial, ...], seed: int, workers: int, draft: Draft) -> None:
     """Ask about the trials that the draft has no answers to."""
-    from itinera.formats.leanings import record_of
-    from itinera.runs.asking import ask_all
-    from itinera.studies.skills import SKILLS
+    from itinera.formats.action_logs import record_of
+    from itinera.runs.probing import ask_all
+    from itinera.skills.registry import SKILLS
 
     onward = frozenset(name for name, skill in SKILLS.items() if skill.rolls_out)
     left = [number for number in range(len(trials)) if number not in draft]
@@ -246,7 +246,7 @@ def _print_answers(out: Path, trials: tuple[Trial, ...], leanings: tuple[Leaning
 @app.command("export")
 def export(
     trials: TrialsFile,
-    out: given.Out,
+    out: options.Out,
     to: Annotated[str, typer.Option(help="r2r or rxr: the form of the tasks that the agent reads.")] = "rxr",
 ) -> None:
     """Write trials as episodes that an agent elsewhere can read; its answers come back by `itinera study import`.
@@ -257,7 +257,7 @@ def export(
     Example: itinera study export trials.jsonl --to r2r --out R2R_trials.json
     """
     from itinera.formats import r2r, rxr
-    from itinera.formats.sidecar import write_sidecar
+    from itinera.formats.provenance import write_sidecar
     from itinera.formats.trials import read_trials
     from itinera.tasks import Split
 
@@ -276,16 +276,16 @@ def export(
 def import_(
     answers: Annotated[Path, typer.Argument(help="Logged distributions: vln-behave's records, or ours.")],
     trials: Trials,
-    out: given.Out,
+    out: options.Out,
     name: Annotated[str | None, typer.Option(help="What tables call the agent, instead of the file's name.")] = None,
-    json: output.Json = False,
+    json: options.Json = False,
 ) -> None:
     """Read what an agent leaned to elsewhere, check it against the trials, and keep it as our own file.
 
     Example: itinera study import submit_trials_0.json --trials trials.jsonl --name HAMT --out hamt.jsonl
     """
-    from itinera.formats.catalogue import look_inside
-    from itinera.formats.leanings import LeaningFile, read_behave, read_leanings, refuse_unknown, write_leanings
+    from itinera.formats.action_logs import LeaningFile, read_behave, read_leanings, refuse_unknown, write_leanings
+    from itinera.formats.catalog import look_inside
     from itinera.formats.trials import read_trials
 
     study = read_trials(trials)

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.cli.study_inputs import Places
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.formats.leanings import LeaningFile
+    from itinera.formats.action_logs import LeaningFile
     from itinera.formats.trials import TrialFile
     from itinera.records import ScoreTable
-    from itinera.studies.answers import Answers
-    from itinera.studies.findings import Analysis, Finding
-    from itinera.studies.skill_table import SkillRow
+    from itinera.skills.analysis import Analysis, Finding
+    from itinera.skills.responses import Answers
+    from itinera.skills.skill_table import SkillRow
     from itinera.worlds import World
 
 
@@ -44,10 +44,10 @@ def analyse(
     train: Annotated[
         Path | None, typer.Option(help="With --figures: tasks the agents were trained on, for their turns and lengths.")
     ] = None,
-    json: output.Json = False,
-    csv: output.Csv = False,
-    markdown: output.Markdown = False,
-    latex: output.Latex = False,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+    latex: options.Latex = False,
 ) -> None:
     """Say which skills agents have: a verdict for each, with interval and p-value, and a table of skill scores.
 
@@ -57,8 +57,8 @@ def analyse(
     Example: itinera study analyse trials.jsonl reader.jsonl forward.jsonl --figures figures/
     """
     from itinera.formats.trials import read_trials
-    from itinera.studies.findings import Analysis, find
-    from itinera.studies.skill_table import skill_row
+    from itinera.skills.analysis import Analysis, find
+    from itinera.skills.skill_table import skill_row
 
     shape = output.chosen(json=json, csv=csv, markdown=markdown, latex=latex)
     if train is not None and figures is None:
@@ -81,7 +81,7 @@ def analyse(
 
 def _agents(study: TrialFile, files: Sequence[Path]) -> dict[str, LeaningFile]:
     """The files by the names of their agents; those of the same name by the names of the files."""
-    from itinera.formats.leanings import read_leanings, refuse_unknown
+    from itinera.formats.action_logs import read_leanings, refuse_unknown
 
     known = {trial.id: trial for trial in study.trials}
     read = [read_leanings(path) for path in files]
@@ -105,7 +105,7 @@ def _bundles(scores: Sequence[Path], leanings: Sequence[Path]) -> list[ScoreTabl
 
 def _worlds(study: TrialFile, worlds: Path | None, rooms: Path | None) -> Mapping[str, World]:
     """The worlds of a study, where its skills measure distances; from where they were when it was designed."""
-    from itinera.studies.skills import SKILLS
+    from itinera.skills.registry import SKILLS
 
     if all(SKILLS[trial.skill].unit != "m" for trial in study.trials if trial.skill in SKILLS):
         return {}
@@ -125,21 +125,21 @@ def _places(study: TrialFile, worlds: Path | None, rooms: Path | None) -> Places
 
 
 def _place(told: str) -> Path:
-    from itinera.formats.season import ABOUT
+    from itinera.formats.hearth_season import ABOUT
 
     path = Path(told)
     return path.parent if path.name == ABOUT else path
 
 
 def _answers(study: TrialFile, told: LeaningFile, worlds: Mapping[str, World]) -> dict[str, Answers]:
-    from itinera.studies.answers import answers_by_skill
-    from itinera.studies.skills import SKILLS
+    from itinera.skills.registry import SKILLS
+    from itinera.skills.responses import answers_by_skill
 
     return answers_by_skill(study.trials, told.leanings, SKILLS, worlds)
 
 
 def _print(shape: str, study: TrialFile, found: Mapping[str, Sequence[Finding]], rows: Sequence[SkillRow]) -> None:
-    from itinera.reports import findings as told
+    from itinera.reports import skill_findings as told
 
     if shape == "json":
         output.print_json(told.as_plain(found, rows, study.tallies))
@@ -163,7 +163,7 @@ def _print(shape: str, study: TrialFile, found: Mapping[str, Sequence[Finding]],
 def _draw(
     folder: Path, answers: Mapping[str, Mapping[str, Answers]], worlds: Mapping[str, World], how: Analysis
 ) -> None:
-    from itinera.reports.skill_figures import draw_all
+    from itinera.reports.charts.skills import draw_all
 
     drawn = draw_all(folder, answers, worlds, how)
     output.remark(f"{len(drawn)} figures in {folder}.")
@@ -172,9 +172,9 @@ def _draw(
 def _draw_training(folder: Path, tasks: Path, places: Places) -> None:
     import numpy as np
 
-    from itinera.formats.catalogue import read_tasks
-    from itinera.reports.skill_figures import ENDING, draw_training
-    from itinera.studies.spreads import heading_changes
+    from itinera.formats.catalog import read_tasks
+    from itinera.reports.charts.skills import ENDING, draw_training
+    from itinera.skills.distributions import heading_changes
 
     split = read_tasks(tasks)
     lengths = np.array([len(episode.reference) for episode in split.episodes])
@@ -183,7 +183,7 @@ def _draw_training(folder: Path, tasks: Path, places: Places) -> None:
 
 def print_design(out: Path, study: TrialFile, *, as_json: bool) -> None:
     """What was designed: so many trials, and what became of every candidate."""
-    from itinera.reports.findings import filtered
+    from itinera.reports.skill_findings import filtered
 
     by_skill: dict[str, int] = {}
     for trial in study.trials:

@@ -14,7 +14,7 @@ from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.agents.agent import Agent
-    from itinera.runs.asking import Panel
+    from itinera.runs.probing import Panel
     from itinera.tasks import Split
     from itinera.tasks.trial import Trial
     from itinera.worlds import World
@@ -27,11 +27,11 @@ def aligned_split(tasks: Path, alignment: Path | None) -> Split:
 
     A season of Hearth keeps the traces beside the guide file, where they are found.
     """
-    from itinera.formats import catalogue
+    from itinera.formats import catalog
     from itinera.formats.rxr import with_alignment
 
-    found = catalogue.detect(tasks)
-    split = catalogue.read_tasks(tasks)
+    found = catalog.detect(tasks)
+    split = catalog.read_tasks(tasks)
     if found.name != "rxr":
         if alignment is not None:
             raise BadArgument("--alignment is RxR's folder of guide pose traces; these tasks are no RxR guide file.")
@@ -74,11 +74,11 @@ class Places:
 
     def read(self, *, objects: bool) -> Mapping[str, World]:
         """Graphs with rooms and, if asked for, things, as far as they are known."""
+        from itinera.formats.hearth_season import BOXES
         from itinera.formats.reverie import read_objects
         from itinera.formats.rooms import read_table
-        from itinera.formats.season import BOXES
         from itinera.tasks.protocol import R2R
-        from itinera.worlds.on_demand import OnDemand
+        from itinera.worlds.lazy import OnDemand
 
         worlds = walking_worlds(self.worlds, R2R)
         boxes = self.objects or (self.worlds / BOXES if self.is_season else None)
@@ -107,12 +107,12 @@ class StudySetting(Setting):
 
 def make_panel(setting: StudySetting) -> Panel:
     """The agent, the body and the worlds of a setting."""
-    from itinera.runs.asking import Panel
-    from itinera.simulators.graph_walk import GraphWalk
+    from itinera.runs.probing import Panel
+    from itinera.simulators.graph import GraphSimulator
 
     worlds = Places(setting.worlds, rooms=setting.rooms).read(objects=False)
     views = views_of(setting.senses, setting.worlds, worlds)
-    body = GraphWalk(views, sights=sights_in(setting.worlds) if (setting.worlds / SIGHTS).is_dir() else None)
+    body = GraphSimulator(views, sights=sights_in(setting.worlds) if (setting.worlds / SIGHTS).is_dir() else None)
     return Panel(_agent_for(setting, worlds, columns_of(views)), body, worlds)
 
 
@@ -122,7 +122,7 @@ def _agent_for(
     if setting.agent == "expert":
         return lambda trial: _expert(trial, worlds)
     if setting.agent == "forward":
-        from itinera.agents.simple import ForwardBiased
+        from itinera.agents.baselines import ForwardBiased
 
         forward = ForwardBiased()  # which never stops: of a study it is the baseline for where agents go
         return lambda trial: forward
@@ -132,8 +132,8 @@ def _agent_for(
 
 def _expert(trial: Trial, worlds: Mapping[str, World]) -> Agent:
     """Someone who knows what the words of a trial ask for."""
-    from itinera.agents.expert import GraphExpert
-    from itinera.studies.skill import graph_of
+    from itinera.agents.oracle import GraphExpert
+    from itinera.skills.trials import graph_of
 
     world = worlds[trial.episode.world_id]
     goals = trial.episode.goals
@@ -143,7 +143,7 @@ def _expert(trial: Trial, worlds: Mapping[str, World]) -> Agent:
 
 
 def _places_of(trial: Trial, world: World) -> tuple[str, ...]:
-    from itinera.studies.skill import graph_of
+    from itinera.skills.trials import graph_of
 
     label = trial.target.get("room")
     if not world.rooms:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from itinera.formats.times_draft import TimesDraft
-    from itinera.planners.many_times import Batch, Bounds, Ways
+    from itinera.planners.motion.batch_fastest import Batch, Bounds, Ways
     from itinera.tasks import Protocol, Split
-    from itinera.tasks.fastest import FastestTimes, ReferenceRobot
+    from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
     from itinera.worlds import Array, World
 
 
@@ -78,7 +78,7 @@ def scenes_of(split: Split) -> list[Scene]:
     """The ways of a split, world by world: one from the start of each episode to each of its goals."""
     import numpy as np
 
-    from itinera.planners.many_times import Ways
+    from itinera.planners.motion.batch_fastest import Ways
 
     scenes = []
     for world_id, rows in split.rows_by_world.items():
@@ -95,8 +95,8 @@ def scenes_of(split: Split) -> list[Scene]:
 
 def survey(order: Order, split: Split, done: Callable[[int], None] = lambda n: None) -> Plan:
     """What is to be planned; raises BadFile with every start and goal where the robot cannot stand."""
-    from itinera.planners.many_times import keys_of
-    from itinera.runs.parallel import in_processes
+    from itinera.planners.motion.batch_fastest import keys_of
+    from itinera.runs.process_map import in_processes
 
     scenes = scenes_of(split)
     found: dict[int, tuple[list[Batch], Array, Array]] = {}
@@ -118,7 +118,7 @@ def survey(order: Order, split: Split, done: Callable[[int], None] = lambda n: N
 def _surveyed(order: Order, scene: Scene) -> tuple[list[Batch], Array, Array]:
     """The batches of a scene, and how far its starts and goals are from where the robot can stand; none if any is."""
     given.spare_blas()
-    from itinera.planners.many_times import batches_of, strays
+    from itinera.planners.motion.batch_fastest import batches_of, strays
     from itinera.worlds.surface import Surface
 
     grounds = order.grounds()
@@ -146,7 +146,7 @@ def _faults(scene: Scene, split: Split, gaps: Sequence[Array], radius: float) ->
 
 def find(order: Order, plan: Plan, draft: TimesDraft, done: Callable[[int], None] = lambda n: None) -> list[Bounds]:
     """Plan what the draft does not know, and keep it there; what came of each batch, in the order of their ends."""
-    from itinera.runs.parallel import in_processes
+    from itinera.runs.process_map import in_processes
 
     left = []
     for batch, keys in zip(plan.batches, plan.keys, strict=True):
@@ -171,7 +171,7 @@ def _only(batch: Batch, which: list[bool]) -> Batch:
 
 def _planned(robot: ReferenceRobot, batch: Batch) -> Bounds:
     given.spare_blas()
-    from itinera.planners.many_times import bounds_of
+    from itinera.planners.motion.batch_fastest import bounds_of
 
     return bounds_of(batch, robot)
 
@@ -180,7 +180,7 @@ def times_of(plan: Plan, robot: ReferenceRobot, split: Split, known: Mapping[str
     """The times of all episodes; of several goals the soonest counts."""
     import numpy as np
 
-    from itinera.tasks.fastest import FastestTimes
+    from itinera.tasks.fastest_times import FastestTimes
 
     bounds = np.full((2, plan.episodes), np.inf)
     keys: dict[int, list[str]] = {}
@@ -197,7 +197,7 @@ def known_from(file: Path, robot: ReferenceRobot) -> dict[str, tuple[float, floa
     """The times of an earlier file by their keys; one that is not of this robot is not to be overwritten by chance."""
     if not file.exists():
         return {}
-    from itinera.formats.times import read_times
+    from itinera.formats.fastest_times import read_times
 
     try:
         times = read_times(file)

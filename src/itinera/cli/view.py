@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from itinera.houses.build import House
+    from itinera.hearth.build import House
+    from itinera.rendering.rasterizer import Raster
     from itinera.worlds import Array, NavGraph, Pose
-    from itinera.worlds.raster import Raster
 
 NAMED = re.compile(r"(?:hearth-(\d{1,18})-)?(\d{1,9})")
 VIEWS = 3
@@ -44,8 +44,8 @@ def view(
     if paths < 0 or (paths and inside):
         raise BadArgument("--paths is a number of paths to draw on the --plan.")
     from itinera.builders.hearth import build_place, paths_in
-    from itinera.builders.season import paths_of
-    from itinera.reports.plans import check_picture, draw_plan
+    from itinera.hearth.season import paths_of
+    from itinera.reports.charts.floor_plans import check_picture, draw_plan
 
     check_picture(out)
     place, graph = build_place(seed, index)
@@ -72,8 +72,8 @@ def _which(house: str, season: int | None) -> tuple[int, int]:
 
 
 def _look(place: House, graph: NavGraph, out: Path) -> None:
-    from itinera.reports.plans import draw_views
-    from itinera.worlds.raster import Camera, Raster
+    from itinera.rendering.rasterizer import Camera, Raster
+    from itinera.reports.charts.floor_plans import draw_views
 
     raster = Raster(place.mesh)
     camera = Camera(640, 480, WIDE)
@@ -85,8 +85,8 @@ def _lookouts(place: House, graph: NavGraph, raster: Raster) -> list[Pose]:
     """Where to stand and look in the largest rooms, each of another kind: where most things are seen."""
     import numpy as np
 
-    from itinera.houses.viewpoints import EYE_HEIGHT
-    from itinera.houses.whereabouts import rooms_at
+    from itinera.hearth.room_lookup import rooms_at
+    from itinera.hearth.viewpoints import EYE_HEIGHT
 
     homes = rooms_at(place.plan, graph.positions - (0.0, 0.0, EYE_HEIGHT))
     chosen: dict[str, Pose] = {}
@@ -102,8 +102,8 @@ def _richest(stands: Array, raster: Raster, own: NDArray[np.bool_]) -> Pose:
     """Of the positions, (n, 3), and twelve headings at each, the view with most things; `own` are those of the room."""
     import numpy as np
 
+    from itinera.rendering.rasterizer import Camera
     from itinera.worlds import Pose
-    from itinera.worlds.raster import Camera
 
     headings = np.tile(np.arange(12) * (np.pi / 6), len(stands))
     places = np.repeat(stands, 12, axis=0)

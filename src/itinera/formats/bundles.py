@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.files import atomic_write
+from itinera.formats.io import atomic_write
 from itinera.formats.native import (
     Header,
     header_line,

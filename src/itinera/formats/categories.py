@@ -7,7 +7,7 @@ import io
 from pathlib import Path
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.files import read_bytes
+from itinera.formats.io import read_bytes
 from itinera.worlds.labels import MPCAT40
 
 _NEEDED = ("raw_category", "mpcat40")

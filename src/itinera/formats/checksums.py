@@ -12,8 +12,8 @@ import msgspec
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode
-from itinera.formats.files import read_bytes
-from itinera.formats.season import ABOUT
+from itinera.formats.hearth_season import ABOUT
+from itinera.formats.io import read_bytes
 from itinera.records.provenance import digest
 
 SUMS = "SHA256SUMS"

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.files import read_bytes
+from itinera.formats.io import read_bytes
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from typing import IO
 import msgspec
 
 from itinera.errors import BadArgument
-from itinera.formats.files import atomic_write
+from itinera.formats.io import atomic_write
 from itinera.formats.native import Header, Kind, header_line
 
 SYNCED = 1.0  # seconds; what is older is safe even if the machine fails. If the process does, all is.

@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
-from itinera.formats.files import atomic_write
-from itinera.worlds.panorama import VIEW_FOV, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
+from itinera.formats.io import atomic_write
+from itinera.rendering.panorama import VIEW_FOV, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -20,8 +20,8 @@ import numpy as np
 from itinera.errors import BadArgument, Fault
 from itinera.formats import r2r
 from itinera.formats.decoding import decode_list
-from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import heading_to_r2r
+from itinera.formats.io import atomic_write, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.tasks import Alignment, Episode, Split
 
@@ -149,7 +149,7 @@ def _record(path_id: str, episodes: list[Episode]) -> _ChunkedPath:
         path_id=r2r.number_or_name(path_id),
         path=viewpoint_path(one),
         heading=heading_to_r2r(one.start.heading),
-        instructions=[episode.brief.text for episode in episodes],
+        instructions=[episode.instruction.text for episode in episodes],
         distance=one.stated_distance,
         new_instructions=repr(_noted("new_instructions", episodes)),
         chunk_view=_noted("chunk_view", episodes) or None,

@@ -18,8 +18,8 @@ import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.decoding import decode_dict
-from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import points_from_habitat, points_to_habitat
+from itinera.formats.io import atomic_write, read_bytes
 from itinera.worlds import NavGraph, World
 
 Frame = Literal["z-up", "habitat"]

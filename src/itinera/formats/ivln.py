@@ -15,17 +15,17 @@ import msgspec
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_dict
-from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import points_from_habitat
+from itinera.formats.io import atomic_write, read_bytes
 from itinera.formats.r2r import number_or_name
 from itinera.formats.vlnce import Point, habitat_points
-from itinera.records import Logbook, Phase, Trajectory, Walk
+from itinera.records import Phase, Predictions, Rollout, Trajectory
 from itinera.tasks import Split, Tour
 from itinera.worlds import Array
 
 References: TypeAlias = Mapping[str, Mapping[str, Array]]  # tour id -> episode id -> (n, 3) metres
 
-PHASES = {"agent": Phase.ACTING, "oracle_goal": Phase.LED_TO_GOAL, "oracle_start": Phase.LED_TO_START}
+PHASES = {"agent": Phase.ACTING, "oracle_goal": Phase.GUIDED_TO_GOAL, "oracle_start": Phase.GUIDED_TO_START}
 _NAMES = {phase: name for name, phase in PHASES.items()}
 
 
@@ -98,7 +98,7 @@ class _Step(msgspec.Struct, gc=False):
     episode_id: int | str
 
 
-def read_walks(path: str | Path) -> Logbook:
+def read_predictions(path: str | Path) -> Predictions:
     """The walks of an IVLN-CE agent file, {tour_id: [{"position", "phase", "episode_id"}, …]}, one per tour.
 
     Steps belong to the episode the file names. Being led to a start comes after the switch to the next episode, so a
@@ -108,10 +108,10 @@ def read_walks(path: str | Path) -> Logbook:
     path = Path(path)
     tours = decode_dict(read_bytes(path), list[_Step], str(path))
     faults: list[Fault] = []
-    walks = tuple(Walk(name, tuple(_trajectories(name, steps, faults))) for name, steps in tours.items())
+    rollouts = tuple(Rollout(name, tuple(_trajectories(name, steps, faults))) for name, steps in tours.items())
     if faults:
         raise BadFile(str(path), faults)
-    return Logbook(str(path), walks)
+    return Predictions(str(path), rollouts)
 
 
 def _trajectories(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> Iterator[Trajectory]:
@@ -131,9 +131,12 @@ def _trajectories(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> 
         yield Trajectory(name, places, phases=None if set(phases) == {Phase.ACTING} else phases)
 
 
-def write_walks(path: str | Path, logbook: Logbook) -> None:
+def write_predictions(path: str | Path, predictions: Predictions) -> None:
     """Continuous walks as an IVLN-CE agent file, every phase included."""
-    content = {walk.tour_id: list(chain.from_iterable(map(_steps, walk.trajectories))) for walk in logbook.walks}
+    content = {
+        rollout.tour_id: list(chain.from_iterable(map(_steps, rollout.trajectories)))
+        for rollout in predictions.rollouts
+    }
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode(content))
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault, MissingExtra
-from itinera.formats.files import read_bytes
+from itinera.formats.io import read_bytes
 
 MOST_PIXELS = 1 << 26  # 8,192 on a side: 400 m at 5 cm
 _BRIGHTEST = (1 << 16) - 1

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_list
-from itinera.formats.files import Member, members, write_members
+from itinera.formats.io import Member, members, write_members
 from itinera.worlds import Array, NavGraph, World
 
 SUFFIX = "_connectivity.json"

@@ -14,10 +14,10 @@ import numpy as np
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import UNDECODABLE, fault_of
-from itinera.formats.files import atomic_write, open_stream
+from itinera.formats.io import atomic_write, open_stream
 from itinera.records import Column, Provenance
 from itinera.tasks import Protocol
-from itinera.tasks.fastest import ReferenceRobot
+from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.worlds import Places
 
 FORMAT = 1

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.leaving import need_reference
+from itinera.formats._export import need_reference
 from itinera.formats.native import (
     Header,
     Point,
@@ -23,7 +23,7 @@ from itinera.formats.native import (
 from itinera.records import (
     Provenance,
 )
-from itinera.tasks import PROTOCOLS, Alignment, Brief, Episode, Split, Tour
+from itinera.tasks import PROTOCOLS, Alignment, Episode, Instruction, Split, Tour
 from itinera.worlds import Array, Place, Pose
 
 
@@ -107,7 +107,7 @@ def _episode(t: _Task) -> Episode:
         start=Pose(start, t.heading, t.elevation),
         goals=places_of(t.goals),
         reference=places_of(t.reference),
-        brief=Brief(t.text, t.language),
+        instruction=Instruction(t.text, t.language),
         path_id=t.path_id,
         alignment=None if t.alignment is None else _alignment(t.alignment),
         stated_distance=t.stated_distance,
@@ -141,8 +141,8 @@ def _written_task(e: Episode) -> _Task:
         elevation=e.start.elevation,
         goals=plain_places(e.goals),
         reference=plain_places(e.reference),
-        text=e.brief.text,
-        language=e.brief.language,
+        text=e.instruction.text,
+        language=e.instruction.language,
         path_id=e.path_id,
         alignment=None if e.alignment is None else _written_alignment(e.alignment),
         stated_distance=e.stated_distance,

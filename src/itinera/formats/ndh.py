@@ -1,7 +1,7 @@
 """Navigation from Dialog History (CVDN): go on from here, given what a navigator and an oracle said so far.
 
 Any of `end_panos` is the goal. Two paths lead there or towards it: what the oracle's planner showed and where the
-player then went. Submissions are R2R's with `inst_idx` for `instr_id`; `r2r.read_walks` reads both.
+player then went. Submissions are R2R's with `inst_idx` for `instr_id`; `r2r.read_predictions` reads both.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import msgspec
 
 from itinera.errors import Fault
 from itinera.formats.decoding import read_list
-from itinera.formats.files import atomic_write
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
+from itinera.formats.io import atomic_write
 from itinera.formats.r2r import number_or_name, refuse, split_name
 from itinera.formats.viewpoints import viewpoint_path
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 
 Reference: TypeAlias = Literal["planner", "player"]
@@ -106,7 +106,7 @@ def _episode(record: _Record, reference: Reference) -> Episode:
         start=Pose(record.start_pano.pano, heading_from_r2r(record.start_pano.heading)),
         goals=tuple(record.end_panos or ()),
         reference=() if withheld else tuple(notes.pop(chosen)),
-        brief=Brief(_told(record)),
+        instruction=Instruction(_told(record)),
         notes=notes,
     )
 
@@ -129,7 +129,7 @@ def _record(episode: Episode) -> _Record:
     heading, elevation = heading_to_r2r(episode.start.heading), episode.notes.get("start_elevation", 0.0)
     notes = {name: episode.notes[name] for name in _NOTED if name in episode.notes}
     if "dialog_history" not in notes and "target" not in episode.notes:
-        notes["dialog_history"] = [_Message(0, "oracle", episode.brief.text)]
+        notes["dialog_history"] = [_Message(0, "oracle", episode.instruction.text)]
     if not episode.goals_withheld:
         # The path that was read as reference is the one the notes lack.
         notes["player_path" if "planner_path" in notes else "planner_path"] = path

@@ -14,7 +14,6 @@ import msgspec
 
 from itinera.errors import BadArgument, Fault
 from itinera.formats.decoding import decode, decode_list
-from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import (
     heading_from_habitat,
     heading_to_habitat,
@@ -22,9 +21,10 @@ from itinera.formats.frames import (
     rotation_of,
     yaw_of,
 )
+from itinera.formats.io import atomic_write, read_bytes
 from itinera.formats.r2r import number_or_name, refuse, split_name
 from itinera.formats.vlnce import Point, Rotation, distance_faults, habitat_points, scan_of, turned_faults
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 
 RADIUS = 0.2  # metres; Habitat's PointNav counts arriving within it
@@ -81,7 +81,7 @@ def _episode(record: _Record) -> Episode:
         start=Pose(points_from_habitat(record.start_position)[0], heading_from_habitat(yaw_of(record.start_rotation))),
         goals=points_from_habitat([goal.position for goal in record.goals]),
         reference=(),
-        brief=Brief(""),
+        instruction=Instruction(""),
         stated_distance=(record.info or {}).get("geodesic_distance"),
         notes={name: value for name, value in kept.items() if value is not None},
     )

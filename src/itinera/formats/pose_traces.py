@@ -20,7 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.files import atomic_write, read_bytes
+from itinera.formats.io import atomic_write, read_bytes
 from itinera.worlds import Array
 
 LARGEST_TRACE = 256 << 20  # bytes; real ones have less than 10 MiB

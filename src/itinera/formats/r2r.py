@@ -1,6 +1,6 @@
 """Room-to-Room and its kin: annotation files (R2R, R4R and longer joins) and the list form of submissions.
 
-Read `read_split` for tasks and `read_walks` for predictions; each has its writer beside it.
+Read `read_split` for tasks and `read_predictions` for predictions; each has its writer beside it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
+from itinera.formats._export import acting, as_nodes
 from itinera.formats.decoding import collecting_later, decode_list
-from itinera.formats.files import atomic_write, read_bytes
+from itinera.formats.fast_scan import SMALLEST, scan
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.leaving import acting, as_nodes
-from itinera.formats.scanned import SMALLEST, scan
+from itinera.formats.io import atomic_write, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
-from itinera.records import Logbook, Trajectory, Walk
-from itinera.records.walk import Answers
-from itinera.tasks import Brief, Episode, Split
+from itinera.records import Predictions, Rollout, Trajectory
+from itinera.records.predictions import Answers
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Places, Pose
 
 PARTS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
@@ -104,7 +104,7 @@ def _episodes(record: PathRecord) -> Iterable[Episode]:
             start=start,
             goals=goals,
             reference=reference,
-            brief=Brief(instruction),
+            instruction=Instruction(instruction),
             path_id=str(record.path_id),
             stated_distance=record.distance,
             notes=notes,
@@ -117,14 +117,14 @@ def write_split(path: str | Path, split: Split) -> None:
     for episode in split.episodes:
         path_id = episode.path_id or episode.id
         if path_id in records:
-            records[path_id].instructions.append(episode.brief.text)
+            records[path_id].instructions.append(episode.instruction.text)
             continue
         records[path_id] = PathRecord(
             scan=episode.world_id,
             path_id=number_or_name(path_id),
             path=viewpoint_path(episode),
             heading=heading_to_r2r(episode.start.heading),
-            instructions=[episode.brief.text],
+            instructions=[episode.instruction.text],
             distance=episode.stated_distance,
             **{name: episode.notes[name] for name in PathRecord.__struct_fields__ if name in episode.notes},
         )
@@ -159,7 +159,7 @@ class _Segments(msgspec.Struct, kw_only=True):
     predObjId: int | str | None = None
 
 
-def read_walks(path: str | Path) -> Logbook:
+def read_predictions(path: str | Path) -> Predictions:
     """The trajectories of a submission: a list of {"instr_id", "trajectory": [[viewpoint, heading, elevation], …]}.
 
     Steps may also be [viewpoint] alone, or [viewpoint, viewpoint, …] for all nodes passed in one move.
@@ -179,10 +179,10 @@ def read_walks(path: str | Path) -> Logbook:
     return _logbook(path, names, places, _Walks(names, lambda: predictions))
 
 
-def _logbook(path: Path, names: Sequence[str], places: Sequence[Places], walks: Sequence[Walk]) -> Logbook:
+def _logbook(path: Path, names: Sequence[str], places: Sequence[Places], rollouts: Sequence[Rollout]) -> Predictions:
     """Submissions do not say how a walk ended, nor when: it is taken to have stopped."""
     stopped, untimed = np.ones(len(names), dtype=bool), np.full(len(names), np.nan)
-    return Logbook(str(path), walks, prepared=Answers(names, places, stopped, untimed))
+    return Predictions(str(path), rollouts, prepared=Answers(names, places, stopped, untimed))
 
 
 def _unnamed_or_empty(ids: Sequence[str | int | None], places: Sequence[list[str]]) -> Iterable[Fault]:
@@ -195,7 +195,7 @@ def _unnamed_or_empty(ids: Sequence[str | int | None], places: Sequence[list[str
 
 
 @dataclass(frozen=True, eq=False)
-class _Walks(Sequence[Walk]):
+class _Walks(Sequence[Rollout]):
     """Walks made only when looked at: scoring never does."""
 
     ids: list[str]
@@ -209,10 +209,10 @@ class _Walks(Sequence[Walk]):
         return len(self.ids)
 
     @overload
-    def __getitem__(self, i: int) -> Walk: ...
+    def __getitem__(self, i: int) -> Rollout: ...
     @overload
-    def __getitem__(self, i: slice) -> Sequence[Walk]: ...
-    def __getitem__(self, i: int | slice) -> Walk | Sequence[Walk]:
+    def __getitem__(self, i: slice) -> Sequence[Rollout]: ...
+    def __getitem__(self, i: int | slice) -> Rollout | Sequence[Rollout]:
         if isinstance(i, slice):
             return [self[k] for k in range(*i.indices(len(self)))]
         prediction = self.predictions[i]
@@ -224,7 +224,7 @@ class _Walks(Sequence[Walk]):
             elevations=np.array([step.elevation for step in steps]),
             notes={} if prediction.predObjId is None else {"predObjId": prediction.predObjId},
         )
-        return Walk(self.ids[i], (walked,))
+        return Rollout(self.ids[i], (walked,))
 
 
 def _decoded(data: bytes, source: str) -> list[_Prediction]:
@@ -246,10 +246,10 @@ def _decoded(data: bytes, source: str) -> list[_Prediction]:
     ]
 
 
-def write_walks(path: str | Path, logbook: Logbook) -> None:
+def write_predictions(path: str | Path, predictions: Predictions) -> None:
     """Graph walks in the list form of submissions. Headings not known are written as 0."""
     records = []
-    for trajectory in map(acting, logbook.trajectories):
+    for trajectory in map(acting, predictions.trajectories):
         places = as_nodes(trajectory.places, f'The walk of episode "{trajectory.episode_id}"')
         count = len(places)
         headings = np.zeros(count) if trajectory.headings is None else heading_to_r2r(trajectory.headings)

@@ -1,7 +1,7 @@
 """REVERIE: short instructions that name a distant object, and the objects seen from every viewpoint.
 
 `read_split` reads the annotations of both versions, `read_objects` the BBox folder; each has its writer beside it.
-Result files are R2R submissions with `predObjId`; `r2r.read_walks` keeps it in the notes.
+Result files are R2R submissions with `predObjId`; `r2r.read_predictions` keeps it in the notes.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.decoding import decode, finite, read_list
-from itinera.formats.files import Member, atomic_write, members, write_members
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
+from itinera.formats.io import Member, atomic_write, members, write_members
 from itinera.formats.r2r import number_or_name, path_faults, refuse, split_name
 from itinera.formats.viewpoints import viewpoint_path
-from itinera.tasks import Brief, Episode, Split
+from itinera.rendering.panorama import VIEWS
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose, SeenObject
-from itinera.worlds.panorama import VIEWS
 
 _NOTED = ("id", "objId", "ix", "instructions_l")
 
@@ -63,7 +63,7 @@ def _episodes(record: _Record) -> Iterator[Episode]:
             start=start,
             goals=() if withheld else reference[-1:],
             reference=() if withheld else reference,
-            brief=Brief(instruction),
+            instruction=Instruction(instruction),
             path_id=str(path_id),
             stated_distance=record.distance,
             notes=notes,
@@ -76,14 +76,14 @@ def write_split(path: str | Path, split: Split) -> None:
     for episode in split.episodes:
         name = episode.notes.get("id", episode.path_id or episode.id)
         if name in records:
-            records[name].instructions.append(episode.brief.text)
+            records[name].instructions.append(episode.instruction.text)
             continue
         noted = {field: episode.notes[field] for field in _NOTED if field in episode.notes}
         records[name] = _Record(
             scan=episode.world_id,
             path=viewpoint_path(episode),
             heading=heading_to_r2r(episode.start.heading),
-            instructions=[episode.brief.text],
+            instructions=[episode.instruction.text],
             path_id=None if episode.goals_withheld else number_or_name(episode.path_id),
             distance=episode.stated_distance,
             **{"id": name, **noted},

@@ -18,9 +18,9 @@ from types import MappingProxyType
 import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.files import atomic_write, members, read_bytes, write_members
-from itinera.formats.leaving import acting, as_positions
-from itinera.records import Logbook, Trajectory
+from itinera.formats._export import acting, as_positions
+from itinera.formats.io import atomic_write, members, read_bytes, write_members
+from itinera.records import Predictions, Trajectory
 from itinera.worlds import Array
 
 NAMES = MappingProxyType(
@@ -59,39 +59,39 @@ def looks_like_tum(text: str) -> bool:
     return re.match(r"\s*(#[^\n]*\n\s*)*(-?[\d.]+([eE][-+]?\d+)?[ \t]+){7}-?[\d.]", text) is not None
 
 
-def read_csv(path: str | Path) -> Logbook:
+def read_csv(path: str | Path) -> Predictions:
     """The walk of a CSV log. How it ended is not told; it is taken to have stopped."""
     return _read(Path(path), _csv_rows)
 
 
-def read_tum(path: str | Path) -> Logbook:
+def read_tum(path: str | Path) -> Predictions:
     """The walk of a TUM trajectory in a frame with z up. How it ended is not told; it is taken to have stopped."""
     return _read(Path(path), _tum_rows)
 
 
-def _read(path: Path, parse: _Parse) -> Logbook:
+def _read(path: Path, parse: _Parse) -> Predictions:
     faults: list[Fault] = []
     trajectory = _trajectory(read_bytes(path), _named(path), parse, "", faults)
     if faults or trajectory is None:
         raise BadFile(str(path), faults)
-    return Logbook.alone(str(path), (trajectory,))
+    return Predictions.from_trajectories(str(path), (trajectory,))
 
 
-def read_folder(path: str | Path) -> Logbook:
+def read_folder(path: str | Path) -> Predictions:
     """The walks of a folder or archive of logs, CSV or TUM, an episode for each file ending in .csv or .tum."""
     path = Path(path)
     found = {name: member for suffix in SUFFIXES for name, member in members(path, suffix).items()}
     faults: list[Fault] = []
     if not found:
         faults.append(Fault("", "holds no logs.", f"Give a folder of files ending in {' or '.join(SUFFIXES)}."))
-    walks = []
+    rollouts = []
     for name in sorted(found):
         data = found[name].read()
         parse = _tum_rows if looks_like_tum(data[: 1 << 16].decode("utf-8-sig", "replace")) else _csv_rows
-        walks.append(_trajectory(data, _named(PurePath(name)), parse, f"{name}, ", faults))
+        rollouts.append(_trajectory(data, _named(PurePath(name)), parse, f"{name}, ", faults))
     if faults:
         raise BadFile(str(path), faults)
-    return Logbook.alone(str(path), tuple(walk for walk in walks if walk is not None))
+    return Predictions.from_trajectories(str(path), tuple(rollout for rollout in rollouts if rollout is not None))
 
 
 def _named(path: PurePath) -> str:
@@ -214,29 +214,32 @@ def _not_numbers(number: int, columns: Iterable[str], cells: Sequence[str], valu
             yield Fault(f"line {number}", f'"{cell[:40]}" is not a finite number.', "", column)
 
 
-def renamed(logbook: Logbook, episode_id: str) -> Logbook:
+def renamed(predictions: Predictions, episode_id: str) -> Predictions:
     """A logbook of one walk as that of another episode."""
-    walks = list(logbook.trajectories)
-    if len(walks) != 1:
-        raise BadArgument(f"{logbook.source} holds {len(walks)} walks: only a file of one can be given an episode.")
+    rollouts = list(predictions.trajectories)
+    if len(rollouts) != 1:
+        raise BadArgument(
+            f"{predictions.source} holds {len(rollouts)} walks: only a file of one can be given an episode."
+        )
     return replace(
-        Logbook.alone(logbook.source, (replace(walks[0], episode_id=episode_id),)), protocol=logbook.protocol
+        Predictions.from_trajectories(predictions.source, (replace(rollouts[0], episode_id=episode_id),)),
+        protocol=predictions.protocol,
     )
 
 
-def write_csv(path: str | Path, logbook: Logbook) -> None:
+def write_csv(path: str | Path, predictions: Predictions) -> None:
     """The walk of a logbook that has one as a CSV log."""
     with atomic_write(Path(path)) as stream:
-        stream.write(_as_csv(_only(logbook)))
+        stream.write(_as_csv(_only(predictions)))
 
 
-def write_tum(path: str | Path, logbook: Logbook) -> None:
+def write_tum(path: str | Path, predictions: Predictions) -> None:
     """The walk of a logbook that has one as a TUM trajectory."""
-    walk = _only(logbook)
-    times, points = _moments(walk)
-    if walk.headings is None:
-        raise BadArgument(f"The walk of episode {walk.episode_id!r} does not tell headings at its positions.")
-    half = walk.headings / 2
+    rollout = _only(predictions)
+    times, points = _moments(rollout)
+    if rollout.headings is None:
+        raise BadArgument(f"The walk of episode {rollout.episode_id!r} does not tell headings at its positions.")
+    half = rollout.headings / 2
     quaternions = np.stack([np.zeros(len(half)), np.zeros(len(half)), np.sin(half), np.cos(half)], axis=1)
     table = np.column_stack([times, points, quaternions.round(DIGITS) + 0.0])
     lines = ["# timestamp tx ty tz qx qy qz qw", *(" ".join(map(repr, row)) for row in table.tolist())]
@@ -244,33 +247,33 @@ def write_tum(path: str | Path, logbook: Logbook) -> None:
         stream.write(("\n".join(lines) + "\n").encode())
 
 
-def write_folder(path: str | Path, logbook: Logbook) -> None:
+def write_folder(path: str | Path, predictions: Predictions) -> None:
     """Every walk of a logbook as a CSV log of its own, in a folder or archive."""
-    logs = {f"{walk.episode_id}.csv": _as_csv(acting(walk)) for walk in logbook.trajectories}
+    logs = {f"{rollout.episode_id}.csv": _as_csv(acting(rollout)) for rollout in predictions.trajectories}
     odd = next((name for name in logs if PurePath(name).name != name or name.startswith(".")), None)
     if odd is not None:
         raise BadArgument(f"{odd!r} cannot be the name of a file, and logs of positions are named by their episodes.")
     write_members(Path(path), logs)
 
 
-def _only(logbook: Logbook) -> Trajectory:
-    walks = list(logbook.trajectories)
-    if len(walks) != 1:
+def _only(predictions: Predictions) -> Trajectory:
+    rollouts = list(predictions.trajectories)
+    if len(rollouts) != 1:
         remedy = "Write --to positions, or --to robot-logs for a file each."
-        raise BadArgument(f"A robot's log holds the positions of one episode, and these are {len(walks)}. {remedy}")
-    return acting(walks[0])
+        raise BadArgument(f"A robot's log holds the positions of one episode, and these are {len(rollouts)}. {remedy}")
+    return acting(rollouts[0])
 
 
-def _moments(walk: Trajectory) -> tuple[Array, Array]:
-    points = as_positions(walk.places, f'The walk of episode "{walk.episode_id}"')
-    if walk.times is None:
-        raise BadArgument(f"The walk of episode {walk.episode_id!r} does not tell when it was at its positions.")
-    return walk.times, points
+def _moments(rollout: Trajectory) -> tuple[Array, Array]:
+    points = as_positions(rollout.places, f'The walk of episode "{rollout.episode_id}"')
+    if rollout.times is None:
+        raise BadArgument(f"The walk of episode {rollout.episode_id!r} does not tell when it was at its positions.")
+    return rollout.times, points
 
 
-def _as_csv(walk: Trajectory) -> bytes:
-    times, points = _moments(walk)
-    told = [times, *points.T] if walk.headings is None else [times, *points.T, walk.headings]
+def _as_csv(rollout: Trajectory) -> bytes:
+    times, points = _moments(rollout)
+    told = [times, *points.T] if rollout.headings is None else [times, *points.T, rollout.headings]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["time", "x", "y", "z", "heading"][: len(told)])

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.files import atomic_write, read_bytes
-from itinera.houses.item import Item
-from itinera.houses.plan import Plan, PlannedRoom
+from itinera.formats.io import atomic_write, read_bytes
+from itinera.hearth.item import Item
+from itinera.hearth.layout.plan import Plan, PlannedRoom
 from itinera.worlds import Array, NavGraph, Room, World
 from itinera.worlds.labels import MPCAT40, ROOM_NAMES
 

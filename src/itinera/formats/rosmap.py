@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
-from itinera.formats.files import read_bytes
+from itinera.formats.io import read_bytes
 from itinera.formats.map_images import Picture, read_picture
 from itinera.worlds.grid import NARROWEST, WIDEST, Grid
 

@@ -16,15 +16,15 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.files import Member, atomic_write, members
+from itinera.formats._export import acting, as_nodes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.leaving import acting, as_nodes
-from itinera.formats.lines import numbered_records
+from itinera.formats.io import Member, atomic_write, members
+from itinera.formats.jsonl import numbered_records
 from itinera.formats.pose_traces import LARGEST_TRACE, places_of_words, trace_from
 from itinera.formats.r2r import number_or_name, split_name
 from itinera.formats.viewpoints import viewpoint_path
-from itinera.records import Logbook, Trajectory, Walk
-from itinera.tasks import Alignment, Brief, Episode, Split
+from itinera.records import Predictions, Rollout, Trajectory
+from itinera.tasks import Alignment, Episode, Instruction, Split
 from itinera.worlds import Pose
 
 GUIDE_TRACE = "_guide_pose_trace.npz"
@@ -112,7 +112,7 @@ def _episode(record: GuideRecord, path: tuple[str, ...]) -> Episode:
         start=Pose(path[0], heading_from_r2r(record.heading)),
         goals=() if withheld else path[-1:],
         reference=() if withheld else path,
-        brief=Brief(record.instruction, record.language),
+        instruction=Instruction(record.instruction, record.language),
         path_id="" if record.path_id is None else str(record.path_id),
         alignment=spoken(record.timed_instruction),
         notes=notes,
@@ -196,14 +196,14 @@ def _guide_record(episode: Episode) -> GuideRecord:
         heading=heading_to_r2r(episode.start.heading),
         path=viewpoint_path(episode),
         instruction_id=number_or_name(episode.id),
-        language=episode.brief.language,
-        instruction=episode.brief.text,
+        language=episode.instruction.language,
+        instruction=episode.instruction.text,
         timed_instruction=timed(episode.alignment),
         **{name: episode.notes[name] for name in _NOTES if name in episode.notes},
     )
 
 
-def read_followers(path: str | Path) -> Logbook:
+def read_followers(path: str | Path) -> Predictions:
     """The walks of a follower file: each demonstration a walk named by its id, answering its instruction.
 
     An instruction may have been followed by several people. All are kept, in file order; scoring, which takes one
@@ -211,47 +211,47 @@ def read_followers(path: str | Path) -> Logbook:
     """
     path = Path(path)
     faults: list[Fault] = []
-    walks = []
+    rollouts = []
     known: dict[str, str] = {}
     for where, record in numbered_records(path, _Demonstration, faults):
         faults.extend(_faults(where, record, known, "demonstration_id"))
         fields = {"annotator_id": record.annotator_id, "metrics": record.metrics}
         notes = {name: value for name, value in fields.items() if value is not None}
         trajectory = Trajectory(str(record.instruction_id), tuple(record.path), notes=notes)
-        walks.append(Walk(str(record.demonstration_id), (trajectory,)))
+        rollouts.append(Rollout(str(record.demonstration_id), (trajectory,)))
     if faults:
         raise BadFile(str(path), faults)
-    return Logbook(str(path), tuple(walks))
+    return Predictions(str(path), tuple(rollouts))
 
 
-def first_followers(logbook: Logbook) -> Logbook:
+def first_followers(predictions: Predictions) -> Predictions:
     """The logbook with the first walk of each episode only."""
-    first: dict[str, Walk] = {}
-    for walk in logbook.walks:
-        for trajectory in walk.trajectories:
-            first.setdefault(trajectory.episode_id, walk)
-    return replace(logbook, walks=tuple(dict.fromkeys(first.values())))
+    first: dict[str, Rollout] = {}
+    for rollout in predictions.rollouts:
+        for trajectory in rollout.trajectories:
+            first.setdefault(trajectory.episode_id, rollout)
+    return replace(predictions, rollouts=tuple(dict.fromkeys(first.values())))
 
 
-def write_followers(path: str | Path, logbook: Logbook) -> None:
+def write_followers(path: str | Path, predictions: Predictions) -> None:
     """Graph walks, one trajectory each, as a follower file; a walk's name becomes its demonstration id."""
     _write_lines(
         path,
         (
             _Demonstration(
-                demonstration_id=number_or_name(walk.tour_id),
+                demonstration_id=number_or_name(rollout.tour_id),
                 instruction_id=number_or_name(trajectory.episode_id),
                 annotator_id=trajectory.notes.get("annotator_id"),
                 path=_path(trajectory),
                 metrics=trajectory.notes.get("metrics"),
             )
-            for walk in logbook.walks
-            for trajectory in walk.trajectories
+            for rollout in predictions.rollouts
+            for trajectory in rollout.trajectories
         ),
     )
 
 
-def read_walks(path: str | Path) -> Logbook:
+def read_predictions(path: str | Path) -> Predictions:
     """The walks of a submission to the discrete challenge: lines of {"instruction_id", "path": [viewpoint, …]}."""
     path = Path(path)
     faults: list[Fault] = []
@@ -262,12 +262,12 @@ def read_walks(path: str | Path) -> Logbook:
         trajectories.append(Trajectory(str(record.instruction_id), tuple(record.path)))
     if faults:
         raise BadFile(str(path), faults)
-    return Logbook.alone(str(path), tuple(trajectories))
+    return Predictions.from_trajectories(str(path), tuple(trajectories))
 
 
-def write_walks(path: str | Path, logbook: Logbook) -> None:
+def write_predictions(path: str | Path, predictions: Predictions) -> None:
     """Graph walks as a submission to the discrete challenge."""
-    _write_lines(path, (_Prediction(number_or_name(t.episode_id), _path(t)) for t in logbook.trajectories))
+    _write_lines(path, (_Prediction(number_or_name(t.episode_id), _path(t)) for t in predictions.trajectories))
 
 
 def _path(trajectory: Trajectory) -> list[str]:

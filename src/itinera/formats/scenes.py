@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
-from itinera.formats.files import atomic_write
 from itinera.formats.frames import points_from_habitat, points_to_habitat
+from itinera.formats.io import atomic_write
 from itinera.worlds import World
 from itinera.worlds.labels import MPCAT40
+from itinera.worlds.lazy import OnDemand
 from itinera.worlds.mesh import Mesh
-from itinera.worlds.on_demand import OnDemand
 from itinera.worlds.surface import Surface
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import IO
 import msgspec
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.times import Seconds, seconds_told
+from itinera.formats.fastest_times import Seconds, seconds_told
 
 
 class _Line(msgspec.Struct):

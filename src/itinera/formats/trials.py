@@ -12,7 +12,7 @@ import msgspec
 from itinera.errors import BadFile, Fault
 from itinera.formats.native import Header, plain_places, read_records, write_file
 from itinera.records import Provenance
-from itinera.tasks import Brief, Episode
+from itinera.tasks import Episode, Instruction
 from itinera.tasks.trial import ARMS, Trial
 from itinera.worlds import Pose
 
@@ -127,7 +127,7 @@ def _trial(record: _Trial) -> Trial:
         start=Pose(nodes[0], record.heading, record.elevation),
         goals=tuple(record.goals),
         reference=nodes,
-        brief=Brief(record.text, record.language),
+        instruction=Instruction(record.text, record.language),
         path_id=record.path_id,
     )
     return Trial(record.id, record.skill, record.arm, record.twin, episode, record.target, record.source)
@@ -152,8 +152,8 @@ def _record(trial: Trial) -> _Trial:
         elevation=episode.start.elevation,
         path=plain_places(episode.reference),
         goals=plain_places(episode.goals),
-        text=episode.brief.text,
-        language=episode.brief.language,
+        text=episode.instruction.text,
+        language=episode.instruction.language,
         path_id=episode.path_id,
         source=trial.source,
         target=dict(trial.target),

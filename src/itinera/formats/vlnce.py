@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
+from itinera.formats._export import as_positions, need_reference
 from itinera.formats.decoding import UNDECODABLE, decode, decode_dict, decode_list
-from itinera.formats.files import atomic_write, read_bytes
 from itinera.formats.frames import (
     heading_from_habitat,
     heading_to_habitat,
@@ -27,11 +27,11 @@ from itinera.formats.frames import (
     rotation_of,
     yaw_of,
 )
-from itinera.formats.leaving import as_positions, need_reference
-from itinera.formats.lines import nan_as_null
+from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.jsonl import nan_as_null
 from itinera.formats.r2r import number_or_name, refuse, split_name
 from itinera.formats.rxr import TimedWord, spoken, timed
-from itinera.tasks import Brief, Episode, Split
+from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Array, Pose
 
 Point: TypeAlias = tuple[float, float, float]
@@ -157,7 +157,7 @@ def _episodes(records: Sequence[_Record], vocabulary: dict[str, Any] | None, sou
             start=Pose(start, heading_from_habitat(yaw_of(record.start_rotation))),
             goals=goals[tuple(goal.position for goal in record.goals or ())],
             reference=paths[tuple(record.reference_path or ())],
-            brief=Brief(told.instruction_text, told.language or "en"),
+            instruction=Instruction(told.instruction_text, told.language or "en"),
             path_id="" if record.trajectory_id is None else str(record.trajectory_id),
             alignment=spoken(_words(told, f"record {i}", faults)),
             stated_distance=(record.info or {}).get("geodesic_distance"),
@@ -240,9 +240,9 @@ def _record(episode: Episode, *, rxr: bool) -> _Record:
         info=info or None,
         goals=[_Goal(*goal) for goal in zip(goals, radii, strict=True)] or None,
         instruction=_Instruction(
-            instruction_text=episode.brief.text,
+            instruction_text=episode.instruction.text,
             instruction_id=notes.get("instruction_id"),
-            language=episode.brief.language if rxr else None,
+            language=episode.instruction.language if rxr else None,
             annotator_id=notes.get("annotator_id"),
             edit_distance=notes.get("edit_distance"),
             timed_instruction=_ABSENT if words is None else msgspec.Raw(msgspec.json.encode(words)),

@@ -11,9 +11,9 @@ except ImportError:
     raise MissingExtra("Environments", "gymnasium", "gym") from None
 
 from itinera.gym.envs import GraphVLN, GroundVLN, PointNav, Tours
-from itinera.gym.places import Playground, hearth_playground
 from itinera.gym.rewards import Decaying, Happened, Reward, fidelity_oriented, goal_oriented, shaped
-from itinera.gym.stage_env import StageEnv
+from itinera.gym.task_set import Playground, hearth_playground
+from itinera.gym.tour_env import StageEnv
 
 __all__ = [
     "Decaying",

@@ -11,24 +11,24 @@ from collections.abc import Sequence
 from os import PathLike
 
 from itinera.errors import BadArgument
-from itinera.gym.places import Playground, Tasks, Worlds, chosen_protocol, playground
+from itinera.gym.observations import Candidates, Heading, Pictures, PointGoal, Sense, Views, Words
 from itinera.gym.rewards import Reward, goal_oriented, shaped
-from itinera.gym.senses import Heading, Pictures, PointGoal, Sense, Views, Ways, Words
-from itinera.gym.stage_env import StageEnv
-from itinera.simulators.eye import Eye
-from itinera.simulators.graph_walk import GraphWalk
-from itinera.simulators.ground_walk import GroundWalk
+from itinera.gym.task_set import Playground, Tasks, Worlds, chosen_protocol, playground
+from itinera.gym.tour_env import StageEnv
+from itinera.rendering.rasterizer import Camera
+from itinera.simulators.graph import GraphSimulator
+from itinera.simulators.ground import GroundSimulator
+from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.simulator import Simulator
-from itinera.simulators.unicycle import Speeds, Unicycle
-from itinera.simulators.views import ViewSource
+from itinera.simulators.unicycle import Speeds, UnicycleSimulator
+from itinera.simulators.view_features import ViewSource
 from itinera.tasks import Protocol
 from itinera.tasks.protocol import IVLN, POINTNAV, R2R, R2R_CE
-from itinera.worlds.raster import Camera
 
 WAYS = 15  # room for ways on from a node; those of Matterport's scans have up to 13
 _SMALL = Camera(64, 64, math.radians(90))
-SEEING = Eye(_SMALL, channels=("rgb", "depth"))
-FEELING = Eye(_SMALL, channels=("depth",))
+SEEING = CameraSensor(_SMALL, channels=("rgb", "depth"))
+FEELING = CameraSensor(_SMALL, channels=("depth",))
 
 
 class GraphVLN(StageEnv):
@@ -42,12 +42,14 @@ class GraphVLN(StageEnv):
         protocol: Protocol | str = R2R,
         reward: Reward = goal_oriented,
         views: ViewSource | None = None,
-        ways: int = WAYS,
+        candidates: int = WAYS,
         render_mode: str | None = None,
     ) -> None:
         place = playground("episodes", tasks, worlds, _on_graphs(protocol))
-        senses = _graph_senses(place, views, ways)
-        super().__init__(place, GraphWalk(views), senses, actions=1 + ways, reward=reward, render_mode=render_mode)
+        senses = _graph_senses(place, views, candidates)
+        super().__init__(
+            place, GraphSimulator(views), senses, actions=1 + candidates, reward=reward, render_mode=render_mode
+        )
 
 
 class GroundVLN(StageEnv):
@@ -60,11 +62,11 @@ class GroundVLN(StageEnv):
         *,
         protocol: Protocol | str = R2R_CE,
         reward: Reward = shaped,
-        eye: Eye | None = SEEING,
+        eye: CameraSensor | None = SEEING,
         render_mode: str | None = None,
     ) -> None:
         place = playground("episodes", tasks, worlds, _on_the_ground(protocol))
-        body = GroundWalk.for_protocol(place.protocol, eye=eye)
+        body = GroundSimulator.for_protocol(place.protocol, eye=eye)
         senses = _ground_senses(place, eye)
         super().__init__(place, body, senses, actions=body.actions, reward=reward, render_mode=render_mode)
 
@@ -80,15 +82,15 @@ class PointNav(StageEnv):
         protocol: Protocol | str = POINTNAV,
         reward: Reward = shaped,
         speeds: Sequence[Speeds] | None = None,
-        eye: Eye | None = FEELING,
+        eye: CameraSensor | None = FEELING,
         render_mode: str | None = None,
     ) -> None:
         place = playground("points", tasks, worlds, _on_the_ground(protocol))
-        body: GroundWalk | Unicycle
+        body: GroundSimulator | UnicycleSimulator
         if speeds is None:
-            body = GroundWalk.for_protocol(place.protocol, eye=eye)
+            body = GroundSimulator.for_protocol(place.protocol, eye=eye)
         else:
-            body = Unicycle(speeds, sliding=bool(place.protocol.sliding), eye=eye)
+            body = UnicycleSimulator(speeds, sliding=bool(place.protocol.sliding), eye=eye)
         senses: list[Sense] = [PointGoal(), *_pictures(eye)]
         super().__init__(place, body, senses, actions=body.actions, reward=reward, render_mode=render_mode)
 
@@ -109,34 +111,34 @@ class Tours(StageEnv):
         protocol: Protocol | str = IVLN,
         reward: Reward = goal_oriented,
         views: ViewSource | None = None,
-        ways: int = WAYS,
-        eye: Eye | None = SEEING,
+        candidates: int = WAYS,
+        eye: CameraSensor | None = SEEING,
         render_mode: str | None = None,
     ) -> None:
         place = playground("tours", tasks, worlds, chosen_protocol(protocol), tours=tours)
         body: Simulator
         if place.protocol.on_ground:
-            body = GroundWalk.for_protocol(place.protocol, eye=eye)
+            body = GroundSimulator.for_protocol(place.protocol, eye=eye)
             senses, actions = _ground_senses(place, eye), body.actions
         else:
-            body, senses, actions = GraphWalk(views), _graph_senses(place, views, ways), 1 + ways
+            body, senses, actions = GraphSimulator(views), _graph_senses(place, views, candidates), 1 + candidates
         super().__init__(
             place, body, senses, actions=actions, reward=reward, tours=place.split.tours, render_mode=render_mode
         )
 
 
-def _graph_senses(place: Playground, views: ViewSource | None, ways: int) -> list[Sense]:
-    if ways < 1:
-        raise BadArgument(f"There must be room for at least 1 way on from a node, not {ways}.")
-    senses: list[Sense] = [Words(place.split.episodes), Heading(), Ways(1 + ways)]
-    return senses if views is None else [*senses, Views(views, 1 + ways)]
+def _graph_senses(place: Playground, views: ViewSource | None, candidates: int) -> list[Sense]:
+    if candidates < 1:
+        raise BadArgument(f"There must be room for at least 1 way on from a node, not {candidates}.")
+    senses: list[Sense] = [Words(place.split.episodes), Heading(), Candidates(1 + candidates)]
+    return senses if views is None else [*senses, Views(views, 1 + candidates)]
 
 
-def _ground_senses(place: Playground, eye: Eye | None) -> list[Sense]:
+def _ground_senses(place: Playground, eye: CameraSensor | None) -> list[Sense]:
     return [Words(place.split.episodes), Heading(), *_pictures(eye)]
 
 
-def _pictures(eye: Eye | None) -> list[Sense]:
+def _pictures(eye: CameraSensor | None) -> list[Sense]:
     return [] if eye is None else [Pictures(eye)]
 
 

@@ -20,7 +20,7 @@ from itinera.metrics.reaching import success
 from itinera.records import Ending
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import Euclidean, NavGraph, Place, Places, Ragged, Space, World
-from itinera.worlds.field import DistanceField
+from itinera.worlds.distance_field import DistanceField
 from itinera.worlds.surface import Surface
 
 SLACK = 0.01  # taken from every step's reward by `shaped` and `Decaying`

@@ -5,6 +5,6 @@
 from itinera.metrics.attempts import Attempts
 from itinera.metrics.score import score
 from itinera.metrics.suites import SUITES, Metric, Suite, TourMetric
-from itinera.metrics.touring import Legs
+from itinera.metrics.tours import Legs
 
 __all__ = ["SUITES", "Attempts", "Legs", "Metric", "Suite", "TourMetric", "score"]

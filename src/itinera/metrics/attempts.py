@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.metrics._kernels import approximate_warping_costs, coverages, warping_costs
-from itinera.records.pairing import Pairs, without_repeats
+from itinera.metrics.matching import Pairs, without_repeats
 from itinera.worlds import Array, Euclidean, NavGraph, Ragged, Space
 from itinera.worlds.space import blocks, steps
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.metrics.efficiency import sct
-from itinera.records.pairing import Pairs
+from itinera.metrics.matching import Pairs
 from itinera.records.scores import Column, ScoreTable
-from itinera.tasks.fastest import FastestTimes
+from itinera.tasks.fastest_times import FastestTimes
 from itinera.worlds import Array
 
 DEFINITION = 1  # raised whenever a definition below changes what it returns

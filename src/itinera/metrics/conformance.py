@@ -38,7 +38,7 @@ class Episode(msgspec.Struct, frozen=True, omit_defaults=True):
     distance: float | None = None  # from start to goal as the tasks file states it, metres
 
 
-class Walk(msgspec.Struct, frozen=True, omit_defaults=True):
+class Rollout(msgspec.Struct, frozen=True, omit_defaults=True):
     places: list[Place]
     stopped: bool = True
 
@@ -50,7 +50,7 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str  # what the case shows, with its arithmetic
     world: World
     episodes: list[Episode]
-    walks: dict[str, Walk]  # by episode
+    walks: dict[str, Rollout]  # by episode
     expected: dict[str, dict[str, dict[str, Value]]]  # suite -> episode or tour -> metric
     radius: float = 3.0
     needs_stop: bool = False  # whether the protocol asks for STOP; the suites of continuous scorers always do

@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.metrics.attempts import Attempts, chunks
-from itinera.metrics.suites import EVERY_SUITE, Metric, Suite, usual_suite
-from itinera.metrics.touring import Legs
-from itinera.records.pairing import Pairs, pair
+from itinera.metrics.matching import Pairs, pair
+from itinera.metrics.suites import ALL_SUITES, Metric, Suite, usual_suite
+from itinera.metrics.tours import Legs
+from itinera.records.predictions import Predictions
 from itinera.records.scores import Asked, ScoreTable, TourTable
-from itinera.records.walk import Logbook
 from itinera.tasks import Split
 from itinera.tasks.protocol import PROTOCOLS, Protocol
 from itinera.worlds import Array, World
 
 
 def score(
-    logbook: Logbook,
+    predictions: Predictions,
     split: Split,
     worlds: Mapping[str, World],
     suite: Suite | None = None,
@@ -35,10 +35,10 @@ def score(
     `missing="zero"` counts an episode without a walk as a failure that never left its start. `repeats="drop"` leaves
     out places that equal the one before, such as turns in place.
     """
-    protocol = protocol or logbook.protocol or PROTOCOLS[split.protocol]
-    suite = suite or EVERY_SUITE[usual_suite(protocol)](protocol)
+    protocol = protocol or predictions.protocol or PROTOCOLS[split.protocol]
+    suite = suite or ALL_SUITES[usual_suite(protocol)](protocol)
     suite = replace(suite, rules=replace(suite.rules, repeats=repeats))  # so that the fingerprint tells
-    groups = pair(logbook, split, worlds, missing=missing, rules=suite.rules, reference=suite.needs_reference)
+    groups = pair(predictions, split, worlds, missing=missing, rules=suite.rules, reference=suite.needs_reference)
     return score_pairs(groups, split, suite, protocol)
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from itinera.metrics.attempts import Attempts
 from itinera.metrics.efficiency import path_length, spl, steps
 from itinera.metrics.fidelity import cls, dtw, length_score, ndtw, path_coverage, sdtw, sed, sed_nodes
+from itinera.metrics.matching import Rules
 from itinera.metrics.reaching import navigation_error, oracle_error, oracle_success, success
-from itinera.metrics.touring import Legs, tour_mean, tour_ndtw
-from itinera.records.pairing import Rules
+from itinera.metrics.tours import Legs, tour_mean, tour_ndtw
 from itinera.records.scores import Column
 from itinera.tasks.protocol import POINTNAV, R2R, Protocol
 from itinera.worlds import Array
@@ -279,7 +279,7 @@ SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
 )
 """What compares paths: ours, and the released scorers."""
 
-EVERY_SUITE = MappingProxyType({**SUITES, "pointnav": pointnav})
+ALL_SUITES = MappingProxyType({**SUITES, "pointnav": pointnav})
 
 
 def usual_suite(protocol: Protocol) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.records.provenance import Provenance
-from itinera.tasks.fastest import ReferenceRobot
+from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Array
 

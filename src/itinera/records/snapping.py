@@ -1,6 +1,6 @@
 """From the ground to the graph and back: which nodes does a continuous walk pass, and which positions a node path?
 
-Start with `snap`; `snap_logbook` does a whole file, `positions_along` is the way back. On the graph a walk from a
+Start with `snap`; `snap_predictions` does a whole file, `positions_along` is the way back. On the graph a walk from a
 continuous world can be scored against a reference of nodes.
 Reference: Krantz et al. 2020, Beyond the Nav-Graph, supplementary section 7.1.
 """
@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.records._kernels import follow
+from itinera.records.predictions import Predictions, Rollout
 from itinera.records.trajectory import Trajectory
-from itinera.records.walk import Logbook, Walk
 from itinera.tasks import Split
 from itinera.worlds import Array, Euclidean, NavGraph, Ragged, World
 
@@ -57,21 +57,21 @@ def snap(
     return _snapped([trajectory], graph, named, height, keep)[0]
 
 
-def snap_logbook(
-    logbook: Logbook,
+def snap_predictions(
+    predictions: Predictions,
     split: Split,
     worlds: Mapping[str, World],
     *,
     starts: Mapping[str, str] | None = None,
     height: float | None = None,
     keep: bool = False,
-) -> Logbook:
+) -> Predictions:
     """The logbook over the nodes of these graphs, each walk snapped as by `snap`.
 
     `split` says in which world each episode is. `starts` names start nodes by episode; walks of other episodes begin
     at the nearest node. Protocol and provenance, which tell of the ground, are left out.
     """
-    trajectories = list(logbook.trajectories)
+    trajectories = list(predictions.trajectories)
     rows: dict[str, list[int]] = {}
     faults = []
     for i, trajectory in enumerate(trajectories):
@@ -82,15 +82,17 @@ def snap_logbook(
         else:
             rows.setdefault(episode.world_id, []).append(i)
     if faults:
-        raise BadFile(logbook.source, faults)
+        raise BadFile(predictions.source, faults)
     done: list[Trajectory] = trajectories.copy()
     for world_id, numbers in rows.items():
         group = _snapped([trajectories[i] for i in numbers], _graph(world_id, worlds), starts, height, keep)
         for i, snapped in zip(numbers, group, strict=True):
             done[i] = snapped
     onward = iter(done)
-    walks = tuple(Walk(walk.tour_id, tuple(next(onward) for _ in walk.trajectories)) for walk in logbook.walks)
-    return Logbook(logbook.source, walks)
+    rollouts = tuple(
+        Rollout(rollout.tour_id, tuple(next(onward) for _ in rollout.trajectories)) for rollout in predictions.rollouts
+    )
+    return Predictions(predictions.source, rollouts)
 
 
 def snap_rows(

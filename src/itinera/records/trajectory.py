@@ -34,8 +34,8 @@ class Phase(Enum):
     """Who decides where to go. Metrics look at acting only."""
 
     ACTING = "acting"
-    LED_TO_GOAL = "led to goal"
-    LED_TO_START = "led to start"
+    GUIDED_TO_GOAL = "led to goal"
+    GUIDED_TO_START = "led to start"
 
 
 @dataclass(frozen=True, eq=False)

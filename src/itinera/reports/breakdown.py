@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.records import Column, ScoreTable
-from itinera.reports.contest import Contest
+from itinera.reports.page.contest import Contest
 from itinera.stats import Interval, interval
 
 LENGTHS = 5  # groups of about as many episodes each

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable, TourTable
-from itinera.seeds import generator
+from itinera.seeding import generator
 from itinera.stats import Difference, Interval, paired_difference, probability_of_improvement, tie_groups
 from itinera.worlds import Array
 

@@ -18,7 +18,7 @@ from itinera.reports.comparison import refuse_mixtures, side_by_side
 from itinera.reports.tables import Grid, heading, number, robot_told
 from itinera.stats import Interval, interval, joint_success
 from itinera.tasks import Protocol
-from itinera.tasks.fastest import ReferenceRobot
+from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.worlds import Array
 
 SHOWN = ("SCT", "SPL", "SR")  # over all episodes, those of them that the results have

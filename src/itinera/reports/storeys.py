@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itinera.houses.plan import OUTSIDE, Flight, Passage, Plan, PlannedRoom, Window
-from itinera.houses.whereabouts import away_from
+from itinera.hearth.layout.plan import OUTSIDE, Flight, Passage, Plan, PlannedRoom, Window
+from itinera.hearth.room_lookup import away_from
 from itinera.worlds import Array
 from itinera.worlds.labels import ROOM_NAMES
 
 if TYPE_CHECKING:
-    from itinera.houses.build import House
+    from itinera.hearth.build import House
 
 WALL = "#3b3a38"
 DOOR, PANE, STAIR = "#a9743f", "#6fb1d6", "#8a7f6d"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from itinera.records import Column
-from itinera.tasks.fastest import ReferenceRobot
+from itinera.tasks.fastest_times import ReferenceRobot
 
 if TYPE_CHECKING:
     from rich.table import Table

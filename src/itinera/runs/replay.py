@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.records import Ending, Phase, Trajectory, Walk
-from itinera.runs.leading import Leader
-from itinera.runs.stage import IllegalAction, Stage
-from itinera.runs.walk import failure
+from itinera.records import Ending, Phase, Rollout, Trajectory
+from itinera.runs.guidance import Leader
+from itinera.runs.rollout import failure
+from itinera.runs.tour_loop import IllegalAction, Stage
 from itinera.simulators.simulator import STOP, Simulator
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import World
@@ -39,7 +39,7 @@ class Difference:
 
 
 def replay(
-    walk: Walk,
+    walk: Rollout,
     simulator: Simulator,
     world: World,
     episodes: Sequence[Episode],
@@ -54,7 +54,7 @@ def replay(
     return tuple(_differences(walk, _again(walk, Stage(simulator, world, episodes, protocol=protocol, leader=leader))))
 
 
-def _again(walk: Walk, stage: Stage) -> Sequence[Trajectory]:
+def _again(walk: Rollout, stage: Stage) -> Sequence[Trajectory]:
     actions = [_script(trajectory) for trajectory in walk.trajectories]
     try:
         stage.open()
@@ -88,7 +88,7 @@ def _script(trajectory: Trajectory) -> list[int]:
     return [actions[i - 1] for i in reversed(acted[1:])]
 
 
-def _differences(walk: Walk, found: Sequence[Trajectory]) -> Iterator[Difference]:
+def _differences(walk: Rollout, found: Sequence[Trajectory]) -> Iterator[Difference]:
     for stored, again in zip(walk.trajectories, found, strict=True):
         difference = _first_difference(walk.tour_id, stored, again)
         if difference is not None:
@@ -142,7 +142,7 @@ def _told(column: NDArray[Any] | None, step: int) -> str:
 
 
 def replay_all(
-    walks: Sequence[Walk],
+    walks: Sequence[Rollout],
     simulator: Simulator,
     worlds: Mapping[str, World],
     episodes: Mapping[str, Episode],

@@ -1,6 +1,6 @@
 """What an action does: a body in a world that one can put somewhere and move. Start with `Simulator`.
 
-Simulators reward nothing, judge nothing, count nothing and know no task; `runs/stage.py` does the counting.
+Simulators reward nothing, judge nothing, count nothing and know no task; `runs/tour_loop.py` does the counting.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from itinera.rendering.rasterizer import Frame
 from itinera.worlds import Array, Place, Pose, World
-from itinera.worlds.raster import Frame
 
 STOP = 0  # the action that ends an episode, in every simulator
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Ways:
+class Candidates:
     """The places one step away on a graph; action k leads to the k-th of them, counted from 1."""
 
     nodes: tuple[str, ...]
@@ -36,10 +36,10 @@ class Observation:
     place: Place  # node id, or (3,) metres
     heading: float  # radians counter-clockwise from +x
     elevation: float  # radians above the horizon
-    ways: Ways | None = None  # on graphs
+    candidates: Candidates | None = None  # on graphs
     views: NDArray[Any] | None = None  # (36, d) features of the views around, on graphs with a view source
     frame: Frame | None = None  # what the camera sees, on the ground
-    sight: Any = None  # what can be told in words, where the view source has it (an Outlook in Hearth)
+    description: Any = None  # what can be told in words, where the view source has it (an Outlook in Hearth)
     collided: bool = False  # whether the last step met a wall
     time: float = 0.0  # seconds since the start of the episode
 
@@ -47,7 +47,7 @@ class Observation:
 class Simulator(Protocol):
     """A body in a world."""
 
-    def start(self, world: World, pose: Pose) -> Observation:
+    def reset(self, world: World, pose: Pose) -> Observation:
         """Put it there and look."""
         ...
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from itinera.errors import BadArgument
-from itinera.simulators.eye import Eye, Look, Sight
-from itinera.simulators.ground_walk import direction, footing_in, wrapped
+from itinera.simulators.ground import direction, footing_in, wrapped
+from itinera.simulators.sensors import CameraSensor, Look, Sight
 from itinera.simulators.simulator import Observation
 from itinera.worlds import Pose, World
-from itinera.worlds.footing import Footing
+from itinera.worlds.body_state import Footing
 
 Speeds = tuple[float, float]  # metres per second forward, radians per second to the left
 
@@ -39,7 +39,7 @@ def unicycle_15(vmax: float = VMAX, wmax: float = WMAX) -> tuple[Speeds, ...]:
     return tuple((v, w) for v in (0.0, vmax / 2, vmax) for w in turning)
 
 
-class Unicycle:
+class UnicycleSimulator:
     """A body on a surface that holds the speeds of an action for `hold` seconds; action 0 is STOP, both speeds zero.
 
     It drives along the arc up to the first contact, found by tracing chords at most 0.1 mm off the arc through every
@@ -52,7 +52,7 @@ class Unicycle:
         *,
         hold: float = 1.0,  # seconds
         sliding: bool = False,
-        eye: Eye | None = None,  # without one, nothing is drawn
+        eye: CameraSensor | None = None,  # without one, nothing is drawn
     ) -> None:
         if not (math.isfinite(hold) and hold > 0):
             raise BadArgument(f"Speeds must be held for more than 0 seconds, not {hold}.")
@@ -69,7 +69,7 @@ class Unicycle:
         self._world_id = ""
         self._heading = self._elevation = self._time = 0.0
 
-    def start(self, world: World, pose: Pose) -> Observation:
+    def reset(self, world: World, pose: Pose) -> Observation:
         self._footing = footing_in(world, pose)
         self._look = None if self._sight is None else self._sight.of(world)
         self._world_id = world.id

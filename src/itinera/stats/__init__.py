@@ -1,15 +1,15 @@
 """How sure: intervals, differences and what a sample can show. Arrays in, numbers out. Start with `intervals.py`."""
 
+from itinera.stats._validation import cluster_codes
 from itinera.stats.aggregates import interquartile_mean, joint_success, mean_over_joint, performance_profile
 from itinera.stats.bootstrap import clustered, hierarchical
-from itinera.stats.hierarchy import paired_effect, ratio_of_sums, resample_sums
+from itinera.stats.hierarchical import paired_effect, ratio_of_sums, resample_sums
 from itinera.stats.intervals import Interval, interval, wilson
 from itinera.stats.means import MeanEstimate, estimate_mean, intra_cluster_correlation
 from itinera.stats.mixed import MODELS, LikelihoodRatio, MixedFit, fit_mixed, likelihood_ratio
 from itinera.stats.paired import Difference, paired_difference, probability_of_improvement
 from itinera.stats.power import Comparison, Plan, achieved_power, detectable, episodes_needed
-from itinera.stats.samples import cluster_codes
-from itinera.stats.ties import Ties, tie_groups
+from itinera.stats.ranking import Ties, tie_groups
 
 __all__ = [
     "MODELS",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument
-from itinera.stats.samples import Floats, as_values
+from itinera.stats._validation import Floats, as_values
 
 
 def interquartile_mean(values: ArrayLike) -> float:

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
+from itinera.stats._resampling import Tree, grow, in_batches, redraw_nested
+from itinera.stats._validation import Floats, Integers, Labels, as_values, check_level, cluster_codes
 from itinera.stats.intervals import Interval
-from itinera.stats.samples import Floats, Integers, Labels, as_values, check_level, cluster_codes
-from itinera.stats.tree import Tree, grow, in_batches, redraw_nested
 
 Statistic: TypeAlias = Callable[[Floats], float]
 Flavour: TypeAlias = Literal["percentile", "t"]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
+from itinera.stats._t_distribution import quantile
+from itinera.stats._validation import Floats, Labels, as_values, as_weights, check_level
 from itinera.stats.means import estimate_mean
-from itinera.stats.samples import Floats, Labels, as_values, as_weights, check_level
-from itinera.stats.student import quantile
 
 Bounds = tuple[float, float]
 UNBOUNDED: Bounds = (-np.inf, np.inf)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
-from itinera.stats.samples import Floats, Integers, Labels, as_values, as_weights, cluster_codes, cluster_sums
+from itinera.stats._validation import Floats, Integers, Labels, as_values, as_weights, cluster_codes, cluster_sums
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
-from itinera.stats.curvature import Bottom, derivatives, minimise
+from itinera.stats._mixed.likelihood import Profile, Sums, contributions, deviance, deviance_at, profile, sum_up
+from itinera.stats._mixed.newton import Bottom, derivatives, minimise
+from itinera.stats._mixed.sandwich import robust_errors
+from itinera.stats._t_distribution import quantile, upper_tail
+from itinera.stats._validation import Floats, Integers, Labels, as_values, check_level, cluster_codes
 from itinera.stats.intervals import Interval
-from itinera.stats.nested import Profile, Sums, contributions, deviance, deviance_at, profile, sum_up
-from itinera.stats.samples import Floats, Integers, Labels, as_values, check_level, cluster_codes
-from itinera.stats.sandwich import robust_errors
-from itinera.stats.student import quantile, upper_tail
 
 Level: TypeAlias = Literal["scene", "trajectory", "episode"]
 

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
+from itinera.stats._t_distribution import upper_tail
+from itinera.stats._validation import Floats, Labels, as_values, as_weights, cluster_codes, cluster_sums
 from itinera.stats.intervals import UNBOUNDED, Interval, interval
 from itinera.stats.means import estimate_mean
-from itinera.stats.samples import Floats, Labels, as_values, as_weights, cluster_codes, cluster_sums
-from itinera.stats.student import upper_tail
 
 _EXACT_UP_TO = 14  # clusters: 2**14 sign patterns are tried in a millisecond or so
 _SIGNS_AT_ONCE = 1 << 22

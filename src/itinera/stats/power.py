@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from itinera.errors import BadArgument
-from itinera.stats.student import quantile
+from itinera.stats._t_distribution import quantile
 
 _MOST_SCENES = 10**9
 

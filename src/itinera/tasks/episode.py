@@ -1,4 +1,4 @@
-"""One task: from this pose, follow these words to that goal, along this path."""
+"""What an agent is asked to do: `Instruction`, `Alignment` of its words, `Episode` and `Tour`."""
 
 from __future__ import annotations
 
@@ -7,32 +7,65 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from itinera.tasks.alignment import Alignment
-from itinera.tasks.brief import Brief
-from itinera.worlds import Places, Pose
+import numpy as np
+from numpy.typing import NDArray
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+from itinera.worlds import Array, Places, Pose
+
+_NO_NOTES: Mapping[str, Any] = MappingProxyType({})
 
 
-def _nothing() -> Mapping[str, Any]:
-    return _NOTHING
+def _no_notes() -> Mapping[str, Any]:
+    return _NO_NOTES
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """The words of a task: everything of it that an agent may read."""
+
+    text: str
+    language: str = "en"
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The words of an instruction beside the places of the reference path they refer to.
+
+    `first` and `last` are indices into the episode's reference, -1 where a word's place is unknown.
+    Times are seconds of the recording, NaN where unknown.
+    """
+
+    words: tuple[str, ...]
+    first: NDArray[np.int64]  # (words,)
+    last: NDArray[np.int64]  # (words,)
+    begins: Array | None = None  # (words,) seconds
+    ends: Array | None = None  # (words,) seconds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Episode:
-    """One task and its answer. Goals and reference are empty where they are withheld."""
+    """One task with its answer. Goals and reference path are empty where a host withholds them."""
 
     id: str
     world_id: str
     start: Pose
-    goals: Places  # any of them counts
+    goals: Places  # reaching any of them counts
     reference: Places  # start and goal included
-    brief: Brief
+    instruction: Instruction
     path_id: str = ""  # episodes that share a path differ in their words only
     alignment: Alignment | None = None
     stated_distance: float | None = None  # metres from start to goal, as the file says; metrics measure their own
-    notes: Mapping[str, Any] = field(default_factory=_nothing)  # a file's other fields, kept for writing it again
+    notes: Mapping[str, Any] = field(default_factory=_no_notes)  # a file's other fields, kept for writing it again
 
     @property
     def goals_withheld(self) -> bool:
         return len(self.goals) == 0
+
+
+@dataclass(frozen=True)
+class Tour:
+    """Episodes of one world in the order they are asked. A single episode is a tour of one."""
+
+    id: str
+    world_id: str
+    episode_ids: tuple[str, ...]

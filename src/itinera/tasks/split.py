@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault, GoalsWithheld
-from itinera.tasks.episode import Episode
-from itinera.tasks.tour import Tour
+from itinera.tasks.episode import Episode, Tour
 
 
 @dataclass(frozen=True, eq=False)

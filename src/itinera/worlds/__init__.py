@@ -1,6 +1,6 @@
 """Where: places, distances between them, and what stands there. Start with `space.py`."""
 
-from itinera.worlds.euclid import Euclidean
+from itinera.worlds.euclidean import Euclidean
 from itinera.worlds.graph import NavGraph
 from itinera.worlds.pose import Pose
 from itinera.worlds.ragged import Ragged

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
-from itinera.worlds import _column_kernels as kernels
+from itinera.worlds import _ground_kernels as kernels
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.space import Array
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument, NoRoute
 from itinera.worlds import _surface_kernels as kernels
-from itinera.worlds.field import SNAP, DistanceField, Spots, as_points, nearest, positions, stand
+from itinera.worlds.distance_field import SNAP, DistanceField, Spots, as_points, nearest, positions, stand
 from itinera.worlds.ground import Ground, find_ground
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.ragged import Ragged

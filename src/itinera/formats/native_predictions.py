@@ -1,0 +1,143 @@
+"""Our own file of walks: one record per walk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.native import (
+    Header,
+    Point,
+    Whole,
+    places_of,
+    plain_places,
+    read_records,
+    write_file,
+)
+from itinera.records import (
+    Choices,
+    Ending,
+    Phase,
+    Predictions,
+    Rollout,
+    Trajectory,
+)
+from itinera.worlds import Array
+
+
+class _Choices(msgspec.Struct):
+    candidates: list[list[str]]
+    probabilities: list[list[float]]
+
+
+class _Trajectory(msgspec.Struct, omit_defaults=True, kw_only=True):
+    episode_id: str
+    places: list[str | Point]
+    headings: list[float] | None = None
+    elevations: list[float] | None = None
+    actions: list[Whole] | None = None
+    times: list[float] | None = None
+    phases: list[Phase] | None = None
+    ending: Ending = Ending.STOPPED
+    choices: _Choices | None = None
+    notes: dict[str, Any] = {}
+
+
+class _Walk(msgspec.Struct):
+    tour_id: str
+    trajectories: list[_Trajectory]
+
+
+def read_predictions(path: str | Path) -> Predictions:
+    """The walks of a native file, with their protocol and provenance."""
+    path = Path(path)
+    header, records = read_records(path, "walks", _Walk)
+    faults = [
+        Fault(f'line {n} (episode "{t.episode_id}")', problem, "Every list is as long as places.", field)
+        for n, rollout in enumerate(records, start=2)
+        for t in rollout.trajectories
+        for field, problem in _wrong_lengths(t)
+    ]
+    if faults:
+        raise BadFile(str(path), faults)
+    rollouts = tuple(Rollout(rollout.tour_id, tuple(map(_trajectory, rollout.trajectories))) for rollout in records)
+    return Predictions(str(path), rollouts, header.protocol, header.provenance)
+
+
+def _wrong_lengths(t: _Trajectory) -> Iterator[tuple[str, str]]:
+    count = len(t.places)
+    if len({isinstance(place, str) for place in t.places}) != 1:
+        yield "places", "must be node ids or positions, at least one, not both."
+    for field in ("headings", "elevations", "times", "phases"):
+        values = getattr(t, field)
+        if values is not None and len(values) != count:
+            yield field, f"has {len(values)} entries for {count} places."
+    if t.actions is not None and len(t.actions) != count - 1:
+        yield "actions", f"has {len(t.actions)} entries for {count} places; one fewer is expected."
+
+
+def _trajectory(t: _Trajectory) -> Trajectory:
+    return Trajectory(
+        episode_id=t.episode_id,
+        places=places_of(t.places),
+        headings=_array(t.headings),
+        elevations=_array(t.elevations),
+        actions=None if t.actions is None else np.array(t.actions, dtype=np.int64),
+        times=_array(t.times),
+        phases=None if t.phases is None else tuple(t.phases),
+        ending=t.ending,
+        choices=None if t.choices is None else _choices(t.choices),
+        notes=t.notes,
+    )
+
+
+def _choices(c: _Choices) -> Choices:
+    return Choices(tuple(map(tuple, c.candidates)), tuple(np.array(p, dtype=np.float64) for p in c.probabilities))
+
+
+def _array(values: list[float] | None) -> Array | None:
+    return None if values is None else np.array(values, dtype=np.float64)
+
+
+def write_predictions(path: str | Path, predictions: Predictions) -> None:
+    """Walks as a native file."""
+    header = Header(itinera="walks", provenance=predictions.provenance, protocol=predictions.protocol)
+    lines = msgspec.json.Encoder().encode_lines([_written_walk(rollout) for rollout in predictions.rollouts])
+    write_file(Path(path), header, lines)
+
+
+def walk_of(record: bytes) -> Rollout:
+    """The walk of a line of a file."""
+    read = msgspec.json.decode(record, type=_Walk)
+    return Rollout(read.tour_id, tuple(map(_trajectory, read.trajectories)))
+
+
+def record_of(rollout: Rollout) -> bytes:
+    """A walk as its line of a file, without the line break."""
+    return msgspec.json.encode(_written_walk(rollout))
+
+
+def _written_walk(rollout: Rollout) -> _Walk:
+    return _Walk(rollout.tour_id, [_written_trajectory(t) for t in rollout.trajectories])
+
+
+def _written_trajectory(t: Trajectory) -> _Trajectory:
+    return _Trajectory(
+        episode_id=t.episode_id,
+        places=plain_places(t.places),
+        headings=None if t.headings is None else t.headings.tolist(),
+        elevations=None if t.elevations is None else t.elevations.tolist(),
+        actions=None if t.actions is None else t.actions.tolist(),
+        times=None if t.times is None else t.times.tolist(),
+        phases=None if t.phases is None else list(t.phases),
+        ending=t.ending,
+        choices=None
+        if t.choices is None
+        else _Choices([list(c) for c in t.choices.candidates], [p.tolist() for p in t.choices.probabilities]),
+        notes=dict(t.notes),
+    )

@@ -1,0 +1,1 @@
+"""Motion planning: fastest times under a robot's dynamics, with bounds. Start with `fastest.py`."""

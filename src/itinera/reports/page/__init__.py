@@ -1,0 +1,1 @@
+"""The report page: sentences, tables and charts in one self-contained HTML file. Start with `page.py`."""

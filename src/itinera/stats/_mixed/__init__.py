@@ -1,0 +1,1 @@
+"""The numerics of the linear mixed-effects models in `stats/mixed.py`."""

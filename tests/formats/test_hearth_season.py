@@ -1,0 +1,122 @@
+"""A season's folder: what houses leave behind is put together in their order, and a sealed split tells no answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cottage
+from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
+from itinera.formats.hearth_season import Counted, SplitPart, assemble, assemble_places, files_of, write_part
+from itinera.formats.scene_descriptions import read_sights
+from itinera.hearth.language.scene_description import Outlook
+from itinera.tasks import Alignment, Episode, Instruction
+from itinera.worlds import NavGraph, Pose, SeenObject, World
+
+WORDS = Alignment(("Go", "on."), np.array([0, 2]), np.array([1, 3]), np.array([0.0, 0.5]), np.array([0.4, 1.0]))
+STAYS = (("a", 0.0), ("b", 0.2), ("c", 0.5), ("d", 0.7))
+
+
+def seen(name: str, distance: float) -> SeenObject:
+    return SeenObject("2", name, np.array([7]), np.array([[1.0, 2, 3, 4]]), heading=0.0, distance=distance)
+
+
+def world(name: str) -> World:
+    objects = {node: (seen("coffee table", 2.0), seen("bed", 3.5)) for node in "abcd"}
+    return replace(cottage.world(), id=name, objects=objects)
+
+
+def part(name: str, path_id: int) -> SplitPart:
+    """One path with two instructions, from one end of the cottage to the other."""
+    graph = world(name).space
+    assert isinstance(graph, NavGraph)
+    path = tuple("abcd")
+    told = [
+        Episode(
+            f"{path_id}_{i}", name, Pose("a", 1.0), path[-1:], path, Instruction("Go on."), str(path_id), WORDS, 9.5
+        )
+        for i in range(2)
+    ]
+    numbers = tuple(str(2 * path_id + i) for i in range(2))
+    floor = graph.positions - (0.0, 0.0, 1.5)
+    grounded = [
+        replace(episode, id=number, start=Pose(floor[0], 1.0), goals=floor[-1:], reference=floor)
+        for episode, number in zip(told, numbers, strict=True)
+    ]
+    point = Episode(str(path_id), name, Pose(floor[0], 0.5), floor[1:2], (), Instruction(""), stated_distance=4.0)
+    dense = vlnce.DensePath(floor, np.array([1, 1, 1, 0]), 3)
+    finds = tuple(replace(e, notes={"id": str(path_id), "objId": 2}, stated_distance=None) for e in told)
+    stays = {e.id: STAYS for e in told}
+    return SplitPart(tuple(told), numbers, stays, tuple(grounded), dict.fromkeys(numbers, dense), (point,), finds)
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> list[Path]:
+    """The folders of three houses; the middle one has nothing for the split "test"."""
+    folders = [tmp_path / name for name in ("hut", "barn", "attic")]
+    for k, folder in enumerate(folders):
+        split = "train" if folder.name == "barn" else "test"
+        place = world(folder.name)
+        sights = {node: Outlook(node, room.label, (), (), ()) for node, room in place.rooms.items()}
+        write_part(folder, cottage.house(), place, sights, {split: part(folder.name, k)})
+    return folders
+
+
+def test_tasks_are_joined_in_the_order_of_the_houses(tmp_path, parts):
+    assert assemble(tmp_path / "out", parts, "test") == Counted(houses=2, paths=2, instructions=4, finds=2, points=2)
+    told = {what: tmp_path / "out" / file for what, file in files_of("test").items()}
+    assert [e.id for e in r2r.read_split(told["r2r"]).episodes] == ["0_0", "0_1", "2_0", "2_1"]
+    assert r2r.read_split(told["r2r"]).world_ids == ("hut", "attic")
+    assert [e.id for e in vlnce.read_split(told["vlnce"]).episodes] == ["0", "1", "4", "5"]
+    assert list(vlnce.read_dense(told["dense"])) == ["0", "1", "4", "5"]
+    assert [e.id for e in pointnav.read_split(told["pointnav"]).episodes] == ["0", "2"]
+    assert [(e.id, e.notes["objId"]) for e in reverie.read_split(told["reverie"]).episodes[-2:]] == [
+        ("2_0", 2),
+        ("2_1", 2),
+    ]
+    spoken = rxr.with_alignment(rxr.read_split(told["rxr"]), told["traces"]).episodes[-1]
+    assert spoken.alignment is not None
+    assert (spoken.alignment.first.tolist(), spoken.alignment.last.tolist()) == ([0, 2], [1, 3])
+
+
+def test_a_sealed_split_tells_neither_goal_nor_way(tmp_path, parts):
+    assemble(tmp_path / "out", parts, "test", sealed=True)
+    told = {what: tmp_path / "out" / file for what, file in files_of("test").items()}
+    for form in (r2r, rxr, vlnce, reverie):
+        hidden = form.read_split(told[form.__name__.rpartition(".")[2]])
+        assert hidden.withheld == len(hidden.episodes) == 4
+        assert all(e.stated_distance is None and not len(e.reference) for e in hidden.episodes)
+        assert all("objId" not in e.notes for e in hidden.episodes)
+    assert not told["dense"].exists()
+    assert not told["traces"].exists()
+    assert pointnav.read_split(told["pointnav"]).withheld == 0
+
+
+def test_a_split_that_no_house_gives_to_is_empty(tmp_path, parts):
+    assert assemble(tmp_path / "out", parts, "val_seen") == Counted(0, 0, 0, 0, 0)
+    assert r2r.read_split(tmp_path / "out" / files_of("val_seen")["r2r"]).episodes == ()
+
+
+def test_places_are_put_together_with_rooms_and_near_objects(tmp_path, parts):
+    assemble_places(tmp_path / "out", parts)
+    worlds = matterport.read_worlds(tmp_path / "out/connectivity")
+    assert set(worlds) == {"hut", "barn", "attic"}
+    assert (tmp_path / "out/connectivity/scans.txt").read_text().split() == ["hut", "barn", "attic"]
+    assert rooms.read_table(tmp_path / "out/rooms.csv")["barn"] == cottage.world().rooms
+    assert read_sights(tmp_path / "out/sights")["barn"]["a"].room == "k"
+    assert rooms.read_house(tmp_path / "out/houses/barn.house") == cottage.world().rooms
+    objects = reverie.read_objects(tmp_path / "out/reverie/BBox.tar.gz")["attic"]["a"]
+    assert [thing.name for thing in objects] == ["coffee table"]  # the bed is farther than REVERIE looks
+
+
+def test_the_same_parts_give_the_same_bytes(tmp_path, parts):
+    for name in ("once", "again"):
+        assemble(tmp_path / name, parts, "test")
+        assemble_places(tmp_path / name, parts)
+    once = sorted(file for file in (tmp_path / "once").rglob("*") if file.is_file())
+    assert len(once) > 10
+    for file in once:
+        assert file.read_bytes() == (tmp_path / "again" / file.relative_to(tmp_path / "once")).read_bytes()

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from itinera.errors import BadFile
+from itinera.formats.io import write_members
+from itinera.formats.scene_descriptions import read_sights, write_sights
+from itinera.hearth.language.scene_description import Doorway, Outlook, Thing, Way, stranger
+
+SOFA = Thing("sofa", "red", "", 0.5, 2.25, 1.9, instance=3)
+OUTLOOKS = {
+    "a": Outlook(
+        "a",
+        "k",
+        (SOFA, Thing("lamp", "", "round", -1.0, 1.0, 0.4, instance=4)),
+        (Way("b", 0.25, 2.0, 1, "h", "door"),),
+        (Doorway(0.3, 1.5, "h", "white", False), Doorway(-2.0, 4.0, "", "", True)),
+    ),
+    "b": Outlook("b", "h", (Thing("sofa", "red", "", 3.0, 4.0, 1.9, 3),), (Way("a", -2.9, 2.0, -1, "k", "door"),), ()),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_sights(tmp_path / "sights" / "house.json", "house", OUTLOOKS)
+    return tmp_path / "sights"
+
+
+def test_sights_come_back_as_they_were(folder):
+    sights = read_sights(folder)
+    assert list(sights) == ["house"]
+    assert sights["house"] == OUTLOOKS
+    assert sights["house"] is sights["house"]
+
+
+def test_sights_of_strangers_come_back_too(tmp_path):
+    strange = {node: stranger(outlook) for node, outlook in OUTLOOKS.items()}
+    strange = {"": strange["a"]}  # all nodes are called so
+    write_sights(tmp_path / "house.json", "house", strange)
+    assert read_sights(tmp_path)["house"] == strange
+
+
+def test_one_file_and_an_archive_will_do(folder, tmp_path):
+    assert read_sights(folder / "house.json")["house"] == OUTLOOKS
+    write_members(tmp_path / "sights.tar.gz", {"house.json": (folder / "house.json").read_bytes()})
+    assert read_sights(tmp_path / "sights.tar.gz")["house"] == OUTLOOKS
+
+
+def test_a_thing_seen_from_everywhere_is_written_once(folder):
+    assert (folder / "house.json").read_text().count("sofa") == 1
+
+
+def changed(folder: Path, change: Any) -> Path:
+    file = folder / "house.json"
+    content = json.loads(file.read_text())
+    change(content)
+    file.write_text(json.dumps(content))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda file: file.update(itinera="walks"), "itinera"),
+        (lambda file: file.update(format=2), "is of format 2, and this version reads up to 1"),
+        (lambda file: file.update(world="hut"), "tells of hut"),
+        (lambda file: file["sights"]["a"]["things"][0].__setitem__(0, 2), 'node "a", field things: sees a thing'),
+        (lambda file: file["sights"]["a"]["candidates"][0].__setitem__(0, "c"), "a way leads to c, which is no node"),
+        (lambda file: file["sights"]["a"]["candidates"][0].__setitem__(3, 2), "Invalid enum value 2"),
+        (lambda file: file["sights"]["a"].pop("room"), "missing required field `room`"),
+        (lambda file: file["things"][0].pop(), "Expected `array` of at least length 5"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told(folder, change, told):
+    with pytest.raises(BadFile) as refused:
+        read_sights(changed(folder, change))["house"]
+    assert told in str(refused.value)
+    assert "house.json" in str(refused.value)
+
+
+def test_a_node_told_twice_is_refused(folder):
+    file = folder / "house.json"
+    file.write_text(file.read_text().replace('"b":{', '"a":{'))
+    with pytest.raises(BadFile, match=r'"a": is given twice'):
+        read_sights(folder)["house"]
+
+
+def test_a_folder_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(BadFile, match="there is no such file or folder"):
+        read_sights(tmp_path / "nowhere")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(at=st.integers(0, 10**6), byte=st.integers(0, 255))
+def test_no_damaged_byte_gives_anything_but_a_refusal(folder, at, byte):
+    data = bytearray((folder / "house.json").read_bytes())
+    data[at % len(data)] = byte
+    broken = folder.parent / "broken"
+    broken.mkdir(exist_ok=True)
+    (broken / "house.json").write_bytes(data)
+    with suppress(BadFile):
+        read_sights(broken)["house"]

@@ -1,0 +1,127 @@
+"""The catalogue: every piece is closed, of the colour and shape its words say, and of a sensible size."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.houses.test_shapes import leaks, volume
+
+from itinera.hearth.furniture import appliances, bathroom_fixtures, decor, leisure, seating, storage, tables
+from itinera.hearth.furniture.model import Kind, Model, model
+from itinera.hearth.palette import COLOURS, shade
+from itinera.seeding import generator
+from itinera.worlds.labels import MAP_CLASSES, MPCAT40
+
+MODULES = (seating, tables, storage, appliances, bathroom_fixtures, decor, leisure)
+MEASURED = (
+    appliances.counter(1.2),
+    appliances.counter(1.0, basin=True),
+    appliances.wall_cabinet(1.0),
+    appliances.island(2.2, 1.0),
+    appliances.bar_counter(2.0),
+    decor.rug(2.0, 1.4),
+    decor.round_rug(1.4),
+    decor.ceiling_lamp(0.5),
+    decor.ceiling_lamp(0.1),
+    decor.curtain(1.2, 1.4),
+    decor.column(2.6),
+    tables.dining_table(2.2, 1.0),
+    tables.dining_table(1.1, 1.1),
+    tables.round_dining_table(1.0),
+)
+KINDS = (
+    *(kind for module in MODULES for kind in vars(module).values() if isinstance(kind, Kind)),
+    *tables.COFFEE_TABLES,
+    *MEASURED,
+)
+
+
+def models(kind: Kind) -> list[Model]:
+    """One in each colour, and then some: measures are drawn anew for each."""
+    rng = generator(1, "catalogue", kind.name)
+    return [model(kind, colour, rng) for colour in kind.colours * 2]
+
+
+every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+
+
+@every_kind
+def test_every_piece_is_closed_and_wound_outward(kind):
+    for built in models(kind)[:6]:
+        for corners, _ in built.pieces:
+            assert not leaks(corners)
+            assert volume(corners) > 0
+
+
+@every_kind
+def test_a_model_stands_on_its_origin_and_says_its_size(kind):
+    for built in models(kind):
+        corners = np.concatenate([piece.reshape(-1, 3) for piece, _ in built.pieces])
+        half = np.array(built.size) / 2
+        np.testing.assert_allclose(corners.min(axis=0), (-half[0], -half[1], 0), atol=1e-4)
+        np.testing.assert_allclose(corners.max(axis=0), (half[0], half[1], built.size[2]), atol=1e-4)
+        assert built.top <= built.size[2] + 1e-9
+
+
+@every_kind
+def test_a_colour_word_is_true_of_what_one_sees(kind):
+    for built in models(kind):
+        if built.colour:
+            words = {nearest_word(colour) for _, colour in built.pieces}
+            assert built.colour in words, f"a {built.colour} {kind.name} shows {sorted(words)}"
+
+
+def nearest_word(colour: tuple[int, int, int]) -> str:
+    return min(COLOURS, key=lambda word: sum((a - b) ** 2 for a, b in zip(COLOURS[word], colour, strict=True)))
+
+
+def test_colours_are_told_apart_even_when_shaded():
+    for word, colour in COLOURS.items():
+        assert nearest_word(shade(colour, 0.95)) == nearest_word(shade(colour, 1.05)) == word
+    for one, a in COLOURS.items():
+        for other, b in COLOURS.items():
+            assert one == other or sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 48, (one, other)
+
+
+SHAPES = {
+    "round": lambda width, depth, height: abs(width - depth) < 0.12 or min(width, depth) < 0.08,
+    "square": lambda width, depth, height: width == depth,
+    "long": lambda width, depth, height: max(width, depth) >= 1.6 * min(width, depth),
+    "tall": lambda width, depth, height: height >= 0.9,
+    "low": lambda width, depth, height: height <= 1.15,
+    "single": lambda width, depth, height: width < 1.2,
+    "double": lambda width, depth, height: width > 1.4,
+    "large": lambda width, depth, height: max(width, depth, height) > 0.4,
+    "small": lambda width, depth, height: max(width, depth) < 1.9,
+    "corner": lambda width, depth, height: depth > 1.5,
+}
+
+
+@every_kind
+def test_a_shape_word_is_true_of_the_measures(kind):
+    for built in models(kind):
+        assert built.shape == "" or SHAPES[built.shape](*built.size), (built.name, built.shape, built.size)
+
+
+@every_kind
+def test_nothing_is_of_a_silly_size(kind):
+    for built in models(kind):
+        limit = 4.3 if kind.name == "car" else 3.2
+        assert 0.1 < max(built.size) < limit
+        assert built.size[2] <= 2.65
+        assert sum(len(corners) for corners, _ in built.pieces) <= 800
+
+
+def test_the_catalogue_is_large_and_speaks_matterports_language():
+    assert len({kind.name for kind in KINDS}) >= 45
+    categories = {kind.category for kind in KINDS}
+    assert categories <= set(MPCAT40)
+    assert set(MAP_CLASSES) - {"void"} <= categories
+    assert {colour for kind in KINDS for colour in kind.colours} <= {"", *COLOURS}
+
+
+def test_the_same_generator_builds_the_same_piece():
+    one, other = (model(seating.SOFA, "red", generator(3, "sofa")) for _ in range(2))
+    assert one.size == other.size
+    for (a, _), (b, _) in zip(one.pieces, other.pieces, strict=True):
+        np.testing.assert_array_equal(a, b)

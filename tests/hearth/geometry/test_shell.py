@@ -1,0 +1,194 @@
+"""The shell as one stands in it: closed, facing inwards, with stairs to climb and no faces that fight."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from hearth.coplanar import fighting_faces
+from itinera.hearth.geometry.polygons import triangulate
+from itinera.hearth.geometry.shell import raise_shell
+from itinera.hearth.geometry.solids import Solids
+from itinera.hearth.item import Item
+from itinera.hearth.layout.plan import OUTSIDE, Plan, PlannedRoom
+from itinera.seeding import generator
+from itinera.worlds import Array
+from itinera.worlds.labels import MPCAT40
+from itinera.worlds.mesh import Mesh
+from itinera.worlds.surface import Surface
+
+Shell = tuple[tuple[Item, ...], Mesh]
+
+
+@pytest.fixture(
+    scope="module", params=[range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)], ids=["20", "200"]
+)
+def shells(
+    request: pytest.FixtureRequest, plan_of: Callable[[int], Plan], shell_of: Callable[[int], Shell]
+) -> list[tuple[Plan, tuple[Item, ...], Mesh]]:
+    return [(plan_of(index), *shell_of(index)) for index in request.param]
+
+
+Shells = list[tuple[Plan, tuple[Item, ...], Mesh]]
+
+
+def first_hits(mesh: Mesh, origins: Array, directions: Array) -> tuple[Array, Array]:
+    """The distance to the first face along each ray (inf if none) and its number, by trying every face."""
+    a, b, c = np.moveaxis(mesh.corners.astype(np.float64), 1, 0)
+    e1, e2 = b - a, c - a
+    distances, faces = np.full(len(origins), np.inf), np.full(len(origins), -1)
+    for k, (origin, direction) in enumerate(zip(origins, directions, strict=True)):
+        p = np.cross(direction, e2)
+        det = (e1 * p).sum(axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = origin - a
+            u = (t * p).sum(axis=1) / det
+            q = np.cross(t, e1)
+            v = (q @ direction) / det
+            far = (e2 * q).sum(axis=1) / det
+            hit = (np.abs(det) > 1e-12) & (u >= -1e-9) & (v >= -1e-9) & (u + v <= 1 + 1e-9) & (far > 1e-6)
+        if hit.any():
+            far = np.where(hit, far, np.inf)
+            distances[k], faces[k] = far.min(), int(far.argmin())
+    return distances, faces
+
+
+def places_in(room: PlannedRoom, rng: np.random.Generator, count: int) -> Array:
+    """Points at eye height, spread over a room's floor but not behind an open door."""
+    triangles = triangulate(room.outline)
+    chosen = triangles[rng.integers(len(triangles), size=20 * count)]
+    flat = (chosen * rng.dirichlet((1, 1, 1), size=len(chosen))[:, :, None]).sum(axis=1)
+    ahead = np.roll(room.outline, -1, axis=0) - room.outline
+    lengths = np.hypot(*ahead.T)
+    off = ((flat[:, None] - room.outline) * np.column_stack([-ahead[:, 1], ahead[:, 0]])).sum(axis=2) / lengths
+    flat = flat[np.abs(off).min(axis=1) > 0.2][:count]
+    return np.column_stack([flat, np.full(len(flat), room.floor + 1.5)])
+
+
+def test_rays_from_inside_any_room_meet_the_front_of_a_face(shells: Shells) -> None:
+    rng = np.random.default_rng(5)
+    for plan, _, mesh in shells:
+        inside = [
+            room for room in plan.rooms if room.kind != "s"
+        ]  # in a stairwell, half of them start inside the flight
+        origins = np.concatenate([places_in(room, rng, 3) for room in inside])
+        directions = rng.normal(size=origins.shape)
+        distances, faces = first_hits(mesh, origins, directions)
+        assert np.isfinite(distances).all(), "one sees out of the house"
+        corners = mesh.corners[faces].astype(np.float64)
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        assert ((normals * directions).sum(axis=1) < 0).all(), "one sees the back of a face"
+
+
+def test_no_faces_of_different_labels_fight(shells: Shells) -> None:
+    for _, _, mesh in shells:
+        assert fighting_faces(mesh) == []
+
+
+def test_faces_that_fight_are_found() -> None:
+    tilt = np.array([[0.6, 0.0, -0.8], [0.0, 1.0, 0.0], [0.8, 0.0, 0.6]])
+    lower = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0)]) @ tilt
+    upper = lower[[0, 2, 1]] + 0.0005 * tilt[2]
+    apart = lower + 0.002 * tilt[2]
+    beside = lower + np.array([1.1, 0, 0]) @ tilt
+
+    def pairs(other: Array, instance: int) -> list[tuple[int, int]]:
+        faces, classes = [[0, 1, 2], [3, 4, 5]], [1, 1]
+        mesh = Mesh(np.concatenate([lower, other]), faces, classes, [0, instance], np.zeros((2, 3)))
+        return fighting_faces(mesh)
+
+    assert pairs(upper, 1) == [(0, 1)]
+    assert pairs(upper, 0) == []
+    assert pairs(apart, 1) == []
+    assert pairs(beside, 1) == []
+
+
+def test_a_shell_is_light(shells: Shells) -> None:
+    for _, _, mesh in shells:
+        assert 1000 < len(mesh.faces) < 8000
+
+
+def test_floors_look_up_and_ceilings_down(shells: Shells) -> None:
+    for _, _, mesh in shells:
+        corners = mesh.corners.astype(np.float64)
+        up = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
+        assert (up[mesh.classes == MPCAT40.index("floor")] > 0).all()
+        assert (up[mesh.classes == MPCAT40.index("ceiling")] < 0).all()
+
+
+def test_items_count_from_one_and_own_faces_within_their_reach(shells: Shells) -> None:
+    for plan, items, mesh in shells:
+        assert [item.index for item in items] == list(range(1, len(items) + 1))
+        assert set(np.unique(mesh.instances)) == set(range(len(items) + 1))
+        for item in items:
+            faces = mesh.instances == item.index
+            assert set(mesh.classes[faces]) == {MPCAT40.index(item.category)}
+            off = np.abs(mesh.corners[faces] - item.centre).max(axis=(0, 1))
+            assert (off[:2] < max(item.size[:2]) + 1.3).all()
+            assert 0 <= item.room < len(plan.rooms)
+
+
+def test_every_door_window_and_flight_becomes_an_item(shells: Shells) -> None:
+    for plan, items, _ in shells:
+        names = [item.name for item in items]
+        assert names.count("door") == sum(not passage.wide for passage in plan.passages)
+        assert names.count("window") == len(plan.windows)
+        assert names.count("stairs") == names.count("railing") == len(plan.flights)
+        assert all(item.colour for item in items if item.name == "door")
+
+
+def test_one_walks_straight_through_every_passage_but_the_front_door(shells: Shells) -> None:
+    for plan, _, mesh in shells:
+        for passage in plan.passages:
+            along = np.array([-passage.normal[1], passage.normal[0]])
+            sides = np.linspace(-0.5, 0.5, 3)[:, None] * along * (passage.width - 0.04)
+            flat = passage.centre + sides - passage.normal * (passage.depth / 2 + 0.25)
+            origins = np.concatenate([np.column_stack([flat, np.full(3, passage.floor + z)]) for z in (0.1, 2.0)])
+            distances, _ = first_hits(mesh, origins, np.tile([*passage.normal, 0.0], (6, 1)))
+            if OUTSIDE in passage.rooms:
+                assert (distances < 0.5).all()
+            else:
+                assert (distances > passage.depth + 0.4).all()
+
+
+def test_a_robot_reaches_every_room_from_the_entry_and_both_storeys(shells: Shells) -> None:
+    for plan, _, mesh in shells[:: 1 + len(shells) // 10]:
+        surface = Surface.from_mesh(mesh, radius=0.2, height=1.5)
+        middles = []
+        for room in plan.rooms:
+            centre = triangulate(room.outline).mean(axis=1)[0]
+            flight = next((f for f in plan.flights if room.index in f.rooms), None)
+            if flight is not None:  # in a stairwell, the lane beside the flight
+                x0, y0, x1, y1 = flight.stairwell
+                box = room.outline.min(axis=0) + room.outline.max(axis=0)
+                centre = box - np.array([x0 + x1, y0 + y1]) / 2
+            middles.append([*centre, room.floor])
+        entry = next(room.index for room in plan.rooms if room.kind == "e")
+        places, off = surface.snap(np.array(middles), reach=1.0)
+        assert (off < 1.0).all()
+        assert np.isfinite(surface.between(places[[entry]], places)).all()
+
+
+def test_there_is_headroom_all_along_the_stairs(shells: Shells) -> None:
+    for plan, _, mesh in shells:
+        for flight in plan.flights:
+            shares = (np.arange(flight.steps - 1) + 0.5) / (flight.steps - 1)
+            treads = flight.foot + shares[:, None] * (flight.head - flight.foot)
+            rise = (flight.head[2] - flight.foot[2]) / flight.steps
+            treads[:, 2] = flight.foot[2] + rise * np.arange(1, flight.steps) + 0.01
+            down, _ = first_hits(mesh, treads, np.tile([0.0, 0.0, -1.0], (len(treads), 1)))
+            assert down == pytest.approx(0.01, abs=1e-4)
+            headroom, _ = first_hits(mesh, treads, np.tile([0.0, 0.0, 1.0], (len(treads), 1)))
+            assert headroom.min() >= 2.0
+
+
+def test_the_same_generator_raises_the_same_bytes(
+    plan_of: Callable[[int], Plan], shell_of: Callable[[int], Shell]
+) -> None:
+    solids = Solids()
+    raise_shell(plan_of(0), generator(1, "house", "0", "shell"), solids)
+    first, second = solids.mesh(), shell_of(0)[1]
+    for name in ("vertices", "faces", "classes", "instances", "colours"):
+        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()

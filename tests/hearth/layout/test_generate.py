@@ -1,0 +1,353 @@
+"""Whole plans: twenty houses in every run, two hundred in the slow one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from itinera.hearth.geometry.polygons import area
+from itinera.hearth.layout.generate import lay_out
+from itinera.hearth.layout.plan import OUTSIDE, Plan, PlannedRoom
+from itinera.seeding import generator
+from itinera.worlds import Array
+from itinera.worlds.labels import ROOM_NAMES
+
+SIZES = {  # least and most square metres between the walls
+    "b": (11, 32),
+    "a": (4, 13.5),
+    "t": (2.2, 5.5),
+    "c": (2.3, 9.5),
+    "k": (13, 33),
+    "d": (13, 33),
+    "l": (25, 66),
+    "e": (7, 22),
+    "f": (20, 50),
+    "o": (9, 26),
+    "g": (25, 48),
+}
+
+
+@pytest.fixture(
+    scope="module", params=[range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)], ids=["20", "200"]
+)
+def plans(request: pytest.FixtureRequest, plan_of: Callable[[int], Plan]) -> list[Plan]:
+    return [plan_of(index) for index in request.param]
+
+
+def rooms_of(plans: list[Plan]) -> Iterator[tuple[Plan, PlannedRoom]]:
+    return ((plan, room) for plan in plans for room in plan.rooms)
+
+
+def walls_of(outline: Array) -> list[tuple[Array, Array]]:
+    return list(zip(outline, np.roll(outline, -1, axis=0), strict=True))
+
+
+def graph_of(plan: Plan) -> nx.Graph:
+    graph = nx.Graph()
+    graph.add_nodes_from(room.index for room in plan.rooms)
+    graph.add_edges_from(passage.rooms for passage in plan.passages if OUTSIDE not in passage.rooms)
+    graph.add_edges_from(flight.rooms for flight in plan.flights)
+    return graph
+
+
+def contains(outline: Array, points: Array) -> Array:
+    """Whether each point (n, 2) is inside, by counting the walls to its right."""
+    inside = np.zeros(len(points), dtype=bool)
+    for a, b in walls_of(outline):
+        crosses = (a[1] > points[:, 1]) != (b[1] > points[:, 1])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            x = a[0] + (points[:, 1] - a[1]) * (b[0] - a[0]) / (b[1] - a[1])
+        inside ^= crosses & (points[:, 0] < x)
+    return inside
+
+
+def grid_in(outline: Array, step: float = 0.25) -> Array:
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    xs, ys = (np.arange(low[k] + step / 3, high[k], step) for k in (0, 1))
+    points = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
+    return points[contains(outline, points)]
+
+
+def test_the_same_generator_draws_the_same_plan() -> None:
+    first, second = (lay_out(generator(1, "house", "3", "plan")) for _ in range(2))
+    assert len(first.rooms) == len(second.rooms)
+    for a, b in zip(first.rooms, second.rooms, strict=True):
+        assert a.kind == b.kind
+        assert a.outline.tobytes() == b.outline.tobytes()
+    for p, q in zip(first.passages, second.passages, strict=True):
+        assert (p.rooms, p.width, p.centre.tobytes()) == (q.rooms, q.width, q.centre.tobytes())
+
+
+def test_houses_differ(plans: list[Plan]) -> None:
+    assert len({b"".join(room.outline.tobytes() for room in plan.rooms) for plan in plans}) == len(plans)
+
+
+def test_indices_are_places(plans: list[Plan]) -> None:
+    for plan in plans:
+        assert [room.index for room in plan.rooms] == list(range(len(plan.rooms)))
+        assert [passage.index for passage in plan.passages] == list(range(len(plan.passages)))
+
+
+def test_kinds_are_matterports(plans: list[Plan]) -> None:
+    assert {room.kind for _, room in rooms_of(plans)} <= set(ROOM_NAMES)
+
+
+def test_outlines_are_simple_and_counter_clockwise(plans: list[Plan]) -> None:
+    for plan, room in rooms_of(plans):
+        assert area(room.outline) > 0
+        pieces = walls_of(room.outline)
+        for i, j in combinations(range(len(pieces)), 2):
+            if j - i > 1 and (i, j) != (0, len(pieces) - 1):
+                assert not cross(*pieces[i], *pieces[j]), (plan.rooms.index(room), i, j)
+
+
+def cross(a: Array, b: Array, c: Array, d: Array) -> bool:
+    """Whether two segments touch."""
+
+    def side(p: Array, q: Array, r: Array) -> float:
+        return float((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]))
+
+    boxes_meet = (np.minimum(a, b) <= np.maximum(c, d)).all() and (np.minimum(c, d) <= np.maximum(a, b)).all()
+    return bool(boxes_meet) and side(a, b, c) * side(a, b, d) <= 0 and side(c, d, a) * side(c, d, b) <= 0
+
+
+def test_outlines_lie_on_centimetres_and_have_no_tiny_walls(plans: list[Plan]) -> None:
+    for _, room in rooms_of(plans):
+        assert np.abs(room.outline * 100 - np.round(room.outline * 100)).max() < 1e-9
+        assert min(np.hypot(*(b - a)) for a, b in walls_of(room.outline)) >= 0.4
+
+
+def test_rooms_of_a_storey_do_not_overlap(plans: list[Plan]) -> None:
+    for plan in plans:
+        for a, b in combinations(plan.rooms, 2):
+            apart = (a.outline.max(axis=0) < b.outline.min(axis=0)) | (b.outline.max(axis=0) < a.outline.min(axis=0))
+            if a.storey == b.storey and not apart.any():
+                assert not contains(b.outline, grid_in(a.outline)).any()
+                assert not contains(a.outline, grid_in(b.outline)).any()
+
+
+def test_rooms_have_the_size_of_their_kind(plans: list[Plan]) -> None:
+    for _, room in rooms_of(plans):
+        low, high = SIZES.get(room.kind, (0, 200))
+        assert low <= area(room.outline) <= high, room.kind
+
+
+def test_proportions_are_not_silly(plans: list[Plan]) -> None:
+    for _, room in rooms_of(plans):
+        sides = np.sort(room.outline.max(axis=0) - room.outline.min(axis=0))
+        assert room.kind in "hs" or sides[1] <= 2.25 * sides[0], (room.kind, sides)
+
+
+def test_halls_are_wide_enough(plans: list[Plan]) -> None:
+    for _, room in rooms_of(plans):
+        if room.kind == "h":
+            for a, b in combinations(walls_of(room.outline), 2):
+                assert facing_distance(*a, *b) >= 1.2
+
+
+def facing_distance(a: Array, b: Array, c: Array, d: Array) -> float:
+    """How far two walls of a room that look at each other are apart; inf if they do not."""
+    u, v = (b - a) / np.hypot(*(b - a)), (d - c) / np.hypot(*(d - c))
+    if u @ v > -0.999:
+        return np.inf
+    s = sorted((float((c - a) @ u), float((d - a) @ u)))
+    inwards = float((c - a) @ np.array([-u[1], u[0]]))
+    return inwards if inwards > 0 and s[0] < np.hypot(*(b - a)) - 1e-6 and s[1] > 1e-6 else np.inf
+
+
+def test_houses_have_six_to_twenty_rooms_and_not_all_the_same(plans: list[Plan]) -> None:
+    counts = [len(plan.rooms) for plan in plans]
+    assert min(counts) >= 6
+    assert max(counts) <= 20
+    assert 13 <= np.mean(counts) <= 17
+    assert np.std(counts) > 1.5
+
+
+def test_floor_area_is_that_of_large_houses(plans: list[Plan]) -> None:
+    areas = [sum(area(room.outline) for room in plan.rooms) for plan in plans]
+    assert min(areas) > 140
+    assert max(areas) < 700
+    assert 300 <= np.mean(areas) <= 450
+
+
+def test_about_a_third_have_stairs(plans: list[Plan]) -> None:
+    assert 0.2 <= np.mean([plan.storeys == 2 for plan in plans]) <= 0.5
+    for plan in plans:
+        assert len(plan.flights) == plan.storeys - 1
+
+
+def test_every_house_has_what_one_needs(plans: list[Plan]) -> None:
+    for plan in plans:
+        kinds = Counter(room.kind for room in plan.rooms)
+        assert kinds["k"] == kinds["e"] == kinds["l"] == 1
+        assert kinds["b"] >= 1
+        assert 1 <= kinds["a"] <= kinds["b"] + 1
+        assert kinds["h"] == plan.storeys
+
+
+def test_no_room_is_reached_only_through_a_bath_a_closet_or_a_bedroom(plans: list[Plan]) -> None:
+    for plan in plans:
+        graph = graph_of(plan)
+        assert nx.is_connected(graph)
+        for room in plan.rooms:
+            others = [
+                r.index for r in plan.rooms if r.index != room.index and not (room.kind == "b" and r.kind in "acS")
+            ]
+            if room.kind in "abct":
+                assert nx.is_connected(graph.subgraph(others)), (room.kind, room.index)
+
+
+def test_closets_and_baths_have_likely_neighbours(plans: list[Plan]) -> None:
+    likely = {"c": "bh", "a": "bhe", "t": "he", "s": "h", "e": "hldfnokiv"}
+    for plan in plans:
+        graph = graph_of(plan)
+        stairs = {frozenset(flight.rooms) for flight in plan.flights}
+        for room in plan.rooms:
+            for other in graph[room.index]:
+                if room.kind in likely and frozenset((room.index, other)) not in stairs:
+                    assert plan.rooms[other].kind in likely[room.kind] or room.kind in likely.get(
+                        plan.rooms[other].kind, ""
+                    )
+
+
+def test_kitchens_are_mostly_next_to_where_one_eats(plans: list[Plan]) -> None:
+    with_dining = [plan for plan in plans if any(room.kind == "d" for room in plan.rooms)]
+    next_door = 0
+    for plan in with_dining:
+        kitchen = next(room.index for room in plan.rooms if room.kind == "k")
+        within_two = nx.single_source_shortest_path_length(graph_of(plan), kitchen, cutoff=1)
+        next_door += any(plan.rooms[k].kind == "d" for k in within_two)
+    assert next_door >= 0.7 * len(with_dining)
+
+
+def test_there_is_more_than_one_way(plans: list[Plan]) -> None:
+    loops = [graph_of(plan).number_of_edges() - len(plan.rooms) + 1 for plan in plans]
+    assert np.mean([n >= 1 for n in loops]) >= 0.9
+    assert np.mean([n >= 2 for n in loops]) >= 0.4
+
+
+def test_many_rooms_are_not_rectangles(plans: list[Plan]) -> None:
+    corners = np.array([len(room.outline) for _, room in rooms_of(plans)])
+    assert np.mean(corners != 4) > 0.25
+    slanted = [any((np.abs(b - a) > 0.05).all() for a, b in walls_of(room.outline)) for _, room in rooms_of(plans)]
+    assert 0.02 < np.mean(slanted) < 0.3
+
+
+def test_passages_pierce_the_walls_of_both_rooms_away_from_corners(plans: list[Plan]) -> None:
+    for plan in plans:
+        for passage in plan.passages:
+            for which, room in enumerate(passage.rooms):
+                if room != OUTSIDE:
+                    middle = passage.centre + passage.normal * passage.depth * (which - 0.5)
+                    assert margin(plan.rooms[room].outline, middle, passage.normal, passage.width) >= 0.15 - 1e-6
+
+
+def margin(outline: Array, middle: Array, normal: Array, width: float) -> float:
+    """How far a hole of a wall is from that wall's nearer end; -inf if it is in no wall."""
+    for a, b in walls_of(outline):
+        length = np.hypot(*(b - a))
+        u = (b - a) / length
+        off, s = abs(float((middle - a) @ np.array([-u[1], u[0]]))), float((middle - a) @ u)
+        if off < 1e-4 and abs(float(u @ normal)) < 1e-4 and 0 < s < length:
+            return float(min(s, length - s) - width / 2)
+    return -np.inf
+
+
+def test_widths_and_heights_let_a_robot_through(plans: list[Plan]) -> None:
+    for plan in plans:
+        for passage in plan.passages:
+            assert 0.8 <= passage.width <= 3.0
+            assert passage.height == (2.3 if passage.wide else 2.1)
+            assert passage.height < plan.rooms[passage.rooms[0]].height
+        assert any(passage.wide for passage in plan.passages)
+
+
+def test_holes_of_a_wall_do_not_overlap(plans: list[Plan]) -> None:
+    for plan, room in rooms_of(plans):
+        holes = [
+            (p.centre + p.normal * p.depth * (w - 0.5), p.normal, p.width)
+            for p in plan.passages
+            for w in (0, 1)
+            if p.rooms[w] == room.index
+        ] + [(w.centre, w.normal, w.width) for w in plan.windows if w.room == room.index]
+        for (m, n, w), (m2, n2, w2) in combinations(holes, 2):
+            along = np.array([-n[1], n[0]])
+            if abs(float(n @ n2)) > 0.99 and abs(float((m2 - m) @ n)) < 0.01:
+                assert abs(float((m2 - m) @ along)) >= (w + w2) / 2 + 0.1
+
+
+def test_there_is_one_front_door_and_it_leads_out(plans: list[Plan]) -> None:
+    for plan in plans:
+        (front,) = [passage for passage in plan.passages if OUTSIDE in passage.rooms]
+        assert plan.rooms[front.rooms[0]].kind == "e"
+        assert front.rooms[1] == OUTSIDE
+        assert not front.wide
+        steps = front.centre + np.linspace(0.2, 1.0, 5)[:, None] * front.normal
+        assert not any(contains(room.outline, steps).any() for room in plan.rooms if room.storey == 0)
+
+
+def test_windows_look_outside_and_lie_in_a_wall(plans: list[Plan]) -> None:
+    for plan in plans:
+        for window in plan.windows:
+            room = plan.rooms[window.room]
+            assert margin(room.outline, window.centre, window.normal, window.width) >= 0.1
+            ahead = window.centre + np.linspace(0.1, 1.2, 6)[:, None] * window.normal
+            assert not any(contains(r.outline, ahead).any() for r in plan.rooms if r.storey == room.storey)
+            assert room.floor + 0.3 <= window.sill < window.top <= room.floor + room.height - 0.2
+            assert room.kind not in "cg"
+
+
+def test_most_living_rooms_and_bedrooms_have_windows(plans: list[Plan]) -> None:
+    lit = [
+        any(window.room == room.index for window in plan.windows) for plan, room in rooms_of(plans) if room.kind in "lb"
+    ]
+    assert np.mean(lit) > 0.95
+
+
+def test_open_leaves_stand_in_a_room_and_clear_of_every_passage(plans: list[Plan]) -> None:
+    leaves = 0
+    for plan in plans:
+        for passage in plan.passages:
+            if passage.leaf is None:
+                continue
+            leaves += 1
+            x0, y0, x1, y1 = passage.leaf
+            corners = np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
+            assert any(contains(plan.rooms[room].outline, corners).all() for room in passage.rooms)
+            for other in plan.passages:
+                if other.floor == passage.floor:
+                    along = np.array([-other.normal[1], other.normal[0]])
+                    s, d = (corners - other.centre) @ along, (corners - other.centre) @ other.normal
+                    before = (
+                        np.abs(d).min() < 0.5 and s.max() > -other.width / 2 + 1e-6 and s.min() < other.width / 2 - 1e-6
+                    )
+                    assert not before
+    doors = sum(not p.wide and OUTSIDE not in p.rooms for plan in plans for p in plan.passages)
+    assert leaves > 0.4 * doors
+
+
+def test_stairs_are_comfortable_and_leave_a_lane_beside_them(plans: list[Plan]) -> None:
+    for plan in plans:
+        for flight in plan.flights:
+            low, high = (plan.rooms[k] for k in flight.rooms)
+            assert (low.kind, high.kind) == ("s", "s")
+            assert np.array_equal(low.outline, high.outline)
+            run = float(np.hypot(*(flight.head - flight.foot)[:2]))
+            assert 0.16 <= (flight.head[2] - flight.foot[2]) / flight.steps <= 0.19
+            assert 0.255 <= run / (flight.steps - 1) <= 0.3
+            assert flight.width >= 1.0
+            assert (flight.foot[2], flight.head[2]) == (low.floor, high.floor)
+            x0, y0, x1, y1 = flight.stairwell
+            sizes = low.outline.max(axis=0) - low.outline.min(axis=0)
+            assert (np.sort(sizes - (x1 - x0, y1 - y0)) >= (1.1, 1.5)).all()
+
+
+def test_the_upper_floor_is_a_slab_above_the_lower_ceiling(plans: list[Plan]) -> None:
+    for _, room in rooms_of(plans):
+        assert 2.5 <= room.height <= 3.0
+        assert room.floor == pytest.approx(room.storey * (room.height + 0.3), abs=1e-9)

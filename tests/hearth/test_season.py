@@ -1,0 +1,83 @@
+"""Seasons: R2R's shape at every size, and secrets that stay secret."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+
+import pytest
+
+from itinera.errors import BadArgument
+from itinera.hearth.season import (
+    HOUSES,
+    IN_ALL,
+    PATHS,
+    indices_of,
+    paths_of,
+    public_season,
+    role_of,
+    secret_season,
+)
+
+
+def test_a_whole_season_has_the_shape_of_r2r():
+    assert Counter(map(role_of, range(IN_ALL))) == HOUSES
+    paths = Counter[str]()
+    houses = Counter[str]()
+    for index in range(IN_ALL):
+        paths.update(paths_of(index))
+        houses.update(paths_of(index).keys())
+    assert paths == PATHS
+    assert houses == {"train": 61, "val_seen": 56, "val_unseen": 11, "test": 18}
+
+
+@pytest.mark.parametrize("size", range(3, 90))
+def test_a_small_season_keeps_the_proportions(size):
+    count = Counter(map(role_of, range(size)))
+    for role, whole in HOUSES.items():
+        assert count[role] >= 1
+        assert abs(count[role] - size * whole / IN_ALL) < 2
+
+
+def test_houses_give_about_as_many_paths_as_r2rs_do():
+    for index in range(IN_ALL):
+        told = paths_of(index)
+        assert told[role_of(index)] in (71, 72, 76, 77, 78)
+        assert told.get("val_seen", 6) in (6, 7)
+
+
+def test_roles_repeat_after_a_whole_season():
+    assert all(paths_of(index) == paths_of(index + IN_ALL) for index in range(IN_ALL))
+
+
+def test_only_the_houses_of_a_split_are_asked_for():
+    assert {role_of(i) for i in indices_of(90, ("val_unseen",))} == {"val_unseen"}
+    assert len(indices_of(90, ("val_seen",))) == 56
+    assert indices_of(3) == (0, 1, 2)
+
+
+def test_a_secret_season_shows_a_commitment_and_nothing_that_leads_to_its_houses():
+    season = secret_season(b"correct horse battery staple\n")
+    assert season.commitment == hashlib.sha256(b"correct horse battery staple").hexdigest()
+    assert season.house_id(7) == f"hearth-{season.commitment[:8]}-007"
+    assert str(season.seed) not in season.house_id(7)
+    assert f"{season.seed:x}" not in season.commitment
+    assert secret_season(b"correct horse battery stable").seed != season.seed
+
+
+def test_a_secret_does_not_depend_on_the_last_line_break():
+    assert secret_season(b"correct horse battery staple") == secret_season(b"correct horse battery staple\r\n")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: public_season(-1), "Seasons count from 0, not -1"),
+        (lambda: secret_season(b"   short \n"), "secret of 5 bytes could be guessed"),
+        (lambda: indices_of(0), "at least 3 houses, .* not 0"),
+        (lambda: indices_of(2), "at least 3 houses"),
+    ],
+)
+def test_what_cannot_be_a_season_is_refused(call, said):
+    with pytest.raises(BadArgument, match=said):
+        call()

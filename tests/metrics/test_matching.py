@@ -1,0 +1,234 @@
+"""The gate: walks beside episodes, every fault of a file told once and together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from drawn import STREET, RowByRow, episode, predictions, split, world
+from itinera.errors import BadFile, GoalsWithheld
+from itinera.metrics.matching import Rules, pair, repeated_share, without_repeats
+from itinera.records import Ending, Phase, Predictions, Trajectory
+from itinera.tasks import Episode, Instruction, Split
+from itinera.worlds import Euclidean, Pose, Ragged, World
+from itinera.worlds.surface import Surface
+from worlds.rooms import ROBOT, room
+
+HOUSE = {"house": world(STREET)}
+OPEN = {"house": World("house", Euclidean())}
+ROW_BY_ROW = {"house": World("house", RowByRow(Euclidean()))}
+
+
+def paired(walks, references, *, worlds=HOUSE, **options):
+    (group,) = pair(predictions(walks), split(references), worlds, **options)
+    return group
+
+
+def told(walks, references, *, worlds=HOUSE, **options) -> str:
+    with pytest.raises(BadFile) as caught:
+        pair(predictions(walks), split(references), worlds, **options)
+    return str(caught.value)
+
+
+def line(*xs: float) -> np.ndarray:
+    return np.array([[x, 0.0, 0.0] for x in xs])
+
+
+@pytest.mark.parametrize(
+    ("walks", "problem", "remedy"),
+    [
+        ({"1": "ab", "9": "ab"}, 'walks.json: episode "9": is unknown.', "It is not in drawn"),
+        ({}, 'walks.json: episode "1": has no trajectory.', "--missing zero"),
+        ({"1": "bc"}, 'episode "1": starts at node b, but the task starts at node a.', "must include its start"),
+        ({"1": "acb"}, 'episode "1": goes from node a to node c, which no edge joins.', "Log every node passed"),
+        ({"1": "abz"}, 'episode "1": node z is not in world house.', "belong together"),
+        ({"1": ""}, 'episode "1": has no places.', "must include its start"),
+    ],
+    ids=["unknown id", "missing", "wrong start", "no edge", "node of another world", "empty"],
+)
+def test_faults_say_where_what_and_what_to_do(walks, problem, remedy):
+    message = told(walks, {"1": "ab"})
+    assert problem in message
+    assert remedy in message
+
+
+def test_an_episode_answered_twice_is_a_fault():
+    twice = Predictions.from_trajectories("walks.json", (Trajectory("1", "ab"), Trajectory("1", "abc")))
+    with pytest.raises(BadFile, match=r'episode "1": is answered twice\.\n  Keep one'):
+        pair(twice, split({"1": "ab"}), HOUSE)
+
+
+def test_every_fault_of_a_file_is_told_together():
+    message = told({"1": "b", "2": "ac", "9": "a"}, {"1": "ab", "2": "ab", "3": "ab"})
+    for problem in ('"9": is unknown', '"3": has no trajectory', '"1": starts at', '"2": goes from node a to node c'):
+        assert problem in message
+
+
+def test_the_first_jump_of_each_walk_is_told_in_the_order_of_episodes():
+    message = told({"1": "acf", "2": "abcea"}, {"1": "ab", "2": "ab"})
+    assert message.index('"1": goes from node a to node c') < message.index('"2": goes from node c to node e')
+    assert "to node f" not in message
+    assert "node e to node a" not in message
+
+
+@pytest.mark.parametrize("worlds", [OPEN, ROW_BY_ROW], ids=["batch", "row by row"])
+def test_positions_must_be_finite(worlds):
+    message = told({"1": line(0, np.nan), "2": line(0, 1)}, {"1": line(0, 1), "2": line(0, 1)}, worlds=worlds)
+    assert 'episode "1": positions must be finite triples of metres.' in message
+    assert '"2"' not in message
+
+
+@pytest.mark.parametrize("places", [np.zeros((2, 2)), np.zeros(3)], ids=["pairs", "flat"])
+def test_positions_must_be_triples(places):
+    message = told({"1": places, "2": line(0, 1)}, {"1": line(0, 1), "2": line(0, 1)}, worlds=OPEN)
+    assert message == 'walks.json: episode "1": positions must be triples of metres.\n  Log x, y and z of each place.'
+
+
+def test_nodes_and_positions_in_one_file_are_refused():
+    assert "some walks are on a graph and some on the ground" in told({"1": line(0), "2": "ab"}, {"1": "ab", "2": "ab"})
+
+
+@pytest.mark.parametrize(("walk", "worlds"), [("ab", OPEN), (line(0, 1), HOUSE)], ids=["nodes", "positions"])
+def test_nodes_in_the_open_and_positions_on_a_graph_are_faults_not_crashes(walk, worlds):
+    assert 'episode "1"' in told({"1": walk}, {"1": "ab" if worlds is HOUSE else line(0, 1)}, worlds=worlds)
+
+
+def test_in_the_open_a_walk_begins_within_half_a_metre_of_its_start():
+    assert len(paired({"1": line(0.4, 2)}, {"1": line(0, 2)}, worlds=OPEN).rows) == 1
+    message = told({"1": line(0.6, 2)}, {"1": line(0, 2)}, worlds=OPEN)
+    assert "starts at (0.60, 0.00, 0.00), but the task starts at (0.00, 0.00, 0.00)." in message
+
+
+def test_withheld_goals_stop_scoring_but_not_checking():
+    hidden = Split("test", (episode("1", "ab"), episode("2", "a", goals=())))
+    with pytest.raises(GoalsWithheld, match=r"test: goals withheld: 1 of 2 episodes") as caught:
+        pair(predictions({"1": "ab", "2": "ab"}), hidden, HOUSE)
+    assert "itinera check" in str(caught.value)
+    (group,) = pair(predictions({"1": "ab", "2": "abc"}), hidden, HOUSE, goals=False)
+    assert [group.walked[k].tolist() for k in range(2)] == [[0, 1], [0, 1, 2]]
+    with pytest.raises(BadFile, match="no edge joins"):
+        pair(predictions({"1": "ab", "2": "ac"}), hidden, HOUSE, goals=False)
+
+
+def test_a_world_not_given_is_named():
+    with pytest.raises(BadFile, match=r"drawn: world house is not among the worlds given\.\n  Check --worlds"):
+        pair(predictions({"1": "ab"}), split({"1": "ab"}), {})
+
+
+def test_tasks_that_leave_their_world_are_named():
+    with pytest.raises(BadFile, match=r"tasks: a start, reference or goal leaves world house: Not a node .*: z"):
+        pair(predictions({"1": "ab"}), split({"1": "abz"}), HOUSE)
+
+
+def test_a_task_that_starts_outside_its_world_is_named():
+    lost = Split("lost", (episode("1", "ab", start=Pose("z")),))
+    with pytest.raises(BadFile, match=r"tasks: a start, reference or goal leaves world house: .*: z"):
+        pair(predictions({"1": "ab"}), lost, HOUSE)
+
+
+def test_episodes_of_one_id_are_refused():
+    double = Split("double", (episode("1", "ab"), episode("1", "bc")))
+    with pytest.raises(BadFile, match="double: has episodes of the same id"):
+        pair(predictions({"1": "ab"}), double, HOUSE)
+
+
+def test_rules_let_jumps_and_starts_elsewhere_pass():
+    walk = {"1": "bd"}
+    assert "starts at" in told(walk, {"1": "ab"}, rules=Rules(jumps="measure"))
+    assert "no edge" in told(walk, {"1": "ab"}, rules=Rules(starts="measure"))
+    group = paired(walk, {"1": "ab"}, rules=Rules(jumps="measure", starts="measure"))
+    assert group.walked[0].tolist() == [1, 3]
+
+
+def test_repeats_are_kept_or_dropped():
+    assert paired({"1": "aabba"}, {"1": "ab"}).walked[0].tolist() == [0, 0, 1, 1, 0]
+    dropped = paired({"1": "aabba"}, {"1": "ab"}, rules=Rules(repeats="drop"))
+    assert dropped.walked[0].tolist() == [0, 1, 0]
+
+
+def test_in_the_open_only_equal_positions_are_repeats():
+    rows = Ragged.of([line(0, 0, 1), line(1, 1 + 1e-9)])
+    assert [without_repeats(rows)[k][:, 0].tolist() for k in range(2)] == [[0.0, 1.0], [1.0, 1 + 1e-9]]
+
+
+def test_a_missing_walk_stands_at_its_start_and_is_marked():
+    group = paired({"2": "bc"}, {"1": "ab", "2": "bc"}, missing="zero")
+    assert group.missing.tolist() == [True, False]
+    assert group.walked[0].tolist() == [0]
+    assert group.stopped.tolist() == [False, True]
+
+
+def test_missing_walks_stand_at_their_start_in_the_open_too():
+    group = paired({"2": line(0, 1)}, {"1": line(5, 6), "2": line(0, 1)}, missing="zero", worlds=OPEN)
+    assert group.walked[0].tolist() == [[5.0, 0.0, 0.0]]
+
+
+def test_a_world_where_nothing_was_walked_is_whole():
+    tasks = Split("two", (episode("1", "ab"), episode("2", "xy", world_id="other")))
+    worlds = {**HOUSE, "other": world("x-y", "other")}
+    groups = pair(predictions({"1": "ab"}), tasks, worlds, missing="zero")
+    assert [group.missing.tolist() for group in groups] == [[False], [True]]
+    assert np.isnan(groups[1].durations).tolist() == [True]
+    (group,) = pair(predictions({}), split({"1": "ab"}), HOUSE, missing="zero")
+    assert group.walked[0].tolist() == [0]
+    assert len(group.durations) == len(group.stopped) == 1
+
+
+def test_only_what_the_agent_decided_is_judged():
+    phases = (Phase.ACTING, Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_START)
+    walk = Trajectory("1", "abcd", times=np.array([10.0, 12.0, 15.0, 19.0]), phases=phases)
+    (group,) = pair(Predictions.from_trajectories("walks", (walk,)), split({"1": "abc"}), HOUSE)
+    assert group.walked[0].tolist() == [0, 1]
+    assert group.durations.tolist() == [2.0]
+
+
+def test_endings_and_durations_stand_beside_their_episode():
+    walks = (
+        Trajectory("2", "ab", ending=Ending.OUT_OF_STEPS, times=np.array([1.0, 4.5])),
+        Trajectory("1", "ab"),
+        Trajectory("3", "ab", ending=Ending.FAILED),
+    )
+    (group,) = pair(Predictions.from_trajectories("walks", walks), split(dict.fromkeys("123", "ab")), HOUSE)
+    assert group.stopped.tolist() == [True, False, False]
+    np.testing.assert_array_equal(group.durations, [np.nan, 3.5, np.nan])
+
+
+def test_groups_gather_the_episodes_of_each_world_and_remember_their_rows():
+    tasks = Split("two", (episode("1", "ab"), episode("2", "xy", world_id="other"), episode("3", "bc")))
+    worlds = {**HOUSE, "other": world("x-y", "other")}
+    groups = pair(predictions({"3": "bc", "2": "xy", "1": "ab"}), tasks, worlds)
+    assert [(group.world.id, group.rows.tolist()) for group in groups] == [("house", [0, 2]), ("other", [1])]
+    assert groups[0].walked[1].tolist() == [1, 2]
+
+
+def test_the_share_of_trajectories_with_repeats():
+    groups = pair(
+        predictions({"1": "aabb", "2": "aba", "3": "ab", "4": "aa"}), split(dict.fromkeys("1234", "ab")), HOUSE
+    )
+    assert repeated_share(groups) == 0.5
+    assert repeated_share(()) == 0.0
+
+
+def test_a_goal_without_a_reference_is_refused_by_name():
+    lonely = Split("drawn", (replace(episode("1", "abc"), reference=()),))
+    with pytest.raises(BadFile, match=r'episode "1": has a goal but no reference path\.'):
+        pair(predictions({"1": "abc"}), lonely, HOUSE)
+
+
+def test_who_does_not_compare_paths_asks_for_no_reference():
+    lonely = Split("drawn", (replace(episode("1", "abc"), reference=()),))
+    (group,) = pair(predictions({"1": "ab"}), lonely, HOUSE, reference=False)
+    assert (group.reference.counts.tolist(), group.goals.counts.tolist(), len(group.walked[0])) == ([0], [1], 2)
+
+
+def test_a_walk_off_the_surface_is_named():
+    world = World("house", Surface.from_mesh(room(4, 3), **ROBOT))
+    here, there = np.array([[1.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 0.0], [9.0, 1.0, 0.0]])
+    asked = Episode("1", "house", Pose(here[0]), here, here, Instruction(""))
+    walks = Predictions.from_trajectories("walks", [Trajectory("1", there)])
+    with pytest.raises(
+        BadFile, match=r'episode "1": leaves world house: Place 1, \(9.00, 1.00, 0.00\), is not walkable'
+    ):
+        pair(walks, Split("drawn", (asked,)), {"house": world})

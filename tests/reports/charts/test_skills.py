@@ -1,0 +1,67 @@
+"""Figures of skill studies are drawn for whatever was asked, twice alike, and told apart without colour."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import crossing
+from itinera.errors import BadArgument
+from itinera.reports.charts.skills import SMOOTHED, draw_all, draw_directions, draw_training, smoothed
+from itinera.skills.analysis import Analysis
+from itinera.skills.registry import SKILLS
+from itinera.skills.responses import answers_by_skill
+
+pytest.importorskip("matplotlib")
+
+QUICK = Analysis(resamples=50)
+
+
+def answered(skills):
+    study = crossing.trials(skills)
+    told = [crossing.leaning(trial, stop=0.2, l=0.5, f=0.3) for trial in study]
+    return answers_by_skill(study, told, SKILLS, crossing.WORLDS)
+
+
+def test_every_skill_that_was_asked_has_its_figure(tmp_path):
+    skills = ["stop", "direction-left", "direction-forward", "object", "room-1", "room-within-2"]
+    drawn = draw_all(tmp_path, {"my agent/2": answered(skills), "b": answered(["stop"])}, crossing.WORLDS, QUICK)
+    assert [path.name for path in drawn] == [
+        *(f"my_agent_2-{what}.svg" for what in ("stopping", "turning", "objects", "room-changes", "rooms-within")),
+        "b-stopping.svg",
+        "directions.svg",
+    ]
+    assert all(path.read_text().startswith("<?xml") for path in drawn)
+    assert "probability of stopping" in drawn[0].read_text()
+    assert "not told" in drawn[1].read_text()
+    assert "forward bias" in drawn[2].read_text()
+
+
+def test_the_same_answers_give_the_same_file(tmp_path):
+    one, other = (
+        draw_all(tmp_path / name, {"a": answered(["stop"])}, {}, QUICK)[0].read_bytes() for name in ("one", "other")
+    )
+    assert one == other
+
+
+def test_bars_are_told_apart_by_hatches(tmp_path):
+    (path,) = draw_all(tmp_path, {"a": answered(["stop"])}, {}, QUICK)
+    assert path.read_text().count("<pattern id=") == 2
+
+
+def test_training_paths_and_the_directions_are_drawn(tmp_path):
+    draw_training(np.array([0.0, 30.0, 90.0]), np.array([3, 4, 40]), tmp_path / "training.png")
+    draw_directions(tmp_path / "directions.png")
+    assert (tmp_path / "training.png").stat().st_size > 1000
+    with pytest.raises(BadArgument, match=r"ends in \.svg or \.png"):
+        draw_directions(tmp_path / "directions.pdf")
+
+
+def test_a_density_holds_as_much_as_lies_before_its_end():
+    step = SMOOTHED[1] - SMOOTHED[0]
+    rng = np.random.default_rng(0)
+    sample = rng.uniform(5, 15, 1000)
+    density = smoothed(sample)
+    assert density.sum() * step == pytest.approx(1.0, abs=1e-3)
+    assert density @ SMOOTHED * step == pytest.approx(sample.mean(), abs=0.05)
+    assert not smoothed(np.empty(0)).any()

@@ -1,0 +1,52 @@
+"""The page: one file, nothing asked of anybody, and words that cannot do harm."""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import pytest
+
+from itinera.errors import BadArgument
+from itinera.records import Predictions, Trajectory
+from itinera.reports.replay.data import Replay
+from itinera.reports.replay.page import page_of, write_page
+from itinera.tasks import Instruction
+from reports.replays_of import replay, split
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{data}} \u202e\u2028שלום 🤖" + "long" * 2500
+
+
+def data_in(page: str) -> Replay:
+    (found,) = re.findall(r'<script type="application/json" id="replay">(.*?)</script>', page, re.DOTALL)
+    return msgspec.json.decode(found, type=Replay)
+
+
+def test_a_page_holds_its_data_and_asks_for_nothing(tmp_path):
+    write_page(tmp_path / "replay.html", replay())
+    page = (tmp_path / "replay.html").read_text(encoding="utf-8")
+    assert data_in(page) == replay()
+    assert "{{" not in page
+    assert not re.search(r"""(?:src|href)\s*=\s*["'](?!data:)""", page)
+    assert "default-src 'none'" in page
+    assert [word for word in ("innerHTML", "eval(", "fetch(", "XMLHttpRequest", "import(") if word in page] == []
+
+
+def test_words_that_would_be_markup_stay_words():
+    asked = split(toured=False, instruction=Instruction(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
+    walks = {HOSTILE: Predictions.from_trajectories("a.jsonl", (Trajectory(HOSTILE, tuple("abcd")),))}
+    shown = msgspec.structs.replace(replay(asked, walks), title=HOSTILE)
+    page = page_of(shown)
+    assert data_in(page) == shown
+    assert page.count("<script") == 2
+    assert "<img" not in page.replace('<img id="picture"', "")
+    assert "&lt;/script&gt;" in re.findall(r"<title>(.*?)</title>", page, re.DOTALL)[0]
+
+
+def test_equal_replays_are_equal_files():
+    assert page_of(replay()) == page_of(replay())
+
+
+def test_only_a_page_is_written_as_one(tmp_path):
+    with pytest.raises(BadArgument, match=r"ends in \.html, not '\.pdf'"):
+        write_page(tmp_path / "replay.pdf", replay())
