@@ -19,7 +19,7 @@ class BuildWithCommit(build_py):
         # An editable install runs in its checkout, which is asked anew each time.
         if not self.editable_mode and (ROOT / ".git").exists():
             provenance = runpy.run_path(str(ROOT / "src" / "itinera" / "records" / "provenance.py"))
-            commit = provenance["checked_out"](ROOT)
+            commit = provenance["describe_checkout"](ROOT)
             Path(self.build_lib, "itinera", "COMMIT").write_text(f"{commit}\n", encoding="utf-8")
 
 

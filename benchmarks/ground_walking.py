@@ -1,6 +1,6 @@
-"""How fast does one walk on the ground? Steps a CPU second in a Hearth house, with and without a camera.
+"""Speed of the simulators on the ground: steps per CPU second in a Hearth house, with and without a camera.
 
-`make bench` runs this. Of a step with a camera, most should be the camera's own: the same views drawn without a body.
+`make bench` runs this. Most of a step with a camera should be rendering: the same views rendered without a simulator.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
-from itinera.builders.hearth import ground_world
-from itinera.rendering.rasterizer import Camera, Raster
+from itinera.hearth.ground import ground_world
+from itinera.rendering.camera import Camera
+from itinera.rendering.rasterizer import Rasterizer
 from itinera.seeding import generator
 from itinera.simulators.ground import GroundSimulator
 from itinera.simulators.sensors import CameraSensor
@@ -23,46 +24,46 @@ from itinera.worlds import Pose, World
 from itinera.worlds.surface import Surface
 from timing import cpu
 
-STEPS, DRAWN = 50_000, 2_000
+STEPS, RENDERED_STEPS = 50_000, 2_000
 SMALL = CameraSensor(Camera(64, 64, math.radians(90)), channels=("depth",))
 VLNCE = CameraSensor(Camera(224, 224, math.radians(90)), channels=("rgb", "depth"))
 
 
-def actions_of(body: Simulator, count: int) -> list[int]:
-    """Two of three lead forward where one walks; all alike where one drives."""
+def draw_actions(body: Simulator, count: int) -> list[int]:
+    """Random actions: two of three forward for discrete actions, uniform for unicycles."""
     rng = generator(0, "actions", str(body.actions))
     kinds = [1] * 6 + [2, 3, 2] if isinstance(body, GroundSimulator) else range(1, body.actions)
     return rng.choice(kinds, size=count).tolist()  # type: ignore[no-any-return]
 
 
 def steps(body: Simulator, world: World, start: Pose, count: int = STEPS) -> float:
-    """Steps a second, every observation made."""
-    actions = actions_of(body, count)
+    """Steps per CPU second; every observation is made."""
+    actions = draw_actions(body, count)
 
-    def stroll() -> None:
+    def take_steps() -> None:
         body.reset(world, start)
         for action in actions:
             body.step(action)
 
-    stroll()  # compiled
-    return count / cpu(stroll, 5)
+    take_steps()  # compiled
+    return count / cpu(take_steps, 5)
 
 
-def camera_share(eye: CameraSensor, world: World, start: Pose) -> tuple[float, float]:
-    """Steps a second with this eye, and which part of the time the same views take without a body."""
-    body = GroundSimulator.for_protocol(R2R_CE, eye=eye)
-    rate = steps(body, world, start, DRAWN)
+def camera_share(camera: CameraSensor, world: World, start: Pose) -> tuple[float, float]:
+    """Steps per CPU second with this camera, and the share of rendering the same views without a simulator."""
+    body = GroundSimulator.for_protocol(R2R_CE, camera=camera)
+    rate = steps(body, world, start, RENDERED_STEPS)
     blind = GroundSimulator.for_protocol(R2R_CE)
-    shown = [blind.reset(world, start), *map(blind.step, actions_of(blind, DRAWN))]
+    observations = [blind.reset(world, start), *map(blind.step, draw_actions(blind, RENDERED_STEPS))]
     assert world.mesh is not None
-    raster = Raster(world.mesh)
-    return rate, cpu(lambda: _draw(eye, raster, shown), 5) * rate / len(shown)
+    raster = Rasterizer(world.mesh)
+    return rate, cpu(lambda: _render(camera, raster, observations), 5) * rate / len(observations)
 
 
-def _draw(eye: CameraSensor, raster: Raster, shown: Sequence[Observation]) -> None:
-    for seen in shown:
-        x, y, z = seen.place
-        raster.look(eye.camera, (x, y, z + eye.height), seen.heading, channels=eye.channels)
+def _render(camera: CameraSensor, raster: Rasterizer, observations: Sequence[Observation]) -> None:
+    for observation in observations:
+        x, y, z = observation.place
+        raster.render(camera.camera, (x, y, z + camera.height), observation.heading, channels=camera.channels)
 
 
 def main() -> None:
@@ -78,14 +79,14 @@ def main() -> None:
         "unicycle, 6 actions": UnicycleSimulator(unicycle_6()),
         "unicycle, 15 actions": UnicycleSimulator(unicycle_15()),
     }
-    table = Table("what", "steps / CPU second", "of it the camera", "wanted", title="Walking on the ground")
+    table = Table("simulator", "steps / CPU second", "rendering", "target", title="Simulators on the ground")
     for what, body in bodies.items():
         table.add_row(what, f"{steps(body, world, start):,.0f}", "", "≥ 50,000/s")
-    for what, eye, wanted in (
-        ("r2r-ce, depth 64 × 64", SMALL, "camera ≥ 70 %"),
-        ("r2r-ce, colour and depth 224 × 224", VLNCE, ""),
+    for what, camera, wanted in (
+        ("r2r-ce, depth 64 × 64", SMALL, "rendering ≥ 70 %"),
+        ("r2r-ce, color and depth 224 × 224", VLNCE, ""),
     ):
-        rate, share = camera_share(eye, world, start)
+        rate, share = camera_share(camera, world, start)
         table.add_row(what, f"{rate:,.0f}", f"{share:.0%}", wanted)
     console = Console(width=110)
     console.print(table)

@@ -1,6 +1,6 @@
-"""What does a house cost? CPU seconds for the place, for what is known of it and for its tasks, and memory, by house.
+"""The cost of a Hearth house: CPU seconds for the house, its annotations and its tasks, and memory, by house.
 
-Kernels are compiled first, on a house that is not counted. Aims: the place in 2 s, all of it in 10 s and 300 MB.
+Kernels are compiled first, on a house that is not counted. Targets: the house in 2 s, all of it in 10 s and 300 MB.
 """
 
 from __future__ import annotations
@@ -12,26 +12,26 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from itinera.builders.hearth import build_home, build_place, tasks_of
+from itinera.builders.hearth import build_annotated_house, build_house_graph, build_tasks
 
 HOUSES = (0, 7, 14, 21, 28, 35, 42)
 PATHS = 77  # of a house of the train split
 
 
 def main() -> None:
-    tasks_of(build_home(1, 1), {"train": 2})
+    build_tasks(build_annotated_house(1, 1), {"train": 2})
     rows = []
     for house in HOUSES:
         marks = [time.process_time()]
-        place, graph = build_place(1, house)
+        built, graph = build_house_graph(1, house)
         marks.append(time.process_time())
-        home = build_home(1, house)
+        annotated = build_annotated_house(1, house)
         marks.append(time.process_time())
-        tasks_of(home, {"train": PATHS})
+        build_tasks(annotated, {"train": PATHS})
         marks.append(time.process_time())
         spent = np.diff(marks)
-        rows.append((house, len(place.mesh.faces), len(graph.nodes), spent[0], spent[1] - spent[0], spent[2]))
-    table = Table("house", "triangles", "viewpoints", "place, s", "known, s", f"{PATHS} paths, s", "all, s")
+        rows.append((house, len(built.mesh.faces), len(graph.nodes), spent[0], spent[1] - spent[0], spent[2]))
+    table = Table("house", "triangles", "viewpoints", "house, s", "annotations, s", f"{PATHS} paths, s", "all, s")
     for house, triangles, nodes, *spent in rows:
         table.add_row(f"{house}", f"{triangles:,}", f"{nodes}", *(f"{s:.2f}" for s in (*spent, sum(spent))))
     middle = np.median(np.array(rows)[:, 1:], axis=0)

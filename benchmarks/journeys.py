@@ -1,6 +1,6 @@
-"""Made-up houses and journeys of R4R's size and shape, so that benchmarks need no licensed data.
+"""Synthetic graphs and paths of R4R's size and shape, so that benchmarks need no licensed data.
 
-Eleven graphs of Matterport's density, 5,018 paths with nine instructions each, and one noisy walk for each instruction.
+Eleven graphs of Matterport's density, 5,018 paths with nine instructions each, and a noisy trajectory per instruction.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SCENES = 11
 
 @dataclass(frozen=True)
 class Journeys:
-    """Where the files of a benchmark lie, and what they hold."""
+    """The files of a benchmark."""
 
     worlds: Path
     tasks: Path
@@ -30,7 +30,7 @@ class Journeys:
 
 
 def make(folder: Path, *, paths: int = 5018, instructions: int = 9, seed: int = 0) -> Journeys:
-    """The files, made anew unless they are there."""
+    """The files; written unless they exist."""
     made = Journeys(folder / "connectivity", folder / "tasks.json", folder / "submission.json")
     if made.submission.exists():
         return made
@@ -62,7 +62,7 @@ def make(folder: Path, *, paths: int = 5018, instructions: int = 9, seed: int = 
 
 
 def _house(seed: int, index: int) -> NavGraph:
-    """A graph like Matterport's: nodes about 2 m apart, each joined to its four or so nearest."""
+    """A graph like Matterport's: nodes about 2 m apart, each joined to about four neighbors."""
     rng = generator(seed, "house", str(index))
     count = int(rng.integers(40, 250))
     side = np.sqrt(count) * 2.0
@@ -70,7 +70,7 @@ def _house(seed: int, index: int) -> NavGraph:
     gaps = np.linalg.norm(points[:, None] - points[None], axis=-1)
     edges = {tuple(sorted((i, int(j)))) for i in range(count) for j in np.argsort(gaps[i])[1:4]}
     reached = {0}
-    while len(reached) < count:  # join what the nearest neighbours left apart
+    while len(reached) < count:  # connect the remaining components
         rest = [i for i in range(count) if i not in reached]
         inside = sorted(reached)
         a, b = np.unravel_index(np.argmin(gaps[np.ix_(inside, rest)]), (len(inside), len(rest)))
@@ -85,7 +85,7 @@ def _house(seed: int, index: int) -> NavGraph:
 
 
 def _journey(graph: NavGraph, rng: np.random.Generator) -> list[str]:
-    """Two shortest paths of 4 to 7 nodes one after the other, as R4R joins them."""
+    """Two joined shortest paths of 4 to 7 nodes, as in R4R."""
     path = [graph.nodes[int(rng.integers(len(graph.nodes)))]]
     for _ in range(2):
         reach = graph.distances[graph.index[path[-1]]]
@@ -96,10 +96,10 @@ def _journey(graph: NavGraph, rng: np.random.Generator) -> list[str]:
 
 
 def _attempt(graph: NavGraph, path: list[str], rng: np.random.Generator) -> list[str]:
-    """The path, left at some step for a few random moves."""
+    """The path with a detour of a few random steps."""
     walk = path[: int(rng.integers(4, len(path) + 1))]
     for _ in range(int(rng.integers(0, 10))):
-        walk = [*walk, str(rng.choice(graph.neighbours(walk[-1])))]
+        walk = [*walk, str(rng.choice(graph.neighbors(walk[-1])))]
     return walk
 
 

@@ -1,186 +1,196 @@
-"""How fast does an agent learn? Its steps a CPU second in imitation on one core, and where the time goes.
+"""Training speed: agent steps per CPU second in imitation learning on one core, and where the time goes.
 
-`make bench` runs this: RCM's navigator of a million numbers, 128 walkers at once, in three houses of Hearth; in
-those of R2R too where ITINERA_DATA points to them. Aims: 3,000 steps a second, better 5,000, and at most 15 % of the
-time spent outside torch. Machines differ and are shared, so the speed of matrix products stands beside.
+`make bench` runs this: RCM with about a million parameters, batches of 128 episodes, in three Hearth houses; with
+ITINERA_DATA also on R2R. Targets: 3,000 agent steps per second, better 5,000; at most 15 % of the time outside torch.
+Machines differ and are shared, so the speed of matrix products is printed too.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's profiler tells of itself otherwise
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # silences torch's profiler
 
 import torch
 from rich.console import Console
 from rich.table import Table
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "recipes")]  # whose places are learned in
+from itinera.builders.hearth import build_annotated_house, build_tasks
+from itinera.policies.base import Policy
+from itinera.policies.checkpoint import ModelCard, build_model, make_card
+from itinera.policies.rcm import SMALL
+from itinera.policies.tokenizer import Tokenizer
+from itinera.simulators.view_features import annotated_views, frequent_names
+from itinera.training.data import MAX_OBJECT_NAMES, REACH, load_r2r
+from itinera.training.dataset import BatchSampler, EpisodeDataset
+from itinera.training.experts import shortest_path_expert
+from itinera.training.losses import imitation_loss
+from itinera.training.malloc import tune_malloc
+from itinera.training.rollout import collect_rollout, mixed_forcing, sample
+from itinera.training.vector_env import BatchedGraphEnv, build_env
+from timing import cpu
 
-import places  # noqa: E402
-from itinera.builders.hearth import build_home, tasks_of  # noqa: E402
-from itinera.policies.checkpoint import card_of, new_model  # noqa: E402
-from itinera.policies.rcm import SMALL  # noqa: E402
-from itinera.policies.tokenizer import Vocabulary  # noqa: E402
-from itinera.simulators.view_features import annotated_views, frequent_names  # noqa: E402
-from itinera.training.dataset import Lessons, Shuffle, lessons_of  # noqa: E402
-from itinera.training.experts import to_goal  # noqa: E402
-from itinera.training.losses import cloning  # noqa: E402
-from itinera.training.malloc import keep_memory  # noqa: E402
-from itinera.training.rollout import Mixed, roll_out  # noqa: E402
-from itinera.training.vector_env import Atlas, atlas_of  # noqa: E402
-from timing import cpu  # noqa: E402
-
-BATCH, MOVES = 128, 10
+BATCH_SIZE, MAX_STEPS = 128, 10
 HOUSES, PATHS = (0, 2, 3), 60
-WARM, STEPS, ROUNDS, PROFILED = 5, 10, 6, 5  # batches; of rounds through the same ones the fastest counts
-PARTS = ("text", "looking and moving", "policy, forward", "backward", "optimiser", "teacher, choices, the rest")
+WARMUP, STEPS, ROUNDS, PROFILED = 5, 10, 6, 5  # batches; the fastest of several rounds through the same ones counts
+PARTS = ("text encoder", "environment", "policy, forward", "backward", "optimizer", "expert, sampling, the rest")
 
 
 class Clock:
-    """CPU seconds by part; a part within another counts for itself alone."""
+    """CPU seconds by part; the time of a nested part is not counted in the outer one."""
 
     def __init__(self) -> None:
         self.spent = dict.fromkeys(PARTS, 0.0)
-        self._open: list[float] = []  # seconds that parts within took
+        self._nested: list[float] = []  # seconds of nested parts
 
     def timed(self, part: str, work: Callable[..., Any]) -> Callable[..., Any]:
-        def done(*given: Any, **more: Any) -> Any:
-            self._open.append(0.0)
-            begun = time.process_time()
+        def call(*args: Any, **options: Any) -> Any:
+            self._nested.append(0.0)
+            begin = time.process_time()
             try:
-                return work(*given, **more)
+                return work(*args, **options)
             finally:
-                took = time.process_time() - begun
-                self.spent[part] += took - self._open.pop()
-                if self._open:
-                    self._open[-1] += took
+                took = time.process_time() - begin
+                self.spent[part] += took - self._nested.pop()
+                if self._nested:
+                    self._nested[-1] += took
 
-        return done
-
-
-class TimedPolicy:
-    """A policy whose reading and weighing are timed."""
-
-    def __init__(self, policy: Any, clock: Clock) -> None:
-        self.read, self.step = clock.timed("text", policy.read), clock.timed("policy, forward", policy.step)
+        return call
 
 
-class TimedAtlas:
-    """An atlas whose looking and moving are timed."""
+class TimedPolicy(Policy[Any]):
+    """A policy whose calls are timed."""
 
-    def __init__(self, atlas: Atlas, clock: Clock) -> None:
-        self._atlas = atlas
-        self.look, self.move = (clock.timed("looking and moving", work) for work in (atlas.look, atlas.move))
+    def __init__(self, policy: Policy[Any], clock: Clock) -> None:
+        super().__init__()
+        self.policy = policy
+        self._encode = clock.timed("text encoder", policy.encode_instruction)
+        self._forward = clock.timed("policy, forward", policy.forward)
+
+    def encode_instruction(self, words: Any, lengths: Any) -> Any:
+        return self._encode(words, lengths)
+
+    def forward(self, state: Any, observation: Any) -> Any:
+        return self._forward(state, observation)
+
+
+class TimedEnv:
+    """An environment whose observations and steps are timed."""
+
+    def __init__(self, env: BatchedGraphEnv, clock: Clock) -> None:
+        self._env = env
+        self.observe, self.step = (clock.timed("environment", work) for work in (env.observe, env.step))
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._atlas, name)
+        return getattr(self._env, name)
 
 
-def hearth() -> tuple[Atlas, Lessons, Any]:
-    """A small season's training: three houses."""
-    homes = [build_home(1, index) for index in HOUSES]
+def load_small_hearth() -> tuple[BatchedGraphEnv, EpisodeDataset, ModelCard]:
+    """Three Hearth houses with training tasks."""
+    homes = [build_annotated_house(1, index) for index in HOUSES]
     worlds = {home.house.id: home.world for home in homes}
-    episodes = [episode for home in homes for episode in tasks_of(home, {"train": PATHS})["train"].on_graph]
-    views = annotated_views(worlds, frequent_names(worlds, places.OBJECTS), reach=places.REACH)
-    atlas = atlas_of(worlds, views)
-    vocabulary = Vocabulary.of(episode.instruction.text for episode in episodes)
-    lessons = lessons_of(episodes, atlas, vocabulary)
-    return atlas, lessons, card_of("rcm", SMALL, views.columns, vocabulary)
+    episodes = [e for home in homes for e in build_tasks(home, {"train": PATHS})["train"].graph_episodes]
+    views = annotated_views(worlds, frequent_names(worlds, MAX_OBJECT_NAMES), reach=REACH)
+    env = build_env(worlds, views)
+    tokenizer = Tokenizer.fit(episode.instruction.text for episode in episodes)
+    dataset = EpisodeDataset.from_episodes(episodes, env, tokenizer)
+    return env, dataset, make_card("rcm", SMALL, views.columns, tokenizer)
 
 
-def r2r(data: Path) -> tuple[Atlas, Lessons, Any]:
-    ground = places.real(data)
-    return ground.atlas, ground.lessons("train"), ground.card("rcm", SMALL)
+def load_full_r2r(folder: Path) -> tuple[BatchedGraphEnv, EpisodeDataset, ModelCard]:
+    data = load_r2r(folder)
+    return data.env, data.dataset("train"), data.card("rcm", SMALL)
 
 
-class Course:
-    """Training by imitation, a step at a time."""
+class Training:
+    """Imitation learning, a few steps at a time."""
 
-    def __init__(self, atlas: Atlas, lessons: Lessons, card: Any) -> None:
+    def __init__(self, env: BatchedGraphEnv, dataset: EpisodeDataset, card: ModelCard) -> None:
         torch.manual_seed(0)
-        self.policy = new_model(card).policy.train()
-        self.atlas, self.batches = atlas, Shuffle(lessons, BATCH, seed=0)
-        self.optimiser = torch.optim.AdamW(self.policy.parameters(), 1e-3, fused=True)
+        self.policy = build_model(card).policy.train()
+        self.env, self.batches = env, BatchSampler(dataset, BATCH_SIZE, seed=0)
+        self.optimizer = torch.optim.AdamW(self.policy.parameters(), 1e-3, fused=True)
         self.rng = torch.Generator().manual_seed(0)
 
     @property
-    def size(self) -> int:
+    def num_parameters(self) -> int:
         return sum(parameter.numel() for parameter in self.policy.parameters())
 
-    def steps(self, first: int, count: int, clock: Clock) -> int:
-        """So many steps of training; how many the agents made."""
-        policy: Any = TimedPolicy(self.policy, clock)
-        atlas: Any = TimedAtlas(self.atlas, clock)
-        learn = clock.timed("optimiser", self._learn)
-        acted = 0
+    def train(self, first: int, count: int, clock: Clock) -> int:
+        """Make some training steps; the number of actions of all agents."""
+        policy = TimedPolicy(self.policy, clock)
+        env: Any = TimedEnv(self.env, clock)
+        update = clock.timed("optimizer", self._update)
+        num_actions = 0
         for step in range(first, first + count):
             batch = self.batches[step]
-            led = torch.rand(batch.walkers, generator=self.rng) < 0.5
-            walked = roll_out(policy, atlas, batch, choose=Mixed(led, self.rng), teacher=to_goal, limit=MOVES)
-            loss = cloning(walked)
-            self.optimiser.zero_grad(set_to_none=True)
+            forced = torch.rand(batch.size, generator=self.rng) < 0.5
+            select_action = mixed_forcing(forced, sample(self.rng))
+            options = {"expert": shortest_path_expert, "max_steps": MAX_STEPS}
+            rollout = collect_rollout(policy, env, batch, select_action=select_action, **options)
+            loss = imitation_loss(rollout)
+            self.optimizer.zero_grad(set_to_none=True)
             clock.timed("backward", loss.backward)()
-            learn()
-            acted += walked.acted
-        return acted
+            update()
+            num_actions += rollout.num_actions
+        return num_actions
 
-    def _learn(self) -> None:
+    def _update(self) -> None:
         torch.nn.utils.clip_grad_norm_(self.policy.parameters(), 5.0)
-        self.optimiser.step()
+        self.optimizer.step()
 
 
-def outside_torch(course: Course) -> float:
-    """The share of the time that is not spent in torch's own operations, as its profiler tells."""
+def measure_overhead(training: Training) -> float:
+    """The share of the time spent outside torch's own operations, by its profiler."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], acc_events=True) as profile:
-        begun = time.perf_counter()
-        course.steps(0, PROFILED, Clock())
-        whole = time.perf_counter() - begun
+        begin = time.perf_counter()
+        training.train(0, PROFILED, Clock())
+        total = time.perf_counter() - begin
     inside = sum(event.self_cpu_time_total for event in profile.key_averages()) / 1e6
-    return 1 - inside / whole
+    return 1 - inside / total
 
 
-def product_speed(size: int = 512, rounds: int = 20) -> float:
-    """Billions of operations a CPU second that matrix products make here and now."""
+def measure_gflops(size: int = 512, rounds: int = 20) -> float:
+    """The speed of matrix products here and now, GFLOP per CPU second."""
     a, b = torch.rand(size, size), torch.rand(size, size)
     torch.mm(a, b)
     return 2 * size**3 * rounds / cpu(lambda: [torch.mm(a, b) for _ in range(rounds)], 3) / 1e9
 
 
-def measured(name: str, atlas: Atlas, lessons: Lessons, card: Any, console: Console) -> None:
-    course = Course(atlas, lessons, card)
-    course.steps(0, WARM, Clock())
-    acted, whole, clock = 0, float("inf"), Clock()
+def measure(name: str, env: BatchedGraphEnv, dataset: EpisodeDataset, card: ModelCard, console: Console) -> None:
+    training = Training(env, dataset, card)
+    training.train(0, WARMUP, Clock())
+    num_actions, seconds, clock = 0, float("inf"), Clock()
     for _ in range(ROUNDS):
-        tried = Clock()
-        begun = time.process_time()
-        made = tried.timed(PARTS[-1], course.steps)(WARM, STEPS, tried)
-        took = time.process_time() - begun
-        if made / took > acted / whole:
-            acted, whole, clock = made, took, tried
-    table = Table("part", "share", title=f"{name}: {course.size / 1e6:.2f} M numbers, {len(lessons):,} lessons")
+        attempt = Clock()
+        begin = time.process_time()
+        made = attempt.timed(PARTS[-1], training.train)(WARMUP, STEPS, attempt)
+        took = time.process_time() - begin
+        if made / took > num_actions / seconds:
+            num_actions, seconds, clock = made, took, attempt
+    parameters = f"{training.num_parameters / 1e6:.2f} M parameters"
+    table = Table("part", "share", title=f"{name}: {parameters}, {len(dataset):,} episodes")
     for part, spent in clock.spent.items():
-        table.add_row(part, f"{spent / whole:.0%}")
+        table.add_row(part, f"{spent / seconds:.0%}")
     console.print(table)
-    console.print(f"{acted / whole:,.0f} agent steps / CPU second (≥ 3,000, aim 5,000); {STEPS / whole:.1f} batches.")
-    console.print(f"Matrix products meanwhile: {product_speed():.0f} GFLOP / s.")
-    console.print(f"Outside torch: {outside_torch(course):.0%} of the time (≤ 15 %).")
+    pace = f"{num_actions / seconds:,.0f} agent steps / CPU second (≥ 3,000, aim 5,000)"
+    console.print(f"{pace}; {STEPS / seconds:.1f} batches.")
+    console.print(f"Matrix products: {measure_gflops():.0f} GFLOP / s.")
+    console.print(f"Outside torch: {measure_overhead(training):.0%} of the time (≤ 15 %).")
 
 
 def main() -> None:
     torch.set_num_threads(1)
-    keep_memory()
+    tune_malloc()
     console = Console(width=110)
-    measured("Hearth", *hearth(), console)
+    measure("Hearth", *load_small_hearth(), console)
     data = os.environ.get("ITINERA_DATA")
     if data:
-        measured("R2R", *r2r(Path(data)), console)
+        measure("R2R", *load_full_r2r(Path(data)), console)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How fast are the statistics of skill studies? CPU ratios to R's lme4, measured in the same run where R has it.
+"""CPU time of the statistics of skill studies, and its ratio to R's lme4 in the same run, if installed.
 
 The study is the "large" one of `tests/golden/lme4.py`: 16,500 rows of 11 scenes and 1,650 trajectories. Ours is the
 whole `fit_mixed`, degrees of freedom and robust interval included, from label arrays; lme4's is `lmer` alone.
@@ -37,7 +37,7 @@ for (random in given[-(1:2)]) {
 
 
 def lme4_seconds(columns: dict[str, NDArray[np.float64]]) -> list[float] | None:
-    """CPU seconds of lmer for each model, the least of several runs; None where R or lme4 is missing."""
+    """CPU seconds of lmer for each model, the minimum of several runs; None if R or lme4 is missing."""
     if shutil.which("Rscript") is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
@@ -45,8 +45,8 @@ def lme4_seconds(columns: dict[str, NDArray[np.float64]]) -> list[float] | None:
         np.savetxt(table, np.column_stack(list(columns.values())), delimiter=",", header=",".join(columns), comments="")
         formulas = [FORMULAS[name] for name in MODELS]
         command = ["Rscript", "-e", PROGRAM, str(table), str(REPEATS), *formulas]
-        told = subprocess.run(command, capture_output=True, text=True, check=False)
-    return [float(line) for line in told.stdout.split()] if told.returncode == 0 else None
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [float(line) for line in done.stdout.split()] if done.returncode == 0 else None
 
 
 def main() -> None:
@@ -56,7 +56,7 @@ def main() -> None:
     theirs = lme4_seconds(columns)
     if theirs is None:
         print("R with lme4 is not installed (Debian: r-cran-lme4), so there is no ratio to it.")
-    print(f"{len(y)} rows, CPU seconds, least of {REPEATS}")
+    print(f"{len(y)} rows, CPU seconds, minimum of {REPEATS}")
     for index, model in enumerate(MODELS):
         ours = cpu(lambda model=model: fit_mixed(y, x, **labels, model=model), REPEATS)
         ratio = "" if theirs is None else f"   lme4 {theirs[index]:.3f} s   ours / lme4 {ours / theirs[index]:.3f}"
@@ -65,15 +65,15 @@ def main() -> None:
     print(f"default  likelihood-ratio test {took:.4f} s")
     intervened, controls = y[x == 1], y[x == 0]
     levels = [columns[name][x == 1] for name in ("scene", "path")]
-    for redraw in ("scenes", "every level"):
+    for resample in ("scenes", "every level"):
         rng = np.random.default_rng(0)
         took = cpu(
-            lambda redraw=redraw, rng=rng: paired_effect(
-                intervened, controls, levels=levels, rng=rng, redraw=redraw, resamples=1000
+            lambda resample=resample, rng=rng: paired_effect(
+                intervened, controls, levels=levels, rng=rng, resample=resample, resamples=1000
             ),
             REPEATS,
         )
-        print(f"1000 resamples of {redraw}: {took:.4f} s")
+        print(f"1000 resamples of {resample}: {took:.4f} s")
 
 
 if __name__ == "__main__":

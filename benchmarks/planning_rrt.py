@@ -1,6 +1,6 @@
-"""How fast does RRT*-Unicycle grow? Beside the same rules in plain Python, and as the tree grows to 20,000 nodes.
+"""CPU time of RRT*-Unicycle: against the same rules in plain Python, and as the tree grows to 20,000 nodes.
 
-`python benchmarks/planning_rrt.py` draws its own floor of rooms, 10 x 8 m at 5 cm; CPU seconds of one process.
+`python benchmarks/planning_rrt.py` makes its own floor of rooms, 10 x 8 m at 5 cm; CPU seconds of one process.
 """
 
 from __future__ import annotations
@@ -14,10 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 from itinera.planners.motion.dynamics import unicycle
-from itinera.planners.motion.local_search import polish
+from itinera.planners.motion.local_search import optimize_drive
 from itinera.planners.motion.rrt_star import rrt_star
 from itinera.seeding import generator
-from itinera.worlds import Array
 from itinera.worlds.grid import Grid
 from timing import cpu
 
@@ -26,7 +25,7 @@ from planners.plain_rrt import plain_tree  # noqa: E402
 
 RESOLUTION, RADIUS = 0.05, 0.2  # metres
 START, GOAL = np.array([1.0, 1.0, math.pi]), np.array([9.0, 7.0])
-CORNERS = np.array([[2.5, 3.5], [5.0, 4.3], [7.5, 4.5], [9.0, 7.0]])  # of a way through the doors
+CORNERS = np.array([[2.5, 3.5], [5.0, 4.3], [7.5, 4.5], [9.0, 7.0]])  # of a path through the doors
 NODES = (1000, 2000, 5000, 10_000, 20_000)
 PLAIN = 1000  # nodes of the plain tree
 
@@ -44,18 +43,18 @@ def rooms() -> Grid:
     return Grid(blocked, RESOLUTION)
 
 
-def growth(allowed: Array) -> Table:
+def growth(grid: Grid) -> Table:
     """Seconds and seconds per 1,000 nodes of trees with a shrinking and with a fixed neighbourhood."""
     table = Table("nodes", "shrinking, s", "s per 1,000", "over n log n", "best path, s", "1.5 m throughout, s")
     first = 0.0
     for nodes in NODES:
-        grown = rrt_star(allowed, RESOLUTION, unicycle(), START, GOAL, hints=CORNERS, nodes=nodes)
-        taken = cpu(lambda n=nodes: rrt_star(allowed, RESOLUTION, unicycle(), START, GOAL, hints=CORNERS, nodes=n), 2)
+        grown = rrt_star(grid, START, GOAL, unicycle(), hints=CORNERS, nodes=nodes)
+        taken = cpu(lambda n=nodes: rrt_star(grid, START, GOAL, unicycle(), hints=CORNERS, nodes=n), 2)
         first = first or taken / (nodes * math.log(nodes))
         fixed = "-"
         if nodes <= 5000:
             options = {"hints": CORNERS, "nodes": nodes, "released": True}
-            fixed = f"{cpu(lambda o=options: rrt_star(allowed, RESOLUTION, unicycle(), START, GOAL, **o)):.3f}"
+            fixed = f"{cpu(lambda o=options: rrt_star(grid, START, GOAL, unicycle(), **o)):.3f}"
         relative = taken / (nodes * math.log(nodes)) / first
         table.add_row(
             f"{nodes:,}", f"{taken:.3f}", f"{1000 * taken / nodes:.4f}", f"{relative:.2f}",
@@ -64,7 +63,7 @@ def growth(allowed: Array) -> Table:
     return table
 
 
-def ratio(allowed: Array) -> str:
+def ratio(grid: Grid) -> str:
     """The plain tree's time over ours, on trees that are the same."""
     state = int(generator(0, "rrt").integers(1, 2**63, size=1, dtype=np.uint64)[0])
     dynamics, plain = unicycle(), []
@@ -72,14 +71,14 @@ def ratio(allowed: Array) -> str:
     def grow_plain() -> None:
         plain[:] = [
             plain_tree(
-                allowed, RESOLUTION, START, GOAL, [*CORNERS, GOAL],
+                grid.free_cells(RADIUS), RESOLUTION, START, GOAL, [*CORNERS, GOAL],
                 vmax=dynamics.vmax, wmax=dynamics.wmax, state=state, most=PLAIN, draws=30 * PLAIN,
             )
         ]  # fmt: skip
 
     slow = cpu(grow_plain)
-    fast = cpu(lambda: rrt_star(allowed, RESOLUTION, dynamics, START, GOAL, hints=CORNERS, nodes=PLAIN), 5)
-    ours = rrt_star(allowed, RESOLUTION, dynamics, START, GOAL, hints=CORNERS, nodes=PLAIN)
+    fast = cpu(lambda: rrt_star(grid, START, GOAL, dynamics, hints=CORNERS, nodes=PLAIN), 5)
+    ours = rrt_star(grid, START, GOAL, dynamics, hints=CORNERS, nodes=PLAIN)
     same = (ours.parents == plain[0].parents).mean()
     return (
         f"{PLAIN:,} nodes: plain Python {slow:.2f} s, compiled {fast:.4f} s, {slow / fast:.0f} times as fast; "
@@ -88,17 +87,17 @@ def ratio(allowed: Array) -> str:
 
 
 def main() -> None:
-    allowed = rooms().allowed(RADIUS)
+    grid = rooms()
     for released in (False, True):
-        rrt_star(allowed, RESOLUTION, unicycle(), START, GOAL, nodes=10, released=released)  # loads the kernels
+        rrt_star(grid, START, GOAL, unicycle(), nodes=10, released=released)  # loads the kernels
     console = Console()
-    console.print(ratio(allowed), soft_wrap=True)
-    console.print(growth(allowed))
-    tree = rrt_star(allowed, RESOLUTION, unicycle(), START, GOAL, hints=CORNERS, nodes=2000)
+    console.print(ratio(grid), soft_wrap=True)
+    console.print(growth(grid))
+    tree = rrt_star(grid, START, GOAL, unicycle(), hints=CORNERS, nodes=2000)
     assert tree.drive is not None
-    places = tree.drive.sampled(unicycle(), step=0.1)[:, :2]
-    taken = cpu(lambda: polish(allowed, RESOLUTION, unicycle(), START, GOAL, 0.0, places), 5)
-    console.print(f"polish of the best path: {1000 * taken:.0f} ms")
+    places = tree.drive.sample(unicycle(), step=0.1)[:, :2]
+    taken = cpu(lambda: optimize_drive(grid, START, GOAL, unicycle(), places), 5)
+    console.print(f"local search around the best path: {1000 * taken:.0f} ms")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""How fast do we draw? Frames a second of one core in the median Hearth house, beside Embree and pybullet.
+"""Rendering speed: frames per second on one core in the median Hearth house, compared with Embree and pybullet.
 
-`make bench` runs this. Embree (embreex) only casts the rays; what they hit is not looked up. pybullet draws colour,
-depth and labels with its own CPU renderer. Either is left out, and said to be, where it is not installed.
+`make bench` runs this. Embree (embreex) only casts the rays, without looking up what they hit. pybullet renders color,
+depth and labels with its own CPU renderer. Missing packages are skipped with a message.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from rich.console import Console
 from rich.table import Table
 
 from itinera.hearth.build import House, build_house
-from itinera.rendering.rasterizer import CHANNELS, Camera, Raster, blank_frames
+from itinera.rendering.camera import CHANNELS, Camera, blank_frames
+from itinera.rendering.rasterizer import Rasterizer
 from itinera.seeding import generator
 from itinera.worlds import Array
 from itinera.worlds.mesh import Mesh
@@ -32,14 +33,14 @@ Poses = tuple[Array, Array, Array]  # positions (n, 3), headings (n,), elevation
 
 
 def poses(house: House, count: int) -> Poses:
-    """Anywhere one can stand, looking anywhere about level."""
+    """Random walkable positions, with random headings and small elevations."""
     rng = generator(0, "poses", house.id)
     places = Surface.from_mesh(house.mesh, radius=0.2, height=1.6).sample(rng, count)
     return places + np.array([0, 0, EYE]), rng.uniform(-math.pi, math.pi, count), rng.uniform(-0.4, 0.3, count)
 
 
 def rate(work: Callable[[], object], frames: int, repeats: int = 7) -> float:
-    """Frames a CPU second, the best of several runs."""
+    """Frames per CPU second, the best of several runs."""
     best = math.inf
     for _ in range(repeats):
         begun = time.process_time()
@@ -49,9 +50,9 @@ def rate(work: Callable[[], object], frames: int, repeats: int = 7) -> float:
 
 
 def ours(mesh: Mesh, camera: Camera, views: Poses, channels: tuple[str, ...]) -> float:
-    raster, frames = Raster(mesh), blank_frames(camera, len(views[1]), channels)
-    raster.look_many(camera, *views, out=frames)  # compiled, and every page of memory touched
-    return rate(lambda: raster.look_many(camera, *views, out=frames), len(views[1]))
+    raster, frames = Rasterizer(mesh), blank_frames(camera, len(views[1]), channels)
+    raster.render_many(camera, *views, out=frames)  # compile, and touch every page of memory
+    return rate(lambda: raster.render_many(camera, *views, out=frames), len(views[1]))
 
 
 def rays(camera: Camera, heading: float, elevation: float) -> Array:

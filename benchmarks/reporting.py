@@ -1,6 +1,6 @@
-"""How long does a report take, and how large is it? Four agents on 10,000 made-up episodes, from bundles to the page.
+"""Time and size of a report: four agents on 10,000 synthetic episodes, from bundles to the page.
 
-CPU seconds of one process, the reading of the bundles included. Wanted: at most 10 s and 10 MB.
+CPU seconds of one process, including reading the bundles. Target: at most 10 s and 10 MB.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import numpy as np
 
 from itinera.formats.bundles import read_scores, write_scores
 from itinera.metrics.suites import paper
-from itinera.records import Asked, ScoreTable
-from itinera.reports.page.page import make_report, write_page
+from itinera.records import EpisodeInfo, ScoreTable
+from itinera.reports.page.report import make_report, write_report_page
 from itinera.seeding import generator
 from itinera.tasks import PROTOCOLS
 from timing import cpu
@@ -21,8 +21,8 @@ from timing import cpu
 EPISODES, SCENES, AGENTS = 10_000, 90, 4
 
 
-def made_up(agent: int) -> ScoreTable:
-    """An agent's scores: every metric of the usual suite, success more likely for later agents."""
+def make_scores(agent: int) -> ScoreTable:
+    """Synthetic scores in every metric of the paper suite; later agents succeed more often."""
     rng = generator(0, "reporting", str(agent))
     protocol = PROTOCOLS["r2r"]
     columns = tuple(metric.column for metric in paper(protocol).metrics)
@@ -41,7 +41,7 @@ def made_up(agent: int) -> ScoreTable:
         fingerprint="made up",
         protocol=protocol,
         missing=np.zeros(EPISODES, dtype=bool),
-        asked=Asked(lengths, lengths, tuple(f"tour-{i}" for i in scene), np.arange(EPISODES) // SCENES),
+        episode_info=EpisodeInfo(lengths, lengths, tuple(f"tour-{i}" for i in scene), np.arange(EPISODES) // SCENES),
     )
 
 
@@ -49,11 +49,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"agent{agent}.jsonl" for agent in range(AGENTS)]
         for agent, file in enumerate(files):
-            write_scores(file, made_up(agent))
+            write_scores(file, make_scores(agent))
         page = Path(folder) / "report.html"
 
         def report() -> None:
-            write_page(page, make_report([f.stem for f in files], [read_scores(f) for f in files]))
+            write_report_page(page, make_report([f.stem for f in files], [read_scores(f) for f in files]))
 
         seconds = cpu(report)
         size = page.stat().st_size / 1e6

@@ -19,16 +19,16 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support")]
 
 import journeys  # noqa: E402
 import twins  # noqa: E402
 from itinera.formats import bundles, r2r  # noqa: E402
 from itinera.metrics.attempts import Attempts  # noqa: E402
-from itinera.metrics.matching import pair  # noqa: E402
-from itinera.metrics.score import score, score_pairs  # noqa: E402
+from itinera.metrics.matching import match  # noqa: E402
+from itinera.metrics.score import score, score_attempts  # noqa: E402
 from itinera.metrics.suites import paper  # noqa: E402
-from itinera.metrics.tours import Legs, tour_ndtw  # noqa: E402
+from itinera.metrics.tours import TourGroups, tour_ndtw  # noqa: E402
 from itinera.seeding import generator  # noqa: E402
 from itinera.tasks.protocol import R2R  # noqa: E402
 from itinera.worlds import Euclidean, NavGraph, Ragged  # noqa: E402
@@ -56,14 +56,14 @@ def scoring() -> tuple[list[Row], float]:
     split, worlds = journeys.read(made)
     suite = paper(R2R)
     ten = replace(suite, metrics=tuple(metric for metric in suite.metrics if metric.name in TEN), tour_metrics=())
-    pairs = pair(r2r.read_predictions(made.submission), split, worlds)
+    pairs = match(r2r.read_predictions(made.submission), split, worlds)
 
     def whole() -> None:
         table = score(r2r.read_predictions(made.submission), split, worlds, ten)
         bundles.write_rows(FOLDER / "rows.jsonl", table)
 
     whole()  # kernels compiled and distances known, as for the twin below
-    arithmetic = cpu(lambda: score_pairs(pairs, split, ten, R2R), 5)
+    arithmetic = cpu(lambda: score_attempts(pairs, split, ten, R2R), 5)
     end_to_end = cpu(whole, 5)
 
     tables = {world_id: distances_of(worlds[world_id].space) for world_id in worlds}
@@ -77,7 +77,7 @@ def scoring() -> tuple[list[Row], float]:
             episode = episodes[prediction["instr_id"]]
             walk = [step[0] for step in prediction["trajectory"]]
             begun = time.process_time()
-            values = twins.metrics_of(walk, episode.reference, episode.goals, tables[episode.world_id])
+            values = twins.metrics_by_hand(walk, episode.reference, episode.goals, tables[episode.world_id])
             spent += time.process_time() - begun
             rows.append({"episode_id": episode.id, **values})
         with (FOLDER / "rows_of_twin.jsonl").open("w") as stream:
@@ -116,14 +116,11 @@ def touring(places: int = 45, episodes: int = 100) -> Row:
     references = [walk + rng.normal(0, 0.3, walk.shape) for walk in walks]
     attempts = Attempts(
         Euclidean(),
-        Ragged.of(walks),
-        Ragged.of(references),
-        Ragged.of([reference[-1:] for reference in references]),
-        np.ones(episodes, dtype=bool),
-        np.full(episodes, np.nan),
-        np.full(episodes, np.nan),
+        Ragged.from_rows(walks),
+        Ragged.from_rows(references),
+        Ragged.from_rows([reference[-1:] for reference in references]),
     )
-    legs = Legs(np.zeros(episodes, dtype=np.int64), np.zeros(episodes, dtype=bool))
+    legs = TourGroups(np.zeros(episodes, dtype=np.int64), np.zeros(episodes, dtype=bool))
 
     def ours() -> float:
         fresh = replace(attempts)  # nothing remembered from the run before

@@ -1,7 +1,7 @@
-"""How fast are proven orders? Ours beside one run of LKH (elkai) on the same scenes, in CPU seconds of one process.
+"""Speed of proven optimal orders, compared with one run of LKH (elkai) on the same scenes, in CPU seconds.
 
-`python benchmarks/tours.py [DATA]` takes the real data pack, from the argument or ITINERA_DATA, and made-up journeys
-where there is none. Start-to-start orders, the rule for test splits, are two-way and harder to prove.
+`python benchmarks/tours.py [DATA]` uses the real data pack, from the argument or ITINERA_DATA, or synthetic scenes.
+Start-to-start orders, the rule for test splits, are symmetric and harder to prove.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 from itinera.errors import MissingExtra
 from itinera.formats import matterport, r2r
-from itinera.planners.tsp import Ordering, best_order, lkh_order
+from itinera.planners.tsp import Ordering, solve_order, solve_order_lkh
 from itinera.seeding import generator
 from itinera.worlds import Array, NavGraph
 
@@ -25,8 +25,8 @@ SPLITS = ("train", "val_seen", "val_unseen")
 
 
 @dataclass(frozen=True)
-class Timed:
-    """The orders of many scenes, and what they took."""
+class TimedOrders:
+    """The orders of many scenes, and their CPU time."""
 
     orders: Sequence[Ordering]
     seconds: float  # CPU
@@ -56,8 +56,8 @@ def real_scenes(data: Path, split: str, *, start_to_start: bool = False) -> list
     return costs
 
 
-def made_up_scenes(*, scenes: int = 20, paths: int = 93, places: int = 90) -> list[Array]:
-    """Journeys between few places of a plane: as many paths, ends and starts as a scene of R2R has."""
+def synthetic_scenes(*, scenes: int = 20, paths: int = 93, places: int = 90) -> list[Array]:
+    """Costs between random points of a plane, with as many paths, ends and starts as a scene of R2R."""
     costs = []
     for scene in range(scenes):
         rng = generator(0, "tours", str(scene))
@@ -68,17 +68,17 @@ def made_up_scenes(*, scenes: int = 20, paths: int = 93, places: int = 90) -> li
     return costs
 
 
-def timed(solve: Callable[[Array], Ordering], scenes: Sequence[Array]) -> Timed:
+def time_solver(solve: Callable[[Array], Ordering], scenes: Sequence[Array]) -> TimedOrders:
     before = time.process_time()
     orders = [solve(costs) for costs in scenes]
-    return Timed(orders, time.process_time() - before)
+    return TimedOrders(orders, time.process_time() - before)
 
 
 def report(name: str, scenes: Sequence[Array]) -> None:
-    ours = timed(best_order, scenes)
+    ours = time_solver(solve_order, scenes)
     line = f"{name:<26} {len(scenes):>3} scenes, {ours.proven} proven: {ours.cost:.3f} m in {ours.seconds:.2f} s"
     try:
-        theirs = timed(lkh_order, scenes)
+        theirs = time_solver(solve_order_lkh, scenes)
     except MissingExtra:
         print(f"{line}; LKH is not installed")
         return
@@ -88,10 +88,10 @@ def report(name: str, scenes: Sequence[Array]) -> None:
 
 def main() -> None:
     points = generator(0, "warm-up").random((30, 2))
-    best_order(np.linalg.norm(points[:, None] - points[None], axis=-1))  # hard enough to load every kernel
+    solve_order(np.linalg.norm(points[:, None] - points[None], axis=-1))  # hard enough to load every kernel
     place = sys.argv[1] if len(sys.argv) > 1 else os.environ.get("ITINERA_DATA")
     if place is None:
-        report("made up", made_up_scenes())
+        report("synthetic", synthetic_scenes())
         return
     for split in SPLITS:
         report(split, real_scenes(Path(place), split))

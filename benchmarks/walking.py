@@ -1,6 +1,7 @@
-"""How fast does one walk? Steps a CPU second on the graph of a Hearth house, beside the plain rules.
+"""Speed of the graph simulator: steps per CPU second on the graph of a Hearth house, against plain Python.
 
-`make bench` runs this. The twin follows Matterport's rules one by one, as agents do that sweep the views at every step.
+`make bench` runs this. The twin follows Matterport3DSimulator's rules one by one, as agents do that sweep the views at
+every step.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests" / "support")]
 
-import panoramas  # noqa: E402
-from itinera.builders.hearth import build_place  # noqa: E402
+import matterport_twin  # noqa: E402
+from itinera.builders.hearth import build_house_graph  # noqa: E402
 from itinera.formats.features import read_features, write_features  # noqa: E402
 from itinera.seeding import generator  # noqa: E402
 from itinera.simulators.candidates import graph_candidates  # noqa: E402
@@ -27,38 +28,38 @@ from itinera.worlds import NavGraph, Pose, World  # noqa: E402
 from timing import cpu  # noqa: E402
 
 STEPS, TWIN_STEPS = 100_000, 300
-WIDE = 2048  # numbers that ResNet's features have for a view
+WIDE = 2048  # ResNet features per view
 
 
 def steps(world: World, views: ViewSource | None) -> float:
-    """Steps a second, choices at random, every observation made."""
-    walk = GraphSimulator(views)
+    """Steps per CPU second with random actions; every observation is made."""
+    body = GraphSimulator(views)
     start = Pose(_graph(world).nodes[0])
     choices = generator(0, "choices").integers(0, 1 << 20, STEPS).tolist()
 
-    def stroll() -> None:
-        candidates = walk.reset(world, start).candidates
+    def take_steps() -> None:
+        candidates = body.reset(world, start).candidates
         for choice in choices:
             assert candidates is not None
-            candidates = walk.step(1 + choice % len(candidates.nodes)).candidates
+            candidates = body.step(1 + choice % len(candidates.nodes)).candidates
 
-    stroll()  # the views of every node are at hand
-    return STEPS / cpu(stroll, 5)
+    take_steps()  # loads the views of every node
+    return STEPS / cpu(take_steps, 5)
 
 
 def twin_steps(world: World) -> float:
-    """Steps a second of the plain rules."""
+    """Steps per CPU second of the plain Python twin."""
     graph = _graph(world)
-    simulator = panoramas.Simulator(graph)
+    simulator = matterport_twin.Simulator(graph)
     choices = generator(0, "choices").integers(0, 1 << 20, TWIN_STEPS).tolist()
 
-    def stroll() -> None:
+    def take_steps() -> None:
         simulator.new_episode(graph.nodes[0], 0.0, 0.0)
         for choice in choices:
-            found = panoramas.candidates(simulator)
-            panoramas.choose(simulator, found[choice % len(found)])
+            found = matterport_twin.candidates(simulator)
+            matterport_twin.choose(simulator, found[choice % len(found)])
 
-    return TWIN_STEPS / cpu(stroll, 2)
+    return TWIN_STEPS / cpu(take_steps, 2)
 
 
 def _graph(world: World) -> NavGraph:
@@ -67,11 +68,11 @@ def _graph(world: World) -> NavGraph:
 
 
 def main() -> None:
-    house, graph = build_place(1, 0)
+    house, graph = build_house_graph(1, 0)
     world = World(house.id, graph)
     twin = twin_steps(world)
-    drawn = rendered_views({world.id: world}, {world.id: house.mesh})
-    drawn.at(world.id, graph.nodes[0])  # compiled
+    rendered = rendered_views({world.id: world}, {world.id: house.mesh})
+    rendered.at(world.id, graph.nodes[0])  # compiled
     rng = generator(0, "features")
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "features.tsv"
@@ -79,11 +80,11 @@ def main() -> None:
         write_features(file, random)
         rows = [
             ("graph, no features", steps(world, None), "≥ 100,000/s"),
-            ("graph, rendered summaries", steps(world, drawn), "≥ 20,000/s"),
-            (f"graph, {WIDE:,} features a view from a file", steps(world, read_features(file)), "≥ 20,000/s"),
-            ("graph, the plain rules", twin, ""),
+            ("graph, rendered summaries", steps(world, rendered), "≥ 20,000/s"),
+            (f"graph, {WIDE:,} features per view from a file", steps(world, read_features(file)), "≥ 20,000/s"),
+            ("graph, plain Python", twin, ""),
         ]
-    table = Table("what", "steps / CPU second", "to the plain rules", "wanted", title="Walking")
+    table = Table("simulator", "steps / CPU second", "against plain Python", "target", title="Graph simulator")
     for what, rate, wanted in rows:
         table.add_row(what, f"{rate:,.0f}", f"{rate / twin:,.0f}×", wanted)
     console = Console(width=110)
@@ -91,7 +92,7 @@ def main() -> None:
     fresh = rendered_views({world.id: world}, {world.id: house.mesh})
     tables = cpu(lambda: graph_candidates(graph), 5)
     summaries = cpu(lambda: fresh.at(world.id, graph.nodes[0]), 1)
-    console.print(f"{len(graph.nodes)} nodes: ways in {1000 * tables:.1f} ms, rendered views in {summaries:.2f} s.")
+    console.print(f"{len(graph.nodes)} nodes: candidates {1000 * tables:.1f} ms, rendered views {summaries:.2f} s.")
 
 
 if __name__ == "__main__":

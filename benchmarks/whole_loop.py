@@ -1,8 +1,7 @@
-"""How fast does a whole run go? Stage, agent, simulator and record together, on one core, in one process.
+"""Speed of a rollout: tour loop, agent, simulator and record together, on one core, in one process.
 
-`make bench` runs this. The agent thinks nothing, so that what is measured is the loop; a step is an action, STOP
-included. Episodes are as long as R2R's, as its limit of steps, and as a continuous walk's; the cost of beginning and
-ending one is shared by its steps.
+`make bench` runs this. The agent does no computation, so the loop is measured; a step is an action, STOP included.
+Episodes are as long as R2R's, as its step limit, and as continuous ones; the cost of their start and end is included.
 """
 
 from __future__ import annotations
@@ -16,9 +15,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from itinera.builders.hearth import build_place, ground_world
-from itinera.rendering.rasterizer import Camera
-from itinera.runs.rollout import walk
+from itinera.builders.hearth import build_house_graph
+from itinera.hearth.ground import ground_world
+from itinera.rendering.camera import Camera
+from itinera.runs.rollout import rollout
 from itinera.seeding import generator
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.ground import GroundSimulator
@@ -35,8 +35,8 @@ EPISODES = 2000
 R2R_MOVES, CONTINUOUS_MOVES = 6, 60  # about as many as a reference has
 
 
-class Thoughtless:
-    """Goes anywhere, for so many moves."""
+class TrivialAgent:
+    """Takes arbitrary actions, for a number of moves."""
 
     def __init__(self, moves: int) -> None:
         self._moves = moves
@@ -59,8 +59,8 @@ class Thoughtless:
 
 
 def rate(world: World, places: Sequence[Place], body: Simulator, protocol: Protocol, moves: int, count: int) -> float:
-    """Actions a CPU second over so many episodes."""
-    agent = Thoughtless(moves)
+    """Actions per CPU second over `count` episodes."""
+    agent = TrivialAgent(moves)
     episodes = [
         Episode(str(i), world.id, Pose(places[i % len(places)]), (), (), Instruction("Walk.")) for i in range(count)
     ]
@@ -68,26 +68,26 @@ def rate(world: World, places: Sequence[Place], body: Simulator, protocol: Proto
     def run() -> None:
         for episode in episodes:
             tour = Tour(episode.id, world.id, (episode.id,))
-            walk(agent, body, world, tour, (episode,), protocol=protocol, seed=0)
+            rollout(agent, body, world, tour, (episode,), protocol=protocol, seed=0)
 
-    run()  # compiled, and every view drawn
+    run()  # compiles, and renders every view
     actions = count * min(moves + 1, protocol.step_limit or moves + 1)
     return actions / cpu(run, 3)
 
 
-def memory_of_worker() -> float:
-    """Megabytes at most of a process that walks one house on graph and ground with a camera."""
+def worker_memory() -> float:
+    """Peak megabytes of a process that runs in one house, on the graph and on the ground with a camera."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_work)
 
 
 def _work() -> float:
-    house, graph = build_place(1, 0)
+    house, graph = build_house_graph(1, 0)
     drawn = World(house.id, graph, mesh=house.mesh)
     views = rendered_views({drawn.id: drawn}, {drawn.id: house.mesh})
     rate(drawn, graph.nodes, GraphSimulator(views), R2R, R2R_MOVES, 50)
     world, starts = _ground()
-    rate(world, starts, GroundSimulator.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 5)
+    rate(world, starts, GroundSimulator.for_protocol(R2R_CE, camera=_depth()), R2R_CE, CONTINUOUS_MOVES, 5)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -102,7 +102,7 @@ def _depth() -> CameraSensor:
 
 
 def main() -> None:
-    house, graph = build_place(1, 0)
+    house, graph = build_house_graph(1, 0)
     assert isinstance(graph, NavGraph)
     drawn = World(house.id, graph, mesh=house.mesh)
     views = rendered_views({drawn.id: drawn}, {drawn.id: house.mesh})
@@ -110,25 +110,25 @@ def main() -> None:
     limit = R2R.step_limit or 0
     rows = [
         (
-            f"graph, {R2R_MOVES} moves an episode",
+            f"graph, {R2R_MOVES} moves per episode",
             rate(drawn, graph.nodes, GraphSimulator(), R2R, R2R_MOVES, EPISODES),
             100,
         ),
-        (f"graph, {limit} moves an episode", rate(drawn, graph.nodes, GraphSimulator(), R2R, limit, EPISODES), 100),
+        (f"graph, {limit} moves per episode", rate(drawn, graph.nodes, GraphSimulator(), R2R, limit, EPISODES), 100),
         ("graph, rendered views", rate(drawn, graph.nodes, GraphSimulator(views), R2R, R2R_MOVES, EPISODES), 20),
         ("ground", rate(ground, starts, GroundSimulator.for_protocol(R2R_CE), R2R_CE, CONTINUOUS_MOVES, 200), 50),
         (
             "ground, depth 64 × 64",
-            rate(ground, starts, GroundSimulator.for_protocol(R2R_CE, eye=_depth()), R2R_CE, CONTINUOUS_MOVES, 20),
+            rate(ground, starts, GroundSimulator.for_protocol(R2R_CE, camera=_depth()), R2R_CE, CONTINUOUS_MOVES, 20),
             None,
         ),
     ]
-    table = Table("whole loop", "actions / CPU second", "wanted")
-    for what, found, wanted in rows:
-        table.add_row(what, f"{found:,.0f}", "" if wanted is None else f"≥ {wanted},000/s")
+    table = Table("rollout", "actions / CPU second", "target")
+    for name, measured, target in rows:
+        table.add_row(name, f"{measured:,.0f}", "" if target is None else f"≥ {target},000/s")
     console = Console(width=110)
     console.print(table)
-    console.print(f"A process that does all of this: {memory_of_worker():.0f} MB at most (wanted ≤ 500).")
+    console.print(f"Peak memory of a process: {worker_memory():.0f} MB (target ≤ 500).")
 
 
 if __name__ == "__main__":

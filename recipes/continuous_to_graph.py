@@ -1,4 +1,4 @@
-"""Continuous walks on the navigation graph: "Beyond the Nav-Graph" (Krantz et al. 2020), supplementary section 7.1.
+"""Continuous trajectories on the graph: "Beyond the Nav-Graph" (Krantz et al. 2020), supplementary section 7.1.
 
 VLN-CE's expert traces are converted to nodes of Matterport's graph and scored against R2R's references, and ten of the
 conversions are drawn as in the paper's figure 5: from the most faithful to the least, in ten different houses.
@@ -6,14 +6,13 @@ conversions are drawn as in the paper's figure 5: from the most faithful to the 
     ITINERA_DATA=… python recipes/continuous_to_graph.py --out demo/continuous_to_graph
 
 Expected: mean nDTW 0.866 (val-seen) and 0.887 (val-unseen), to 0.001. The expert stays within half a metre of every
-waypoint, so what is missing to 1 is the conversion's own loss: nodes beside the way that are nearer than the next one.
-12 of the 2617 episodes (four paths) even end on another storey, as the last of the pictures does.
+waypoint, so the difference from 1 is the loss of the conversion: nodes beside the path that are nearer than the next
+one. 12 of the 2617 episodes (four paths) end on another storey, as in the last picture.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,14 +20,13 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from itinera.errors import MissingExtra
 from itinera.formats import matterport, r2r, vlnce
 from itinera.metrics import score
 from itinera.records import Predictions, ScoreTable, Trajectory
 from itinera.records.snapping import snap_predictions
-from itinera.reports.tables import Grid, drawn
+from itinera.records.tables import TextTable
 from itinera.stats import interval
 from itinera.tasks import Episode, Split
 from itinera.worlds import Array, NavGraph, World
@@ -40,41 +38,45 @@ PICTURES = 10
 
 @dataclass(frozen=True)
 class Conversion:
-    """One walk twice: over the ground and over the graph, beside the reference."""
+    """A trajectory on the ground and on the graph, with the reference path."""
 
     episode: Episode
     graph: NavGraph
-    walked: Array  # (n, 3) metres
+    trajectory: Array  # (n, 3) metres
     nodes: tuple[str, ...]
     ndtw: float
 
 
-def converted(data: Path, name: str, worlds: Mapping[str, World]) -> tuple[ScoreTable, list[Conversion]]:
+def convert(data: Path, name: str, worlds: Mapping[str, World]) -> tuple[ScoreTable, list[Conversion]]:
     """The scores of a split's traces on the graph, and the traces themselves."""
     folder = data / "vlnce" / "R2R_VLNCE_v1-3_preprocessed"
     split = vlnce.read_split(folder / f"{name}.json.gz")
     dense = vlnce.read_dense(folder / f"{name}_gt.json.gz")
-    asked = on_graph(split, r2r.read_split(data / "r2r" / f"R2R_{name}.json.gz"))
+    tasks_on_graph = on_graph(split, r2r.read_split(data / "r2r" / f"R2R_{name}.json.gz"))
     traces = Predictions.from_trajectories(
         "expert traces", tuple(Trajectory(e.id, dense[e.id].positions) for e in split.episodes)
     )
-    starts = {episode.id: str(episode.start.place) for episode in asked.episodes}
-    walks = snap_predictions(traces, split, worlds, starts=starts)
-    table = score(walks, asked, worlds)
+    starts = {episode.id: str(episode.start.place) for episode in tasks_on_graph.episodes}
+    snapped = snap_predictions(traces, split, worlds, starts=starts)
+    table = score(snapped, tasks_on_graph, worlds)
     return table, [
-        Conversion(episode, worlds[episode.world_id].space, dense[episode.id].positions, walk.places, float(ndtw))
-        for episode, walk, ndtw in zip(asked.episodes, walks.trajectories, table.values["nDTW"], strict=True)
+        Conversion(
+            episode, worlds[episode.world_id].space, dense[episode.id].positions, snapped_trajectory.places, float(ndtw)
+        )
+        for episode, snapped_trajectory, ndtw in zip(
+            tasks_on_graph.episodes, snapped.trajectories, table.values["nDTW"], strict=True
+        )
     ]
 
 
 def on_graph(continuous: Split, discrete: Split) -> Split:
-    """R2R's paths under the names of VLN-CE's episodes."""
+    """R2R's paths with the ids of VLN-CE's episodes."""
     paths = {episode.path_id: episode for episode in discrete.episodes}
     episodes = tuple(replace(paths[e.path_id], id=e.id) for e in continuous.episodes)
     return Split(f"{continuous.name} on the graph", episodes)
 
 
-def chosen(conversions: Sequence[Conversion], count: int) -> list[Conversion]:
+def select(conversions: Sequence[Conversion], count: int) -> list[Conversion]:
     """Conversions evenly spread from the most faithful to the least, each from another house."""
     ranked = sorted(conversions, key=lambda c: (-c.ndtw, c.episode.id))
     picked: list[Conversion] = []
@@ -118,18 +120,18 @@ def draw(conversions: Sequence[Conversion], folder: Path) -> list[Path]:
 
 
 ORANGE, BLUE, GREY, INK = "#e69f00", "#0072b2", "#b8b8b8", "#333333"
-MARGIN = 2.4  # metres around the walk
-STOREY = 1.6  # metres above or below the walk's nodes that still belong to the picture
+MARGIN = 2.4  # metres around the trajectory
+STOREY = 1.6  # metres above or below the trajectory's nodes that are drawn
 
 
 def panel(axes: Any, conversion: Conversion) -> None:
-    """The house from above: its graph thin, the walk in orange, the same on nodes in blue; darker is earlier."""
+    """The house from above: graph (thin), trajectory (orange), the same on nodes (blue); darker is earlier."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    graph, walked = conversion.graph, conversion.walked
+    graph, trajectory = conversion.graph, conversion.trajectory
     nodes = graph.positions[graph.locate(conversion.nodes)]
     reference = graph.positions[graph.locate(list(conversion.episode.reference))]
-    shown = np.concatenate([walked[:, :2], nodes[:, :2], reference[:, :2]])
+    shown = np.concatenate([trajectory[:, :2], nodes[:, :2], reference[:, :2]])
     low, high = shown.min(axis=0) - MARGIN, shown.max(axis=0) + MARGIN
     heights = nodes[:, 2].min() - STOREY, nodes[:, 2].max() + STOREY
     level = (graph.positions[:, 2] > heights[0]) & (graph.positions[:, 2] < heights[1])
@@ -138,17 +140,17 @@ def panel(axes: Any, conversion: Conversion) -> None:
     axes.scatter(*graph.positions[level][:, :2].T, marker="^", s=18, color=GREY, linewidths=0, zorder=2)
     axes.scatter(*reference[:, :2].T, s=190, facecolors="none", edgecolors=INK, linewidths=1.0, zorder=3)
     axes.plot(*nodes[:, :2].T, color=BLUE, linewidth=3.0, alpha=0.45, zorder=4)
-    axes.plot(*walked[:, :2].T, color=ORANGE, linewidth=1.6, zorder=5)
+    axes.plot(*trajectory[:, :2].T, color=ORANGE, linewidth=1.6, zorder=5)
     for points, marker, size, dark, pale, layer in (
-        (walked, "o", 20, "#5c2e00", "#ffdf9e", 6),
+        (trajectory, "o", 20, "#5c2e00", "#ffdf9e", 6),
         (nodes, "^", 80, "#00264d", "#a6d3f2", 7),
     ):
-        colours = LinearSegmentedColormap.from_list("time", [dark, pale])(np.linspace(0, 1, len(points)))
+        colors = LinearSegmentedColormap.from_list("time", [dark, pale])(np.linspace(0, 1, len(points)))
         axes.scatter(
-            *points[:, :2].T, marker=marker, s=size, c=colours, edgecolors="white", linewidths=0.4, zorder=layer
+            *points[:, :2].T, marker=marker, s=size, c=colors, edgecolors="white", linewidths=0.4, zorder=layer
         )
-    label(axes, "start", walked[0], walked[0] - walked[min(4, len(walked) - 1)])
-    label(axes, "end", walked[-1], walked[-1] - walked[max(-5, -len(walked))])
+    label(axes, "start", trajectory[0], trajectory[0] - trajectory[min(4, len(trajectory) - 1)])
+    label(axes, "end", trajectory[-1], trajectory[-1] - trajectory[max(-5, -len(trajectory))])
     square(axes, low, high)
     title = f"{conversion.episode.world_id}, nDTW {conversion.ndtw:.2f}"
     if abs(nodes[-1, 2] - reference[-1, 2]) > STOREY:
@@ -157,7 +159,7 @@ def panel(axes: Any, conversion: Conversion) -> None:
 
 
 def label(axes: Any, text: str, at: Array, away: Array) -> None:
-    """A word beside a point, on the side the walk does not use."""
+    """A word beside a point, on the side away from the trajectory."""
     from matplotlib.patheffects import withStroke
 
     x, y = 20 * away[:2] / max(float(np.linalg.norm(away[:2])), 1e-9)
@@ -185,7 +187,7 @@ def legend(figure: Any, axes: Any) -> None:
 
     kinds = [
         Line2D([], [], color=ORANGE, marker="o", markersize=5, markerfacecolor="#8a4a00", markeredgecolor="white",
-               label="walk in the continuous world"),
+               label="trajectory in the continuous world"),
         Line2D([], [], color=BLUE, alpha=0.8, linewidth=3, marker="^", markersize=9, markeredgecolor="white",
                label="the same on the graph (darker is earlier)"),
         Line2D([], [], linestyle="", marker="o", markersize=12, markerfacecolor="none", markeredgecolor=INK,
@@ -199,7 +201,7 @@ def legend(figure: Any, axes: Any) -> None:
 
 
 def main(
-    out: Annotated[Path, typer.Option(help="The folder for the pictures.")] = Path("demo/continuous_to_graph"),
+    out: Annotated[Path, typer.Option(help="Folder for the pictures.")] = Path("demo/continuous_to_graph"),
 ) -> None:
     place = os.environ.get("ITINERA_DATA")
     if not place:
@@ -208,16 +210,16 @@ def main(
     worlds = matterport.read_worlds(Path(place) / "connectivity.tar.xz")
     rows, conversions = [], []
     for name in SPLITS:
-        table, found = converted(Path(place), name, worlds)
+        table, found = convert(Path(place), name, worlds)
         conversions += found
         means = [interval(table.values[m], clusters=table.world_ids, bounds=b) for m, b in METRICS.items()]
         same = np.mean([tuple(map(str, c.episode.reference)) == c.nodes for c in found])
         cells = [f"{mean.mean:.3f} [{mean.low:.3f}, {mean.high:.3f}]" for mean in means]
         rows.append((name, str(len(table)), *cells, f"{100 * same:.1f} %"))
-    grid = Grid(("expert traces on the graph", "episodes", *METRICS, "exactly the reference"), tuple(rows))
-    Console(width=None if sys.stdout.isatty() else 200).print(drawn(grid))
+    grid = TextTable(("expert traces on the graph", "episodes", *METRICS, "exactly the reference"), tuple(rows))
+    print(grid)
     print("Intervals are over scenes (95 %); NE in metres along the graph. The paper prints no such numbers.")
-    for file in draw(chosen(conversions, PICTURES), out):
+    for file in draw(select(conversions, PICTURES), out):
         print(file)
 
 

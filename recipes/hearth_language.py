@@ -1,16 +1,15 @@
-"""Can Hearth's instructions be followed, and are they needed? A reader by rules, on the houses of val-unseen.
+"""Can Hearth's instructions be followed, and are they needed? A rule-based agent on the val-unseen houses.
 
-The reader gets the text and sees what a person standing there would: rooms, doors, things in view, directions. Each
-instruction is read as it is; with its things masked ("the red sofa" becomes "the thing"); with its directions left out;
-and in place of another one of the same house with another start and another goal. Beside it stand two kinds of chance:
-walks as long as the path that choose evenly at each move, and ends of shortest paths of as many edges as R2R has, from
-the same start. Success is R2R's: to stop within 3 m of the goal.
+The agent receives the text and a scene description: rooms, doors, visible objects, directions. Each instruction is
+tested as it is; with its objects masked ("the red sofa" becomes "the thing"); without its directions; and replaced by
+that of another path in the same house. There are two chance levels: random walks of the same number of steps, and
+random goals among the ends of shortest paths with as many edges as R2R's. Success: stopping within 3 m of the goal.
 
     python recipes/hearth_language.py --episodes 800 --houses 11
 
-Expected: step-by-step instructions bring the reader to the goal in more than 90 of 100 episodes, without things or
-without directions in at least 20 fewer, and another's instruction hardly more often than a random walk. The walk faces
-the nearest of twelve headings at first, so a first turn may be half a step off.
+Expected: with step-by-step instructions the success rate exceeds 90 %, masking objects or directions costs at least 20
+points, and the instruction of another path is hardly better than a random walk. The simulator rounds the initial
+heading to twelve directions, so the first turn may be half a step off.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from itinera.agents.rule_based import Reader
-from itinera.builders.hearth import Home, build_home, paths_in
-from itinera.builders.path_sampling import EDGES, SHORTEST
-from itinera.hearth.language.generate import DETAILS, describe
-from itinera.hearth.language.scene_description import Outlook
-from itinera.hearth.language.vocabulary import COLOUR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, words_for
-from itinera.hearth.season import IN_ALL, role_of
-from itinera.reports.tables import Grid, drawn
+from itinera.agents.rule_based import RuleBasedAgent
+from itinera.builders.hearth import AnnotatedHouse, build_annotated_house, sample_house_paths
+from itinera.builders.path_sampling import EDGE_FRACTIONS, MIN_LENGTH
+from itinera.hearth.language.generate import DETAILS, generate_instruction
+from itinera.hearth.language.scene_description import SceneDescription
+from itinera.hearth.language.vocabulary import COLOR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, synonyms
+from itinera.hearth.season import HOUSE_CYCLE, house_role
+from itinera.records.tables import TextTable
 from itinera.seeding import generator
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import STOP
@@ -41,15 +40,15 @@ from itinera.tasks import Instruction
 from itinera.worlds import Pose
 
 RADIUS = 3.0  # metres
-LONGEST = 30  # moves after which a walk is ended
-READ = ("full", "no things", "no turns", "another's")
+MAX_STEPS = 30
+VARIANTS = ("full", "no objects", "no turns", "another's")
 CHANCE = ("random walk", "random goal")
-LEAST, COST = 0.90, 0.20  # of success: step by step, and what either mask takes away
+MIN_SUCCESS, MIN_LOSS = 0.90, 0.20  # success rate step by step, and the loss by either mask
 
 
 @dataclass(frozen=True)
-class Told:
-    """An instruction and the path it was written for."""
+class PathInstruction:
+    """An instruction and its path."""
 
     path: tuple[str, ...]
     heading: float  # at its start
@@ -57,112 +56,120 @@ class Told:
     text: str
 
 
-def instructions(home: Home, paths: Sequence[tuple[str, ...]], seed: int) -> list[Told]:
-    """Every path of a house with its three instructions."""
-    told = []
+def generate_instructions(home: AnnotatedHouse, paths: Sequence[tuple[str, ...]], seed: int) -> list[PathInstruction]:
+    """The three instructions of each path."""
+    found = []
     for number, path in enumerate(paths):
         rng = generator(seed, "language", home.house.id, str(number))
         heading = float(rng.uniform(-np.pi, np.pi))
         for detail in DETAILS:
-            words = describe(home.outlooks, path, heading, rng, detail=detail)
-            told.append(Told(path, heading, detail, words.text))
-    return told
+            words = generate_instruction(home.descriptions, path, heading, rng, detail=detail)
+            found.append(PathInstruction(path, heading, detail, words.text))
+    return found
 
 
-def without_things(names: set[str]) -> Callable[[str], str]:
-    """Masks things of these names, with their colours and shapes."""
-    nouns = sorted({word for name in names for word in words_for(name)}, key=lambda word: (-len(word), word))
-    looks = "|".join(sorted(COLOUR_WORDS | SHAPE_WORDS))
+def mask_objects(names: set[str]) -> Callable[[str], str]:
+    """A function that masks objects of these names, with their colors and shapes."""
+    nouns = sorted({word for name in names for word in synonyms(name)}, key=lambda word: (-len(word), word))
+    looks = "|".join(sorted(COLOR_WORDS | SHAPE_WORDS))
     phrase = re.compile(rf"\b(?:(?:{looks}) )*(?:{'|'.join(map(re.escape, nouns))})\b")
     return lambda text: phrase.sub("thing", text)
 
 
-def without_turns(text: str) -> str:
-    """The text without its words for directions."""
+def drop_turns(text: str) -> str:
+    """The text without words for directions."""
     left = re.sub(rf"\b(?:{'|'.join(sorted(DIRECTION_WORDS))})\b", "", text, flags=re.IGNORECASE)
     return re.sub(r"\s+", " ", left)
 
 
-def followed(text: str, start: Pose, walk: GraphSimulator, home: Home) -> str:
-    """Where the reader of a text stops."""
-    reader = Reader()
-    reader.reset(generator(0))
-    reader.start_episode(Instruction(text))
-    seen = walk.reset(home.world, start)
-    for _ in range(LONGEST):
-        action = reader.act(seen)
+def follow(text: str, start: Pose, simulator: GraphSimulator, home: AnnotatedHouse) -> str:
+    """The node where the rule-based agent stops."""
+    agent = RuleBasedAgent()
+    agent.reset(generator(0))
+    agent.start_episode(Instruction(text))
+    observation = simulator.reset(home.world, start)
+    for _ in range(MAX_STEPS):
+        action = agent.act(observation)
         if action == STOP:
             break
-        seen = walk.step(action)
-    return str(walk.pose.place)
+        observation = simulator.step(action)
+    return str(simulator.pose.place)
 
 
-def outcomes(home: Home, told: Sequence[Told], rng: np.random.Generator) -> Iterator[dict[str, float]]:
-    """For each instruction, how often each reading of it and each kind of chance reaches the goal."""
+def evaluate(
+    home: AnnotatedHouse, instructions: Sequence[PathInstruction], rng: np.random.Generator
+) -> Iterator[dict[str, float]]:
+    """The success of each variant of each instruction, and of each chance level."""
     graph = home.graph
-    masked = without_things({item.name for item in home.house.items})
-    walk = GraphSimulator(sights={home.world.id: home.outlooks})
-    for one in told:
-        texts = (one.text, masked(one.text), without_turns(one.text), another(one, told, home, rng).text)
-        ends = [followed(text, Pose(one.path[0], one.heading), walk, home) for text in texts]
-        ends.append(wandered(one.path[0], len(one.path) - 1, home.outlooks, rng))
+    mask = mask_objects({item.name for item in home.house.objects})
+    simulator = GraphSimulator(descriptions={home.world.id: home.descriptions})
+    for one in instructions:
+        texts = (one.text, mask(one.text), drop_turns(one.text), other_instruction(one, instructions, home, rng).text)
+        ends = [follow(text, Pose(one.path[0], one.heading), simulator, home) for text in texts]
+        ends.append(random_walk(one.path[0], len(one.path) - 1, home.descriptions, rng))
         reached = (graph.between(ends, one.path[-1:])[:, 0] <= RADIUS).astype(float).tolist()
-        yield dict(zip((*READ, *CHANCE), (*reached, anywhere(one, home)), strict=True))
+        yield dict(zip((*VARIANTS, *CHANCE), (*reached, random_goal_success(one, home)), strict=True))
 
 
-def another(one: Told, told: Sequence[Told], home: Home, rng: np.random.Generator) -> Told:
-    """An instruction of the same detail that starts and ends somewhere else."""
-    order = rng.permutation(len(told)).tolist()
-    others = (told[k] for k in order if told[k].detail == one.detail and told[k].path[0] != one.path[0])
+def other_instruction(
+    one: PathInstruction, instructions: Sequence[PathInstruction], home: AnnotatedHouse, rng: np.random.Generator
+) -> PathInstruction:
+    """An instruction of the same level of detail with another start and goal."""
+    order = rng.permutation(len(instructions)).tolist()
+    shuffled: list[PathInstruction] = [instructions[k] for k in order]
+    others = (other for other in shuffled if other.detail == one.detail and other.path[0] != one.path[0])
     return next(o for o in others if home.graph.between(o.path[-1:], one.path[-1:])[0, 0] > RADIUS)
 
 
-def wandered(start: str, moves: int, outlooks: Mapping[str, Outlook], rng: np.random.Generator) -> str:
-    for _ in range(moves):
-        candidates = outlooks[start].candidates
+def random_walk(start: str, steps: int, descriptions: Mapping[str, SceneDescription], rng: np.random.Generator) -> str:
+    for _ in range(steps):
+        candidates = descriptions[start].candidates
         start = candidates[int(rng.integers(len(candidates)))].node
     return start
 
 
-def anywhere(one: Told, home: Home) -> float:
-    """The share of goals one might have had from the same start that are near this one."""
+def random_goal_success(one: PathInstruction, home: AnnotatedHouse) -> float:
+    """The fraction of possible goals from the same start that are near this goal."""
     graph = home.graph
-    far = [node for node in graph.nodes if graph.between(one.path[:1], [node])[0, 0] >= SHORTEST]
-    goals = [node for node in far if len(graph.route(one.path[0], node)) - 1 in EDGES]
+    far = [node for node in graph.nodes if graph.between(one.path[:1], [node])[0, 0] >= MIN_LENGTH]
+    goals = [node for node in far if len(graph.route(one.path[0], node)) - 1 in EDGE_FRACTIONS]
     return float((graph.between(goals, one.path[-1:]) <= RADIUS).mean())
 
 
 def main(
-    episodes: Annotated[int, typer.Option(min=1, help="Paths in all, each with three instructions.")] = 800,
-    houses: Annotated[int, typer.Option(min=1, help="Houses of val-unseen, of which a season has 11.")] = 11,
-    seed: Annotated[int, typer.Option(min=0, help="The season.")] = 1,
+    episodes: Annotated[int, typer.Option(min=1, help="Number of paths, each with three instructions.")] = 800,
+    houses: Annotated[int, typer.Option(min=1, help="Number of val-unseen houses; a season has 11.")] = 11,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the season.")] = 1,
 ) -> None:
-    """Print how often the reader succeeds; leave with 1 if language is not followed, or not needed."""
-    indices = [index for index in range(IN_ALL * houses) if role_of(index) == "val_unseen"][:houses]
+    """Print the success rates; exit with 1 if the instructions cannot be followed, or are not needed."""
+    indices = [index for index in range(HOUSE_CYCLE * houses) if house_role(index) == "val_unseen"][:houses]
     rows: list[tuple[str, str, int, dict[str, float]]] = []  # detail, house, words, outcomes
     for index in track(indices, "houses", console=Console(stderr=True), transient=True):
-        home = build_home(seed, index)
-        told = instructions(home, paths_in(home.graph, seed, index, -(-episodes // houses)), seed)
+        home = build_annotated_house(seed, index)
+        instructions = generate_instructions(
+            home, sample_house_paths(home.graph, seed, index, -(-episodes // houses)), seed
+        )
         rng = generator(seed, "language", home.house.id)
-        found = outcomes(home, told, rng)
-        rows += [(one.detail, home.house.id, len(one.text.split()), out) for one, out in zip(told, found, strict=True)]
-    lines, steps = [], {}
+        found = evaluate(home, instructions, rng)
+        paired = zip(instructions, found, strict=True)
+        rows += [(one.detail, home.house.id, len(one.text.split()), out) for one, out in paired]
+    lines, rates = [], {}
     for detail in (*DETAILS, "all"):
         chosen = [row for row in rows if detail in (row[0], "all")]
         names, lengths = [house for _, house, _, _ in chosen], [words for _, _, words, _ in chosen]
         cells = []
-        for reading in (*READ, *CHANCE):
-            values = [out[reading] for *_, out in chosen]
+        for variant in (*VARIANTS, *CHANCE):
+            values = [out[variant] for *_, out in chosen]
             rate = interval(values, clusters=names, bounds=(0.0, 1.0))
-            steps[detail, reading] = rate.mean
+            rates[detail, variant] = rate.mean
             cells.append(f"{100 * rate.mean:.1f} [{100 * rate.low:.1f}, {100 * rate.high:.1f}]")
         lines.append((detail, str(len(chosen)), f"{np.mean(lengths):.1f} ± {np.std(lengths):.1f}", *cells))
-    headings = ("detail", "instructions", "words, mean ± SD", *(f"{reading} %" for reading in (*READ, *CHANCE)))
-    Console(width=180).print(drawn(Grid(headings, tuple(lines))))
-    print(f"Success within {RADIUS:g} m and its 95 % interval over {len(indices)} houses of season {seed}.")
-    full = steps["steps", "full"]
-    costs = {mask: full - steps["steps", mask] for mask in ("no things", "no turns")}
-    if full < LEAST or min(costs.values()) < COST:
+    headings = ("detail", "instructions", "words, mean ± SD", *(f"{variant} %" for variant in (*VARIANTS, *CHANCE)))
+    print(TextTable(headings, tuple(lines)))
+    print(f"Success rate ({RADIUS:g} m) with 95 % confidence intervals over {len(indices)} houses of season {seed}.")
+    full = rates["steps", "full"]
+    losses = [full - rates["steps", variant] for variant in ("no objects", "no turns")]
+    if full < MIN_SUCCESS or min(losses) < MIN_LOSS:
         raise typer.Exit(1)
 
 

@@ -1,93 +1,71 @@
-"""Which skills have agents without learning? Table 1 of "Behavioral Analysis of Vision-and-Language Navigation Agents"
-(Yang et al. 2023) on Hearth's val-unseen houses, with each agent's success beside its skills.
+"""Skills of agents that do not learn, with their success rates, on Hearth's val-unseen houses: Table 1 of "Behavioral
+Analysis of Vision-and-Language Navigation Agents" (Yang et al. 2023).
 
-Every row is `itinera study run`, `itinera run` and `itinera score`, as anybody would type them. Expected: who stands
-still scores exactly 1 on stopping and 0 elsewhere, the expert 1 everywhere, and the reader at least .25 more than any
-that does not listen on turning, objects and rooms.
+Expected: the agent `still` scores exactly 1 on stopping and 0 elsewhere, the expert 1 everywhere, and the rule-based
+reader at least .25 more than any agent that ignores language on turning, objects and rooms. If interrupted, it resumes.
 
-    python recipes/hearth_skills.py SEASON [EVERY]   # a folder that `itinera build hearth` made; one path in EVERY
+    python recipes/hearth_skills.py SEASON [EVERY]   # a folder of `itinera build hearth`; one path in EVERY
 """
 
 from __future__ import annotations
 
-import gzip
-import subprocess
-import sys
-from collections.abc import Sequence
+import argparse
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import msgspec
+import itinera as it
+from itinera.formats.annotations import read_aligned_tasks
+from itinera.reports.skill_findings import StudyAnalysis
 
 AGENTS = ("reader", "expert", "still", "uniform", "random", "forward")
-DEAF = ("still", "uniform", "random", "forward")
+WITHOUT_LANGUAGE = ("still", "uniform", "random", "forward")
 SKILLS = ("stop", "direction", "object", "room-1", "room-3")
 GUIDE = "rxr/rxr_val_unseen_guide.jsonl.gz"
+TASKS = "r2r/R2R_val_unseen.json"
+MARGIN = 0.25
 
 
-def itinera(*command: object) -> str:
-    """What a command prints."""
-    words = [str(word) for word in command]
-    done = subprocess.run([sys.executable, "-m", "itinera.cli.main", *words], stdout=subprocess.PIPE, text=True)
-    if done.returncode:
-        raise SystemExit(f"itinera {' '.join(words)} ended with {done.returncode}.")
-    return done.stdout
+def analyze_agents(season: Path, every: int, out: Path) -> StudyAnalysis:
+    """The skills of all agents in one of `every` paths of val-unseen, and their success on all of it."""
+    out.mkdir(parents=True, exist_ok=True)
+    split = read_aligned_tasks(season / GUIDE)
+    sample = replace(split, episodes=tuple(e for e in split.episodes if int(e.path_id) % every == 0))
+    trials = out / "trials.jsonl"
+    it.design_study(SKILLS, sample, season, out=trials)
+    responses, scores = {}, []
+    for agent in AGENTS:
+        responses[agent] = it.run_study(agent, trials, season, out=out / f"{agent}-probabilities.jsonl")
+        predictions = it.run(agent, season / TASKS, season, out=out / f"{agent}-predictions.jsonl")
+        scores.append(it.score(predictions, season / TASKS, season, out=out / f"{agent}-scores.jsonl"))
+    return it.analyze_study(trials, responses, scores=scores, figures=out / "figures")
 
 
-def some(season: Path, every: int, out: Path) -> Path:
-    """A guide file with one path in so many of the season's, all of its instructions, from all of its houses."""
-    file = out / Path(GUIDE).name
-    lines = gzip.decompress((season / GUIDE).read_bytes()).splitlines(keepends=True)
-    kept = [line for line in lines if msgspec.json.decode(line)["path_id"] % every == 0]
-    file.write_bytes(gzip.compress(b"".join(kept), mtime=0))
-    return file
-
-
-def designed(season: Path, every: int, trials: Path, skills: Sequence[str] = SKILLS) -> None:
-    """Write the trials of a study on one path in so many."""
-    trials.parent.mkdir(parents=True, exist_ok=True)
-    guide, traces = some(season, every, trials.parent), next((season / "rxr" / "pose_traces").glob("*val_unseen*"))
-    itinera("study", "design", *skills, "--tasks", guide, "--alignment", traces, "--worlds", season, "--out", trials)
-
-
-def asked(name: str, trials: Path, season: Path, out: Path, *, agent: str = "") -> tuple[Path, Path]:
-    """What an agent leans to, and the scores of its own walks; `agent` is who it is, if its name does not tell."""
-    agent = agent or name
-    leanings, walks, scores = (out / f"{name}-{what}.jsonl" for what in ("leanings", "walks", "scores"))
-    tasks = ("--tasks", season / "r2r" / "R2R_val_unseen.json", "--worlds", season)
-    itinera("study", "run", "--agent", agent, "--trials", trials, "--worlds", season, "--out", leanings, "--restart")
-    itinera("run", "--agent", agent, *tasks, "--out", walks, "--restart")
-    itinera("score", walks, *tasks[:2], "--worlds", season / "connectivity", "--out", scores)
-    return leanings, scores
-
-
-def wrongs(table: dict[str, Any]) -> list[str]:
-    """What did not come out as expected."""
-    means = {agent: {name: found["mean"] for name, found in row.items() if found} for agent, row in table.items()}
+def find_failures(analysis: StudyAnalysis) -> list[str]:
+    """The expectations that do not hold."""
+    means = {row.agent: {name: score.mean for name, score in row.scores.items()} for row in analysis.rows}
     skills = ("turn", "object", "room")
-    told = [f"the expert's {name} is {means['expert'][name]}." for name in skills if means["expert"][name] != 1]
-    told += [f"still's {name} is {means['still'][name]}." for name in skills if means["still"][name] != 0]
+    failures = [f"The expert's {name} is {means['expert'][name]}." for name in skills if means["expert"][name] != 1]
+    failures += [f"{name} of still is {means['still'][name]}." for name in skills if means["still"][name] != 0]
     if means["still"]["stop"] != 1:
-        told.append(f"still's stop is {means['still']['stop']}.")
+        failures.append(f"stop of still is {means['still']['stop']}.")
     for name in skills:
-        best = max(means[agent][name] for agent in DEAF)
-        if means["reader"][name] < best + 0.25:
-            told.append(f"the reader's {name} is {means['reader'][name]}, {best} that of one who does not listen.")
-    return told
+        best = max(means[agent][name] for agent in WITHOUT_LANGUAGE)
+        if means["reader"][name] < best + MARGIN:
+            failures.append(f"The reader's {name} is {means['reader'][name]}; without language {best} is reached.")
+    return failures
 
 
 def main() -> None:
-    season, every = Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    out = season.parent / f"{season.name}-skills"
-    trials = out / "trials.jsonl"
-    designed(season, every, trials)
-    files = [asked(agent, trials, season, out) for agent in AGENTS]
-    scores = [word for _, bundle in files for word in ("--scores", bundle)]
-    analysed = ("study", "analyse", trials, *(leanings for leanings, _ in files), *scores)
-    print(itinera(*analysed, "--figures", out / "figures"))
-    told = wrongs(msgspec.json.decode(itinera(*analysed, "--json"))["table"])
-    if told:
-        raise SystemExit("\n".join(told))
+    """Print the verdicts and the table; raise SystemExit if an expectation does not hold."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("season", type=Path, help="a folder of `itinera build hearth`")
+    parser.add_argument("every", type=int, nargs="?", default=1, help="use one path in EVERY (default: all)")
+    given = parser.parse_args()
+    analysis = analyze_agents(given.season, given.every, given.season.parent / f"{given.season.name}-skills")
+    print(analysis)
+    failures = find_failures(analysis)
+    if failures:
+        raise SystemExit("\n".join(failures))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""How often the default interval holds the truth, on simulated benchmarks whose truth is known.
+"""Coverage of the default interval, on simulated benchmarks whose true mean is known.
 
 A benchmark has 11, 30 or 61 scenes (as R2R's unseen and training splits have 11 and 61), strongly unequal in size: 6 to
 100 paths, most of them near either end, with 3 instructions each. Scenes differ in difficulty, paths within a scene do,
 and so do the attempts on one path. The truth is the mean over the episodes of infinitely many such scenes.
 
-Expected: the default interval at 95 % covers between 93 and 97 % in every row. Beside it, for contrast, what one gets
-by taking episodes as independent (plain t), and from the percentile bootstrap over scenes.
+Expected: the default interval at 95 % covers 93–97 % in every row. For comparison: the interval that treats episodes as
+independent (plain t), and the percentile bootstrap over scenes.
 
     python recipes/interval_coverage.py --simulations 2000 --seed 1
 """
@@ -25,7 +25,7 @@ from rich.table import Table
 from scipy.special import betainc, expit, logit
 
 from itinera.seeding import generator
-from itinera.stats import Interval, clustered, interval
+from itinera.stats import Interval, cluster_bootstrap, interval
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -42,10 +42,10 @@ NE_SCALE = 0.6  # the same difficulties move the logarithm of an error less
 
 @dataclass(frozen=True)
 class Outcome:
-    """A kind of score: how difficulty becomes a value, and the range values have."""
+    """A type of score: how difficulty determines a value, and the range of values."""
 
     name: str
-    ease: float  # of the average episode, before scene, path and attempt move it
+    ease: float  # of the average episode, before the effects of scene, path and attempt
     value: Callable[[Floats, np.random.Generator], Floats]  # from ease, one per episode
     expected: Callable[[Floats], Floats]  # the value to expect at this ease
     bounds: tuple[float, float]
@@ -74,7 +74,7 @@ OUTCOMES = (
 
 
 def draw_sizes(count: int, rng: np.random.Generator) -> Integers:
-    """Paths per scene: many large scenes, several very small ones, few between."""
+    """Paths per scene: many large scenes, several very small ones, few in between."""
     return np.floor(FEWEST_PATHS + (MOST_PATHS + 1 - FEWEST_PATHS) * rng.beta(*SIZE_SHAPE, count)).astype(np.int64)
 
 
@@ -83,7 +83,7 @@ def ease_by_size(outcome: Outcome, sizes: Integers) -> Floats:
 
 
 def draw_benchmark(outcome: Outcome, scenes: int, rng: np.random.Generator) -> tuple[Floats, Integers]:
-    """The values of all episodes of a fresh benchmark, and the scene of each."""
+    """The values of all episodes of a new benchmark, and the scene of each."""
     sizes = draw_sizes(scenes, rng)
     scene_of_path = np.repeat(np.arange(scenes), sizes)
     of_scene = ease_by_size(outcome, sizes) + SCENE_SD * rng.standard_normal(scenes)
@@ -105,15 +105,15 @@ def truth(outcome: Outcome) -> float:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often an interval held the truth, and how wide it was on average."""
+    """How often an interval contained the true mean, and its mean width."""
 
-    held: float
+    rate: float
     width: float
 
 
 def measure(intervals: list[Interval], target: float) -> Coverage:
-    held = [each.low <= target <= each.high for each in intervals]
-    return Coverage(float(np.mean(held)), float(np.mean([each.high - each.low for each in intervals])))
+    covers = [each.low <= target <= each.high for each in intervals]
+    return Coverage(float(np.mean(covers)), float(np.mean([each.high - each.low for each in intervals])))
 
 
 def default_interval(outcome: Outcome, values: Floats, scenes: Integers, rng: np.random.Generator) -> Interval:
@@ -125,7 +125,7 @@ def plain_t(outcome: Outcome, values: Floats, scenes: Integers, rng: np.random.G
 
 
 def scene_bootstrap(outcome: Outcome, values: Floats, scenes: Integers, rng: np.random.Generator) -> Interval:
-    return clustered(values, scenes, resamples=RESAMPLES, rng=rng)
+    return cluster_bootstrap(values, scenes, resamples=RESAMPLES, rng=rng)
 
 
 Method = Callable[[Outcome, Floats, Integers, np.random.Generator], Interval]
@@ -139,19 +139,19 @@ def coverages(
     found: list[list[Interval]] = [[] for _ in methods]
     for _ in range(simulations):
         values, clusters = draw_benchmark(outcome, scenes, rng)
-        for method, so_far in zip(methods, found, strict=True):
-            so_far.append(method(outcome, values, clusters, rng))
+        for method, intervals in zip(methods, found, strict=True):
+            intervals.append(method(outcome, values, clusters, rng))
     target = truth(outcome)
     return [measure(intervals, target) for intervals in found]
 
 
 def main(
     simulations: Annotated[
-        int, typer.Option(min=1, help="Benchmarks to simulate per row; few make rows fail by chance.")
+        int, typer.Option(min=1, help="Number of simulated benchmarks per row; with few, rows fail by chance.")
     ] = 2000,
-    seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
 ) -> None:
-    """Print the coverage table; leave with 1 if a row of the default interval is outside 93-97 %."""
+    """Print the coverage table; exit 1 if a row of the default interval is outside 93–97 %."""
     title = f"Coverage of 95 % intervals, {simulations} simulations per row"
     table = Table("outcome", "scenes", "truth", "default", "width", "", "plain t", "scene bootstrap", title=title)
     methods = (default_interval, plain_t, scene_bootstrap)
@@ -159,10 +159,10 @@ def main(
     failures = 0
     for outcome, scenes in track(rows, "simulating", console=Console(stderr=True), transient=True):
         default, plain, boot = coverages(outcome, scenes, methods, simulations, seed)
-        passed = LOWEST <= default.held <= HIGHEST
+        passed = LOWEST <= default.rate <= HIGHEST
         failures += not passed
         verdict = "[green]PASS[/]" if passed else "[red]FAIL[/]"
-        shares = [f"{each.held:.1%}" for each in (default, plain, boot)]
+        shares = [f"{each.rate:.1%}" for each in (default, plain, boot)]
         width, target = f"{default.width:.3f}", f"{truth(outcome):.3f}"
         table.add_row(outcome.name, str(scenes), target, shares[0], width, verdict, shares[1], shares[2])
     Console(width=120).print(table)

@@ -1,17 +1,18 @@
 """Table 1 of "Iterative Vision-and-Language Navigation" (Krantz et al. 2022): the tours of IR2R and of IR2R-CE.
 
-IR2R is built from R2R on the navigation graphs and comes out in every cell. IR2R-CE was built on the mesh, which the
-data pack does not hold; here it is approximated on the graph that was snapped to that mesh, so its rows differ, and the
-last lines say how.
+IR2R is built from R2R on the navigation graphs and equals the printed table in every cell. IR2R-CE was built on the
+mesh, which the data pack does not contain; here it is approximated on the graph that was snapped to that mesh, so its
+rows differ, and the last lines say how.
 
     ITINERA_DATA=… python recipes/iterative_table1.py
 
-Expected: the three IR2R rows equal to the printed ones, every order proven to be the shortest, 13358.9 m led between
+Expected: the three IR2R rows equal to the printed ones, every order proven to be the shortest, 13358.9 m guided between
 episodes in train, 2231.8 m in val-seen and 1823.1 m in val-unseen.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Mapping
@@ -25,7 +26,7 @@ from rich.progress import track
 from itinera.builders.tours import OrderedPaths, tour_scene
 from itinera.formats import graphs, matterport, r2r, vlnce
 from itinera.records.snapping import snap_rows
-from itinera.reports.tables import Grid, drawn
+from itinera.records.tables import TextTable
 from itinera.tasks import Episode, Split
 from itinera.worlds import NavGraph, Pose, Ragged, World
 
@@ -61,7 +62,7 @@ def on_graph(split: Split, worlds: Mapping[str, World]) -> Split:
     for episode in split.episodes:
         graph = worlds[episode.world_id].space
         assert isinstance(graph, NavGraph)
-        ends = Ragged.of([np.asarray(episode.reference)[:1], np.asarray(episode.reference)[-1:]])
+        ends = Ragged.from_rows([np.asarray(episode.reference)[:1], np.asarray(episode.reference)[-1:]])
         start, goal = (graph.nodes[i] for i in snap_rows(ends, graph, height=0.0))
         episodes.append(
             replace(episode, start=Pose(start, episode.start.heading), goals=(goal,), reference=(start, goal))
@@ -70,16 +71,17 @@ def on_graph(split: Split, worlds: Mapping[str, World]) -> Split:
 
 
 def main() -> int:
+    """Print the table; 1 if an IR2R row differs from the printed one."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     place = os.environ.get("ITINERA_DATA")
-    console = Console(width=130)
     if not place:
-        console.print("This table is made from real data: set ITINERA_DATA to the data pack.")
+        print("This table is made from real data: set ITINERA_DATA to the data pack.")
         return 0
     data = Path(place)
     snapped = graphs.read_worlds(data / "vlnce/ivlnce_connectivity_graphs.json.gz")
     houses = matterport.read_worlds(data / "connectivity.tar.xz")
     rows, equal = [], True
-    led, remarks = [], []
+    guidance, remarks = [], []
     for benchmark in ("IR2R", "IR2R-CE"):
         for name in SPLITS:
             if benchmark == "IR2R":
@@ -93,17 +95,17 @@ def main() -> int:
             rows.append(("", "printed", *map(str, printed)))
             proven = sum(group.found.proven for group in groups)
             cost = sum(group.found.cost for group in groups)
-            led.append(f"{benchmark} {name}: {cost:.1f} m, {proven} of {len(groups)} orders proven shortest")
+            guidance.append(f"{benchmark} {name}: {cost:.1f} m, {proven} of {len(groups)} orders proven shortest")
             if benchmark == "IR2R":
                 equal &= ours == printed and proven == len(groups)
             else:
                 left = len(split.episodes) - ours[1]
                 remarks.append(f"{name}: {left:.0f} of {len(split.episodes)} episodes in no tour here")
-    console.print(drawn(Grid(("data set", "", *COLUMNS), tuple(rows), "Tours (length in episodes)")))
-    console.print("Led between episodes, open order:\n  " + "\n  ".join(led))
-    console.print(
+    print(TextTable(("data set", "", *COLUMNS), tuple(rows), "Tours (length in episodes)"))
+    print("Guided between episodes, open order:\n  " + "\n  ".join(guidance))
+    print(
         "IR2R equals the printed table in every cell." if equal else "IR2R DIFFERS from the printed table.",
-        "IR2R-CE was built on the mesh, where doors and steps cut scenes into more parts than on the snapped graph:",
+        "IR2R-CE was built on the mesh, where doors and steps split scenes into more parts than on the snapped graph:",
         "its authors found more, shorter tours and left more episodes out. Here: " + "; ".join(remarks) + ".",
     )
     return 0 if equal else 1

@@ -1,17 +1,17 @@
-"""The random agents of Stay on the Path (Tables 3 and 4): a million walks per row, beside the printed numbers.
+"""The random agents of Stay on the Path (Tables 3 and 4): a million trajectories per row, beside the printed numbers.
 
-A walk starts where an episode does, has as many moves as a reference path drawn at random, and goes to a neighbour
-chosen evenly at each move. The paper draws the number of moves from the training split (footnote 3); drawn from the
-split that is scored, more of the printed numbers come out.
+A trajectory starts at the start of an episode, has as many moves as a randomly drawn reference path, and moves to a
+uniformly random neighbour each time. The paper draws the number of moves from the training split (footnote 3); drawn
+from the scored split, more of the printed numbers are reproduced.
 
 Expected, with lengths from the scored split: 19 of 20 cells within 0.1 of the printed number. How many of them agree to
-the printed digit depends on the seed, as a million walks leave several cells on the edge between two digits: seeds 1 to
-8 gave 13, 12, 13, 13, 12, 13, 14 and 15; six million walks (seed 1) gave 14. With a million, 16 to 18 agree within
-chance. SPL on R4R val-seen does not: 1.91 with six million walks, printed 2.0. The last of the 20 is taken for a
-misprint: PL on R2R val-unseen is printed as 9.32, which is the NE beside it, while random walks of as many moves as
-references have, of that split or of the training split, are about 10.4 m long.
+the printed digit depends on the seed, because with a million trajectories several cells are close to the edge between
+two digits: seeds 1 to 8 gave 13, 12, 13, 13, 12, 13, 14 and 15; six million (seed 1) gave 14. With a million, 16 to 18
+agree within the sampling error. SPL on R4R val-seen does not: 1.91 with six million, printed 2.0. The last of the 20 is
+probably a misprint: PL on R2R val-unseen is printed as 9.32, which is the NE beside it, while random trajectories with
+as many moves as the reference paths, of that split or of the training split, are about 10.4 m long.
 
-R4R is built and measured on connectivity poses; `--positions panorama` takes those of its first release.
+R4R is built and measured on connectivity poses; `--positions panorama` uses those of its first release.
 
     ITINERA_DATA=… python recipes/random_walks.py --walks 1000000 --seed 1
 """
@@ -32,12 +32,11 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from itinera.builders.joining import join
+from itinera.builders.joining import join_paths
 from itinera.formats import matterport, r2r
 from itinera.metrics import Attempts
-from itinera.metrics.efficiency import path_length, spl
 from itinera.metrics.fidelity import cls
-from itinera.metrics.reaching import navigation_error, success
+from itinera.metrics.goal import navigation_error, path_length, spl, success
 from itinera.seeding import generator
 from itinera.worlds import NavGraph, Ragged, World
 
@@ -59,7 +58,7 @@ PRINTED = {
 }
 MISPRINT = ("R2R", "val_unseen", "PL")
 PAPER_WALKS = 1_000_000
-AT_ONCE = 100_000  # walks scored together
+BATCH_SIZE = 100_000  # trajectories scored together
 
 
 @dataclass(frozen=True)
@@ -80,13 +79,13 @@ def r2r_paths(folder: Path, split: str) -> Paths:
 
 
 def r4r_paths(folder: Path, split: str, worlds: Mapping[str, World]) -> Paths:
-    journeys = list(join(r2r.read_split(folder / "r2r" / f"R2R_{split}.json.gz"), worlds))
-    repeated = [journey for journey in journeys for _ in journey.texts]
+    journeys = list(join_paths(r2r.read_split(folder / "r2r" / f"R2R_{split}.json.gz"), worlds))
+    repeated = [journey for journey in journeys for _ in journey.instructions]
     return Paths(tuple(j.world_id for j in repeated), tuple(j.path for j in repeated))
 
 
 def wander(graph: NavGraph, starts: Integers, moves: Integers, rng: np.random.Generator) -> Ragged:
-    """Walks of so many moves from these nodes, each to a neighbour chosen evenly: all walks move at once."""
+    """Random trajectories of so many moves from these nodes, each move to a uniformly random neighbour; vectorized."""
     both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
     both = both[np.argsort(both[:, 0], kind="stable")]
     first = np.searchsorted(both[:, 0], np.arange(len(graph.nodes) + 1))
@@ -102,30 +101,29 @@ def wander(graph: NavGraph, starts: Integers, moves: Integers, rng: np.random.Ge
     return walks
 
 
-def wandered(
+def random_attempts(
     scored: Paths, lengths: Integers, worlds: Mapping[str, World], count: int, rng: np.random.Generator
 ) -> Iterator[Attempts]:
-    """So many random walks beside the references they should have followed, in batches of one world each."""
-    episodes = np.sort(np.arange(count) % len(scored.paths))  # each as often as any other
+    """So many random trajectories as attempts at their reference paths, in batches of one world each."""
+    episodes = np.sort(np.arange(count) % len(scored.paths))  # all equally often
     moves = rng.choice(lengths, size=count)
     names, owners = np.unique(scored.world_ids, return_inverse=True)
     for number, world_id in enumerate(names):
         graph = worlds[str(world_id)].space
         assert isinstance(graph, NavGraph)
         rows = np.flatnonzero(owners[episodes] == number)
-        for batch in np.array_split(rows, len(rows) // AT_ONCE + 1):
-            asked, which = np.unique(episodes[batch], return_inverse=True)
-            reference = Ragged.of([graph.locate(scored.paths[i]) for i in asked], dtype=np.int64).take(which)
+        for batch in np.array_split(rows, len(rows) // BATCH_SIZE + 1):
+            distinct, which = np.unique(episodes[batch], return_inverse=True)
+            reference = Ragged.from_rows([graph.locate(scored.paths[i]) for i in distinct], dtype=np.int64).take(which)
             goals = Ragged.from_counts(reference.lasts(), np.ones(len(batch), dtype=np.int64))
             walked = wander(graph, reference.firsts(), moves[batch], rng)
-            blank = np.full(len(batch), np.nan)
-            yield Attempts(graph, walked, reference, goals, np.ones(len(batch), dtype=bool), blank, blank)
+            yield Attempts(graph, walked, reference, goals)
 
 
 @dataclass(frozen=True)
 class Mean:
     value: float
-    error: float  # standard error, of the walks drawn
+    error: float  # standard error
     walks: int
 
     def rounded(self, printed: str) -> str:
@@ -133,13 +131,13 @@ class Mean:
         return f"{self.value:.{len(printed.split('.')[1])}f}"
 
     def agreement(self, printed: str) -> str:
-        """How near it comes to the printed number."""
-        apart = abs(float(self.rounded(printed)) - float(printed))
-        return TO_THE_DIGIT if apart < 1e-9 else NEAR if apart < 0.1 + 1e-9 else FAR
+        """How well it agrees with the printed number."""
+        difference = abs(float(self.rounded(printed)) - float(printed))
+        return TO_THE_DIGIT if difference < 1e-9 else NEAR if difference < 0.1 + 1e-9 else FAR
 
-    def within_chance(self, printed: str) -> bool:
-        """Whether the printed number, rounded as it is, lies within two standard errors of the difference: ours, and
-        that of the million walks the paper drew."""
+    def within_error(self, printed: str) -> bool:
+        """Whether the difference to the printed, rounded number is within two standard errors: ours, and that of the
+        paper's million trajectories."""
         half_a_digit = 0.5 * 10.0 ** -len(printed.split(".")[1])
         both = self.error * np.sqrt(1 + self.walks / PAPER_WALKS)
         return bool(abs(self.value - float(printed)) <= half_a_digit + 2 * both)
@@ -163,20 +161,18 @@ def means(attempts: Iterator[Attempts]) -> dict[str, Mean]:
 
 
 def main(
-    walks: Annotated[
-        int, typer.Option(min=1, help="Random walks per row; few leave the printed numbers by chance.")
-    ] = (1_000_000),
+    walks: Annotated[int, typer.Option(min=1, help="Number of random trajectories per row.")] = (1_000_000),
     positions: Annotated[
-        str, typer.Option(help="pose or panorama: of the nodes, for R4R's joins and for distances.")
+        str, typer.Option(help="Node positions for R4R's joins and for distances: pose or panorama.")
     ] = ("pose"),
-    seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
 ) -> None:
-    """Print the random rows of Tables 3 and 4 beside ours; leave with 1 if a cell but the misprint is over 0.1 off."""
-    place = os.environ.get("ITINERA_DATA")
-    if not place:
+    """Print the random rows of Tables 3 and 4 beside ours; exit 1 if a cell but the misprint differs by > 0.1."""
+    data = os.environ.get("ITINERA_DATA")
+    if not data:
         print("Needs R2R and the connectivity graphs: set ITINERA_DATA to the data pack.", file=sys.stderr)
         return
-    folder = Path(place)
+    folder = Path(data)
     worlds = matterport.read_worlds(folder / "connectivity.tar.xz", positions=positions)  # type: ignore[arg-type]
     splits = ("train", "val_seen", "val_unseen")
     sets = {("R2R", split): r2r_paths(folder, split) for split in splits}
@@ -187,18 +183,18 @@ def main(
         table.add_row(f"{name} {split}", "printed", *printed)
         for source in (split, "train"):
             rng = generator(seed, "random walks", name, split, source)
-            found = means(wandered(sets[name, split], sets[name, source].edges, worlds, walks, rng))
+            found = means(random_attempts(sets[name, split], sets[name, source].edges, worlds, walks, rng))
             cells = []
             for (metric, mean), there in zip(found.items(), printed, strict=True):
                 agreement = mean.agreement(there)
                 counted = source == split and (name, split, metric) != MISPRINT
                 counts[agreement] += counted
-                by_chance += counted and mean.within_chance(there)
+                by_chance += counted and mean.within_error(there)
                 cells.append(f"[{COLOURS[agreement]}]{mean.value:.3f} ±{mean.error:.3f}")
             table.add_row("", f"of {source}", *cells, end_section=source == "train")
     Console(width=120).print(table)
-    told = ", ".join(f"{count} {agreement}" for agreement, count in counts.items())
-    print(f"20 cells, lengths from the scored split: {told}, and the misprint. {by_chance} agree within chance.")
+    summary = ", ".join(f"{count} {agreement}" for agreement, count in counts.items())
+    print(f"20 cells, lengths from the scored split: {summary}, and the misprint. {by_chance} agree within the error.")
     if counts[FAR]:
         raise typer.Exit(1)
 

@@ -1,15 +1,15 @@
-"""How often the intervals of a skill study hold the true effect, on simulated studies whose truth is known.
+"""Coverage of the intervals of a skill study, on simulated studies whose true effect is known.
 
 A study has 11, 30 or 61 scenes, strongly unequal: 6 to 100 trajectories each, 1 to 6 episodes on a trajectory, and
-every episode once with the intervention and once without. The response is a probability, as the chance to stop is,
-and piles up near 0 and 1. Scenes and trajectories differ in its mean; the effect of the intervention is the same
-everywhere, or differs from scene to scene, or is zero (a null agent). In the last rows the two twins of an episode
-also resemble each other more than other episodes of their trajectory do.
+every episode once with the intervention and once without. The response is a probability, such as that of stopping,
+and concentrates near 0 and 1. Scenes and trajectories differ in its mean; the effect of the intervention is the same
+everywhere, or differs between scenes, or is zero (a null agent). In the last rows the two responses of an episode are
+also more similar to each other than to those of other episodes of their trajectory.
 
-Expected: the 95 % intervals of the default mixed model and of the default bootstrap hold the truth in 93 to 97 % in
-every row, so that a null agent is "significant" in 3 to 7 %. Beside them, for contrast: the model's own interval, as
-lmerTest gives it, which is too wide where scenes agree and where twins are alike; and the percentile bootstrap over
-scenes, which is too narrow with few scenes.
+Expected: the 95 % intervals of the default mixed model and of the default bootstrap cover the true effect in 93–97 % of
+studies in every row, so that a null agent is "significant" in 3–7 %. For comparison: the model's own interval, as
+lmerTest computes it, which is too wide where scenes agree and where the responses of an episode are similar; and the
+percentile bootstrap over scenes, which is too narrow with few scenes.
 
     python recipes/skill_recovery.py --simulations 2000 --seed 1
 """
@@ -41,7 +41,7 @@ LOWEST, HIGHEST = 0.93, 0.97  # coverage that passes
 MEAN = 0.45  # response of the average scene without intervention
 SCENE_SD, TRAJECTORY_SD = 0.06, 0.06
 EFFECT, EFFECT_SD = 0.1, 0.05
-CONCENTRATION = 1.5  # of the responses around their mean: below 2, they pile up near 0 and 1
+CONCENTRATION = 1.5  # of the responses around their mean: below 2, they concentrate near 0 and 1
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Agent:
 
     name: str
     effect: float  # on the average scene: the truth
-    effect_sd: float = 0.0  # from scene to scene
-    alike: float = 0.0  # share of the response that the twins of an episode have in common
+    effect_sd: float = 0.0  # between scenes
+    similarity: float = 0.0  # share of the response that the two arms of an episode have in common
 
 
 AGENTS = (
@@ -59,13 +59,13 @@ AGENTS = (
     Agent("effects vary by scene", EFFECT, EFFECT_SD),
     Agent("no effect", 0.0),
     Agent("no effect on average", 0.0, EFFECT_SD),
-    Agent("same effect, twins alike", EFFECT, alike=0.5),
+    Agent("same effect, twins alike", EFFECT, similarity=0.5),
 )
 
 
 @dataclass(frozen=True)
 class Study:
-    """Responses of all episodes with and without the intervention, and where the episodes lie."""
+    """Responses of all episodes with and without the intervention, and their scenes and trajectories."""
 
     intervened: Floats  # (episodes,)
     controls: Floats  # (episodes,)
@@ -83,15 +83,15 @@ def draw_study(agent: Agent, scenes: int, rng: np.random.Generator) -> Study:
     mean = MEAN + _around_zero(SCENE_SD, scenes, rng)[scene]
     mean += _around_zero(TRAJECTORY_SD, len(scene_of_trajectory), rng)[trajectory]
     effect = agent.effect + _around_zero(agent.effect_sd, scenes, rng)[scene]
-    shared = agent.alike * _respond(mean, rng) if agent.alike else 0.0
-    own = 1 - agent.alike
+    shared = agent.similarity * _respond(mean, rng) if agent.similarity else 0.0
+    own = 1 - agent.similarity
     return Study(
         shared + own * _respond(mean + effect / own, rng), shared + own * _respond(mean, rng), scene, trajectory
     )
 
 
 def _around_zero(sd: float, count: int, rng: np.random.Generator) -> Floats:
-    """Normal numbers without their far ends, so that a mean response stays between 0 and 1."""
+    """Normal numbers with clipped tails, so that a mean response stays between 0 and 1."""
     return sd * np.clip(rng.standard_normal(count), -2.2, 2.2)
 
 
@@ -115,7 +115,7 @@ def intervals(study: Study, rng: np.random.Generator) -> dict[str, Ends]:
     found = {
         "model": fit.interval,
         "bootstrap": paired_effect(*arms, levels=scenes, rng=rng),
-        "percentile": paired_effect(*arms, levels=scenes, rng=rng, flavour="percentile"),
+        "percentile": paired_effect(*arms, levels=scenes, rng=rng, method="percentile"),
     }
     ends = {name: (each.low, each.high) for name, each in found.items()}
     return {**ends, "lmerTest": (fit.effect.estimate - reach, fit.effect.estimate + reach)}
@@ -123,9 +123,9 @@ def intervals(study: Study, rng: np.random.Generator) -> dict[str, Ends]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often an interval held the truth, and how wide it was on average."""
+    """How often an interval contained the true value, and its mean width."""
 
-    held: float
+    rate: float
     width: float
 
 
@@ -143,11 +143,11 @@ def measure(found: list[Ends], truth: float) -> Coverage:
 
 def main(
     simulations: Annotated[
-        int, typer.Option(min=1, help="Studies to simulate per row; few make rows fail by chance.")
+        int, typer.Option(min=1, help="Number of simulated studies per row; with few, rows fail by chance.")
     ] = 2000,
-    seed: Annotated[int, typer.Option(help="Same seed, same table.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
 ) -> None:
-    """Print how often intervals hold the true effect; leave with 1 if a default is outside 93-97 % somewhere."""
+    """Print the coverage of the intervals; exit 1 if a default is outside 93–97 % in a row."""
     table = Table("agent", "scenes", "model", "width", "bootstrap", "width", "", "lmerTest", "percentile")
     table.title = f"Coverage of 95 % intervals of an intervention's effect, {simulations} simulated studies per row"
     rows = [(agent, scenes) for agent in AGENTS for scenes in SCENES]
@@ -155,11 +155,11 @@ def main(
     for agent, scenes in track(rows, "simulating", console=Console(stderr=True), transient=True):
         found = coverages(agent, scenes, simulations, seed)
         judged = (found["model"], found["bootstrap"])
-        passed = all(LOWEST <= each.held <= HIGHEST for each in judged)
+        passed = all(LOWEST <= each.rate <= HIGHEST for each in judged)
         failures += not passed
-        cells = [text for each in judged for text in (f"{each.held:.1%}", f"{each.width:.3f}")]
+        cells = [text for each in judged for text in (f"{each.rate:.1%}", f"{each.width:.3f}")]
         verdict = "[green]PASS[/]" if passed else "[red]FAIL[/]"
-        contrast = [f"{found[name].held:.1%}" for name in ("lmerTest", "percentile")]
+        contrast = [f"{found[name].rate:.1%}" for name in ("lmerTest", "percentile")]
         table.add_row(agent.name, str(scenes), *cells, verdict, *contrast)
     Console(width=120).print(table)
     print('A null agent ("no effect") is called significant in 100 % minus the coverage of its row.')

@@ -1,138 +1,204 @@
-"""Do the skills of an agent rise with its success? Table 1 of "Behavioral Analysis of Vision-and-Language Navigation
-Agents" (Yang et al. 2023) with agents that learned.
+"""Do skills rise with the success rate? Table 1 of Behavioral Analysis of Vision-and-Language Navigation Agents with
+trained agents (Yang et al. 2023).
 
-EnvDrop's listener and HAMT, as in the paper, and a follower and RCM's navigator beside them, are trained on Hearth's
-training houses for `--minutes` each, one more of each for a tenth of them, and asked on its val-unseen houses what they
-would do when told to stop, to turn, to go to an object or into a room. The paper finds that skills rise with success,
-though not all alike, and that agents are better at stopping and turning than at objects and rooms. What is done is
-kept: a run that was stopped goes on.
+EnvDrop and HAMT, as in the paper, and Speaker-Follower's follower and RCM are trained on Hearth's training houses by
+imitation learning, and one more of each for a tenth of the time. On the val-unseen houses a skill study measures their
+action probabilities for instructions to stop, to turn, to go to an object or into a room. The paper finds that skills
+rise with the success rate, though not all alike, and that agents are better at stopping and turning than at objects and
+rooms. The length of training is that of one agent: --steps, or --minutes, which is converted to steps. If interrupted,
+rerun the command to resume.
 
     python recipes/skills.py --minutes 10 --every 10
 """
 
 from __future__ import annotations
 
+import argparse
+import gzip
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import numpy as np
 import torch
-import typer
 from rich.console import Console
 
-import hearth_skills
-import places
+import itinera
 from itinera.formats.io import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm
-from itinera.policies.checkpoint import encode, new_model
-from itinera.runs.process_map import in_processes
-from itinera.training.dataset import Shuffle
-from itinera.training.malloc import keep_memory
-from itinera.training.objectives import imitation
-from itinera.training.progress import Log
-from itinera.training.trainer import Chance, Schedule, train
+from itinera.policies.checkpoint import build_model, encode_model
+from itinera.runs.workers import parallel_map
+from itinera.skills.skill_table import SkillRow
+from itinera.training.data import TrainingData, load_hearth
+from itinera.training.dataset import BatchSampler
+from itinera.training.experts import shortest_path_expert
+from itinera.training.losses import imitation_loss
+from itinera.training.malloc import tune_malloc
+from itinera.training.progress import TrainingLog, log_to_stderr
+from itinera.training.rollout import collect_rollout, mixed_forcing, sample
+from itinera.training.trainer import Schedule, Trainer, seed_torch
 
-# Kind, sizes, learning rate and steps that one core makes in a minute, about, by the agent's name.
-AGENTS: dict[str, tuple[str, Any, float, int]] = {
-    "follower": ("follower", follower.SMALL, 1.5e-3, 300),
-    "envdrop": ("envdrop", envdrop.SMALL, 1.5e-3, 300),
-    "rcm": ("rcm", rcm.SMALL, 1.5e-3, 260),
-    "hamt": ("hamt", hamt.SMALL, 1e-3, 120),
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a kind of agent is trained."""
+
+    config: Any
+    learning_rate: float
+    steps_per_minute: int  # optimizer steps, about, on one core
+
+
+RECIPES = {
+    "follower": Recipe(follower.SMALL, 1.5e-3, 300),
+    "envdrop": Recipe(envdrop.SMALL, 1.5e-3, 300),
+    "rcm": Recipe(rcm.SMALL, 1.5e-3, 260),
+    "hamt": Recipe(hamt.SMALL, 1e-3, 120),
 }
-BRIEFLY = 0.1  # of the minutes, for one more of each kind: with success alike nothing could rise with it
-BATCH, MOVES = 64, 10
-SKILLS = ("stop", "turn", "object", "room")
-ASKED = ("stop", "direction", "object", "room-1")
+SHORT = 0.1  # fraction of the training of one more agent of each kind: success rates must differ
+BATCH_SIZE = 64  # episodes
+TEACHER_FORCING_RATIO = 0.8  # share of agents that follow the expert
+MAX_STEPS = 10  # of an agent per episode, in training
+SKILLS = ("stop", "direction", "object", "room-1")  # of the study
+COLUMNS = ("stop", "turn", "object", "room")  # of the table
+MIN_CORRELATION = 0.5
+GUIDE = "rxr/rxr_val_unseen_guide.jsonl.gz"
 
 
 @dataclass(frozen=True)
 class Job:
-    """An agent to be trained."""
+    """An agent to train. Its name decides the random streams: do not change the words."""
 
     kind: str
     seed: int
+    steps: int
     minutes: float
-    instruction: bool = False
+    is_short: bool = False
 
     @property
     def name(self) -> str:
-        return f"{self.kind}-{'instruction' if self.instruction else self.seed}"
+        return f"{self.kind}-{'brief' if self.is_short else self.seed}"
 
 
-def learn(out: Path, season: Path, job: Job) -> Path:
-    """The model of an agent after so many minutes of imitation."""
-    name, seed = job.name, job.seed
+def train_agent(out: Path, season: Path, job: Job) -> Path:
+    """The model file of an agent trained by imitation learning; trained unless it exists."""
     torch.set_num_threads(1)
-    keep_memory()
-    done = out / f"{name}.safetensors"
-    if done.exists():
-        return done
-    kind, sizes, rate, pace = AGENTS[job.kind]
-    ground = _ground(season)
-    Chance.of(seed, "begun", name)
-    model = new_model(ground.card(kind, sizes, seed=seed, minutes=job.minutes))
-    lesson = imitation(model.policy, ground.atlas, Shuffle(ground.lessons("train"), BATCH, seed=seed), limit=MOVES)
-    steps = max(1, round(job.minutes * pace))
-    draft = out / "drafts" / done.name
-    with Log(out / "logs" / name, total=steps) as log:
-        train(model, lesson, Schedule(steps, rate), seed=seed, name=name, checkpoint=draft, heard=log.heard)
-    with atomic_write(done) as stream:
-        stream.write(encode(model))
-    draft.unlink(missing_ok=True)
-    return done
+    tune_malloc()
+    log_to_stderr()
+    finished = out / f"{job.name}.safetensors"
+    if finished.exists():
+        return finished
+    recipe, data = RECIPES[job.kind], load_data(season)
+    seed_torch(job.seed, "begun", job.name)  # for the initial weights
+    model = build_model(data.card(job.kind, recipe.config, seed=job.seed, minutes=job.minutes))
+    batches = BatchSampler(data.dataset("train"), BATCH_SIZE, seed=job.seed)
+    checkpoint = out / "drafts" / finished.name
+    with TrainingLog(job.name, total=job.steps, folder=out / "logs" / job.name) as log:
+        options = {"seed": job.seed, "name": job.name, "checkpoint": checkpoint, "on_step": log.on_step}
+        trainer = Trainer(model, Schedule(job.steps, recipe.learning_rate), **options)
+        for step in trainer:
+            batch = batches[step]
+            forced = torch.rand(batch.size, generator=trainer.rng) < TEACHER_FORCING_RATIO
+            rollout = collect_rollout(
+                model.policy,
+                data.env,
+                batch,
+                select_action=mixed_forcing(forced, sample(trainer.rng)),
+                expert=shortest_path_expert,
+                max_steps=MAX_STEPS,
+            )
+            trainer.update(imitation_loss(rollout))
+    with atomic_write(finished) as stream:
+        stream.write(encode_model(model))
+    checkpoint.unlink(missing_ok=True)
+    return finished
 
 
 @cache
-def _ground(season: Path) -> places.Places:
-    return places.hearth(season)
+def load_data(season: Path) -> TrainingData:
+    return load_hearth(season)
 
 
-def main(
-    minutes: Annotated[float, typer.Option(help="Of training for each agent, on one core.")] = 10.0,
-    seeds: Annotated[int, typer.Option(help="Agents of each kind.")] = 3,
-    every: Annotated[int, typer.Option(help="One path in so many is asked about.")] = 10,
-    out: Annotated[Path, typer.Option(help="What is made is kept here.")] = Path(".learning/skills"),
-    season: Annotated[Path, typer.Option(help="A season of Hearth, built if it is not there.")] = Path(
-        ".tables/hearth"
-    ),
-    workers: Annotated[int, typer.Option(help="Processes at work.")] = 2,
-) -> None:
-    """Train, ask, and print skills beside success."""
-    console = Console(width=120)
-    season, out = places.built(season), out / f"{minutes:g} minutes"
-    jobs = [Job(kind, seed, minutes) for kind in AGENTS for seed in range(seeds)]
-    jobs += [Job(kind, 0, BRIEFLY * minutes, instruction=True) for kind in AGENTS]
-    made = dict(in_processes(partial(learn, out, season), jobs, workers=workers))
-    models = {job.name: made[k] for k, job in enumerate(jobs)}
-    trials = out / "trials.jsonl"
-    hearth_skills.designed(season, every, trials, ASKED)
-    files = [hearth_skills.asked(name, trials, season, out, agent=str(file)) for name, file in models.items()]
-    scores = [word for _, bundle in files for word in ("--scores", bundle)]
-    analysed = ("study", "analyse", trials, *(leanings for leanings, _ in files), *scores)
-    console.print(hearth_skills.itinera(*analysed))
-    table = msgspec.json.decode(hearth_skills.itinera(*analysed, "--json"))["table"]
-    for line in told(table):
-        console.print(line)
+def sample_paths(season: Path, every: int, out: Path) -> Path:
+    """A guide file with one of `every` paths of val-unseen, with all their instructions."""
+    file = out / Path(GUIDE).name
+    lines = gzip.decompress((season / GUIDE).read_bytes()).splitlines(keepends=True)
+    chosen = [line for line in lines if msgspec.json.decode(line)["path_id"] % every == 0]
+    file.write_bytes(gzip.compress(b"".join(chosen), mtime=0))
+    return file
 
 
-def told(table: dict[str, Any]) -> list[str]:
-    """Whether what the paper says holds here."""
-    success = np.array([row["SR"]["mean"] for row in table.values()])
+def check_claims(rows: Sequence[SkillRow]) -> list[str]:
+    """Sentences on the paper's claims: whether skills rise with the success rate, and their order."""
+    success = np.array([row.metrics["SR"].mean for row in rows])
+    values = {name: np.array([row.scores[name].mean for row in rows]) for name in COLUMNS}
     lines = []
-    for skill in SKILLS:
-        values = np.array([row[skill]["mean"] for row in table.values()])
-        together = float(np.corrcoef(success, values)[0, 1])
-        words = "rises with success" if together > 0.5 else "does NOT rise with success"
-        lines.append(f"{skill}: {words} over {len(table)} agents (correlation {together:+.2f})")
-    means = {skill: np.mean([row[skill]["mean"] for row in table.values()]) for skill in SKILLS}
+    for name, scores in values.items():
+        correlation = float(np.corrcoef(success, scores)[0, 1])
+        verdict = "rises" if correlation > MIN_CORRELATION else "does NOT rise"
+        lines.append(f"{name}: {verdict} with SR over {len(rows)} agents (correlation {correlation:+.2f})")
+    means = {name: float(scores.mean()) for name, scores in values.items()}
     holds = min(means["stop"], means["turn"]) > max(means["object"], means["room"])
-    ordered = ", ".join(f"{skill} {100 * value:.0f}" for skill, value in means.items())
-    lines.append(f"{'held    ' if holds else 'NOT held'}  stopping and turning before objects and rooms: {ordered}")
+    ordered = ", ".join(f"{name} {100 * value:.0f}" for name, value in means.items())
+    lines.append(
+        f"{'holds' if holds else 'does NOT hold':13}  stopping and turning before objects and rooms: {ordered}"
+    )
     return lines
 
 
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--minutes", type=float, default=10.0, help="training time of one agent on one core (10)")
+    length.add_argument("--steps", type=int, help="optimizer steps of one agent, instead of --minutes")
+    parser.add_argument("--seeds", type=int, default=3, help="number of agents of each kind (3)")
+    parser.add_argument("--every", type=int, default=10, help="use one path in EVERY for the study (10)")
+    parser.add_argument("--out", type=Path, default=Path(".learning/skills"), help="folder for models and logs")
+    parser.add_argument("--season", type=Path, default=Path(".tables/hearth"), help="Hearth season; built if missing")
+    parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
+    return parser.parse_args()
+
+
+def plan_jobs(args: argparse.Namespace) -> list[Job]:
+    jobs = []
+    for kind, recipe in RECIPES.items():
+        for seed, fraction in [*((seed, 1.0) for seed in range(args.seeds)), (0, SHORT)]:
+            minutes = fraction * (args.minutes if args.steps is None else args.steps / recipe.steps_per_minute)
+            steps = max(1, round(minutes * recipe.steps_per_minute))
+            jobs.append(Job(kind, seed, steps, minutes, is_short=fraction < 1))
+    return jobs
+
+
+def main() -> None:
+    """Train, run the study, and print the skills beside the success rates."""
+    args = parse_arguments()
+    season, length = args.season, f"{args.minutes:g} minutes" if args.steps is None else f"{args.steps} steps"
+    if not (season / "season.json").exists():
+        itinera.build_hearth(season)
+    out = args.out / length
+    out.mkdir(parents=True, exist_ok=True)
+    jobs = sorted(plan_jobs(args), key=lambda job: job.is_short)
+    models = dict(parallel_map(partial(train_agent, out, season), jobs, workers=args.workers))
+    study = itinera.design_study(SKILLS, sample_paths(season, args.every, out), season, alignment=find_traces(season))
+    tasks = season / "r2r" / "R2R_val_unseen.json"
+    responses, scores = {}, []
+    for k, job in enumerate(jobs):
+        agent = str(models[k])
+        responses[job.name] = itinera.run_study(agent, study, season, name=job.name, workers=args.workers)
+        predictions = itinera.run(agent, tasks, season, workers=args.workers)
+        scores.append(itinera.score(predictions, tasks, season))
+    analysis = itinera.analyze_study(study, responses, scores=scores, worlds=season)
+    console = Console(width=120)
+    console.print(str(analysis), highlight=False)
+    for line in check_claims(analysis.rows):
+        console.print(line)
+
+
+def find_traces(season: Path) -> Path:
+    return next((season / "rxr" / "pose_traces").glob("*val_unseen*"))
+
+
 if __name__ == "__main__":
-    typer.run(main)
+    main()

@@ -1,71 +1,88 @@
-"""Tables 3 and 4 of Stay on the Path: RCM's navigator paid for reaching the goal, or for staying on the path.
+"""Tables 3 and 4 of Stay on the Path (Jain et al. 2019): RCM with a goal-oriented or a fidelity-oriented reward.
 
-An agent first does as a teacher does (cloning), then is paid for what it does itself (policy gradient) with ever less
-cloning in between. On R4R a last part is policy gradient alone. Paid for the goal (equation 11) or for fidelity
-(equation 12), agents are tried with all of their instruction, with its last five tokens, and with none.
+An agent is first trained by imitation learning, then by policy gradient with ever less imitation in between; on R4R a
+last stage is policy gradient alone. Agents with the goal-oriented (equation 11) or the fidelity-oriented reward
+(equation 12) are evaluated with the whole instruction, with its last five tokens, and with none.
 
-With ITINERA_DATA the houses are Matterport's and the tasks R2R and R4R; without, Hearth's, in a season that is built
-first. Houses are seen through annotations: rooms and objects are known by name, so these scores say that language,
-graphs and training work, and may not be set beside those of agents that look at images. An agent that sees nothing but
-where ways lead (geometry) stands beside ours, to tell what seeing is worth.
+With ITINERA_DATA the houses are Matterport's and the tasks R2R and R4R; otherwise they are Hearth's, and the season is
+built first. Observations are annotations: rooms and objects are known by name, which is perfect perception, so these
+scores may not be compared with those of agents that observe images. An agent that observes geometry only shows what
+the annotations are worth.
 
-Settings were chosen on eight training houses held out, but for the discount and the length of R4R's last part, for
-which val-unseen was looked at. No checkpoint is picked: scores are those of the last step.
-`--minutes` is what the training of one agent for R2R takes on one core; it sets the number of steps, so that runs are
-the same on any machine. What is done is kept: a run that was stopped goes on.
+Hyper-parameters were chosen on eight held-out training houses, except the discount and the length of R4R's last stage,
+for which val-unseen was used. No checkpoint is selected: scores are those of the last step. The length of training is
+that of one R2R agent: --steps, or --minutes, which is converted to steps, so that results do not depend on the machine.
+If interrupted, rerun the command to resume.
 
     python recipes/stay_on_the_path.py --minutes 30 --seeds 3 --out .learning/stay_on_the_path
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import torch
-import typer
 from rich.console import Console
 from rich.table import Table
 
-import places
+import itinera
 from itinera.formats.io import atomic_write
-from itinera.policies.checkpoint import Model, encode, new_model, read_model
-from itinera.policies.rcm import SMALL
-from itinera.runs.process_map import in_processes
-from itinera.training.dataset import Lessons, Shuffle
-from itinera.training.evaluation import Scores, evaluate
-from itinera.training.experts import along_path, to_goal
-from itinera.training.losses import ActorCritic
-from itinera.training.malloc import keep_memory
-from itinera.training.objectives import halving, imitation, reinforcement
-from itinera.training.progress import Log
-from itinera.training.rewards import fidelity_oriented, goal_oriented
-from itinera.training.trainer import Chance, Schedule, train
+from itinera.policies import rcm
+from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
+from itinera.runs.workers import parallel_map
+from itinera.training.data import TrainingData, load_hearth, load_r2r, with_r4r
+from itinera.training.dataset import BatchSampler, EpisodeDataset
+from itinera.training.evaluation import EvaluationScores, average_seeds, display_scale, evaluate
+from itinera.training.experts import reference_path_expert, shortest_path_expert
+from itinera.training.losses import ActorCriticLoss, exponential_decay, imitation_loss
+from itinera.training.malloc import tune_malloc
+from itinera.training.progress import TrainingLog, log_to_stderr
+from itinera.training.rewards import make_fidelity_oriented_reward, make_goal_oriented_reward
+from itinera.training.rollout import collect_rollout, mixed_forcing, sample
+from itinera.training.trainer import Schedule, Trainer, seed_torch
 
-STEPS_A_MINUTE = 260  # of training, about, on one core
-BATCH = 64  # walkers
-TAUGHT = 0.8  # the share of them that the teacher leads, on R2R; the others go their own way and are told better
-SIZES = replace(SMALL, dropout=0.2, env_dropout=0.2)
-RATE, RL_RATE, PURE_RATE = 1.5e-3, 4e-4, 6e-4  # learning rates of cloning, policy gradient with it, and without
-# What is earned a step later counts so much less. At .95 what comes after the dozen moves of an R4R walk counts half,
-# and who is paid for fidelity at the end learns to end early once no teacher holds it to the path.
+# Model and optimizer.
+CONFIG = replace(rcm.SMALL, dropout=0.2, env_dropout=0.2)
+BATCH_SIZE = 64  # episodes
+STEPS_PER_MINUTE = 260  # optimizer steps, about, on one core
+IMITATION_RATE = {"R2R": 1.5e-3, "R4R": 7.5e-4}  # learning rates
+MIXED_RATE, PURE_RATE = 4e-4, 6e-4  # learning rates of policy gradient with imitation, and without
+FINAL_RATIO = 0.05  # of the learning rate, at the end of each stage
+
+# Imitation learning. On R4R the expert follows the reference path, which only forced agents stay on.
+EXPERTS = {"R2R": shortest_path_expert, "R4R": reference_path_expert}
+TEACHER_FORCING_RATIO = {"R2R": 0.8, "R4R": 1.0}  # share of agents that follow the expert
+IMITATION_MAX_STEPS = {"R2R": 10, "R4R": 20}  # per episode
+IMITATION_WEIGHT = 0.2  # of the imitation loss beside the policy gradient
+MIN_IMITATION_PROBABILITY = {"R2R": 0.2, "R4R": 0.0}  # it halves six times in a stage, down to this
+
+# Policy gradient. With a discount of 0.95 the end of an R4R episode counts half at its start, and an agent with the
+# fidelity-oriented reward learns to stop early once no imitation keeps it on the path.
 DISCOUNT, PURE_DISCOUNT = 0.95, 0.99
-R2R_WORDS, R4R_WORDS = 80, 130  # tokens of an instruction that are read
-R2R_MOVES, R4R_MOVES = 10, 20  # most moves while learning; those who are paid for R2R have as many as
-R2R_LIMIT, R4R_LIMIT = 15, 30  # when tried
-CLONED = 0.65  # the share of an agent's minutes that it clones, on R2R
-R4R_SHARES = {"cloned": 0.12, "mixed": 0.32, "pure": 0.34}  # minutes of the parts of R4R, against those of R2R
-REWARDS = {"goal": goal_oriented, "fidelity": fidelity_oriented}
-WORDS = {"all words": "full", "last 5 tokens": "last-5", "no words": "none"}  # by rules of `itinera build ablated`
-ALL, LAST, NONE = WORDS
+REWARDS = {"goal": make_goal_oriented_reward, "fidelity": make_fidelity_oriented_reward}
+REWARD_MAX_STEPS = {"R2R": 15, "R4R": 20}  # per episode
+# On R2R success requires STOP; otherwise 1 agent in 6 never stops in unseen houses. On R4R the equations are used as
+# printed: they do not mention stopping.
+NEEDS_STOP = {"R2R": True, "R4R": False}
+
+# Stages, as fractions of the steps of an R2R agent.
+R2R_STAGES = {"imitation": 0.65, "reward": 0.35}
+R4R_STAGES = {"imitation": 0.12, "mixed": 0.32, "pure": 0.34}
+
+# Evaluation.
+MAX_WORDS = {"R2R": 80, "R4R": 130}  # tokens of an instruction
+EVALUATION_MAX_STEPS = {"R2R": 15, "R4R": 30}
+ABLATIONS = {"all words": "full", "last 5 tokens": "last-5", "no words": "none"}  # rules of `itinera build ablated`
+ALL, LAST, NONE = ABLATIONS
 METRICS = ("PL", "NE", "SR", "SPL", "CLS")
 
-PRINTED: Mapping[tuple[str, str, str], Sequence[float]] = {  # on val-unseen: PL, NE, SR, SPL, CLS
+PUBLISHED: Mapping[tuple[str, str, str], Sequence[float]] = {  # val-unseen: PL, NE, SR, SPL, CLS
     ("R2R", "goal", "all words"): (14.8, 6.00, 41.1, 32.7, 47.4),
     ("R2R", "goal", "last 5 tokens"): (15.1, 8.16, 22.2, 17.2, 35.1),
     ("R2R", "goal", "no words"): (17.7, 8.69, 13.0, 9.4, 26.1),
@@ -82,229 +99,256 @@ PRINTED: Mapping[tuple[str, str, str], Sequence[float]] = {  # on val-unseen: PL
 
 
 @dataclass(frozen=True)
-class Job:
-    """One part of one agent's training."""
+class Stage:
+    """One stage of the training of one agent. Its name decides the random streams: do not change the words."""
 
     seed: int
     task: str  # R2R or R4R
-    part: str  # "cloned", "geometry", "goal", "fidelity"; on R4R also "goal mixed", "fidelity mixed"
-    after: str  # the part it goes on from, task and name; "" for none
+    part: str  # "cloned" and "geometry" (imitation), "goal", "fidelity"; on R4R also "goal mixed", "fidelity mixed"
+    previous: str  # the stage whose weights it starts from, task and part; "" for none
     steps: int
 
     @property
     def name(self) -> str:
         return f"{self.task} {self.part} {self.seed}"
 
+    @property
+    def is_imitation(self) -> bool:
+        return self.part in ("cloned", "geometry")
 
-def plan(minutes: float, seeds: int) -> list[list[Job]]:
-    """All parts, in rounds: those of a round go on from those of the rounds before."""
+    @property
+    def is_pure(self) -> bool:
+        """Policy gradient without imitation."""
+        return self.task == "R4R" and self.part in REWARDS
 
-    def steps(share: float) -> int:
-        return max(1, round(minutes * share * STEPS_A_MINUTE))
 
-    one, two, three, four = list[Job](), list[Job](), list[Job](), list[Job]()
+def plan(total_steps: float, seeds: int) -> list[list[Stage]]:
+    """All stages, in rounds: those of a round start from those of earlier rounds."""
+
+    def steps(fraction: float) -> int:
+        return max(1, round(total_steps * fraction))
+
+    first, second, third, fourth = list[Stage](), list[Stage](), list[Stage](), list[Stage]()
     for seed in range(seeds):
-        one += [Job(seed, "R2R", "cloned", "", steps(CLONED)), Job(seed, "R2R", "geometry", "", steps(CLONED))]
-        two += [Job(seed, "R2R", reward, "R2R cloned", steps(1 - CLONED)) for reward in REWARDS]
-        two += [Job(seed, "R4R", "cloned", "R2R cloned", steps(R4R_SHARES["cloned"]))]
-        three += [Job(seed, "R4R", f"{reward} mixed", "R4R cloned", steps(R4R_SHARES["mixed"])) for reward in REWARDS]
-        four += [Job(seed, "R4R", reward, f"R4R {reward} mixed", steps(R4R_SHARES["pure"])) for reward in REWARDS]
-    return [one, two, three, four]
+        first += [Stage(seed, "R2R", part, "", steps(R2R_STAGES["imitation"])) for part in ("cloned", "geometry")]
+        second += [Stage(seed, "R2R", reward, "R2R cloned", steps(R2R_STAGES["reward"])) for reward in REWARDS]
+        second += [Stage(seed, "R4R", "cloned", "R2R cloned", steps(R4R_STAGES["imitation"]))]
+        mixed = steps(R4R_STAGES["mixed"])
+        third += [Stage(seed, "R4R", f"{reward} mixed", "R4R cloned", mixed) for reward in REWARDS]
+        pure = steps(R4R_STAGES["pure"])
+        fourth += [Stage(seed, "R4R", reward, f"R4R {reward} mixed", pure) for reward in REWARDS]
+    return [first, second, third, fourth]
 
 
-def learn(out: Path, season: Path | None, job: Job) -> None:
-    """Do one part of the training, unless it is done, and keep the model."""
+def train_stage(out: Path, season: Path | None, stage: Stage) -> None:
+    """Train one stage and write its model, unless it exists."""
     torch.set_num_threads(1)
-    keep_memory()
-    done = _file(out, job.name)
-    if done.exists():
+    tune_malloc()
+    log_to_stderr()
+    finished = model_file(out, stage.name)
+    if finished.exists():
         return
-    ground = _ground(season, job.task, "nothing" if job.part == "geometry" else "all")
-    model = _begun(out, ground, job)
-    batches = Shuffle(_lessons(season, job.task, job.part, "train"), BATCH, seed=job.seed)
-    lesson, rate = _lesson(model, ground, batches, job)
-    schedule = Schedule(job.steps, rate, last_rate=0.05)
-    draft = out / "drafts" / f"{job.name}.safetensors"
-    with Log(out / "logs" / job.name, total=job.steps) as log:
-        train(model, lesson, schedule, seed=job.seed, name=job.name, checkpoint=draft, heard=log.heard)
-    with atomic_write(done) as stream:
-        stream.write(encode(model))
-    draft.unlink(missing_ok=True)
-
-
-def _lesson(model: Model, ground: places.Places, batches: Shuffle, job: Job):
-    moves = R2R_MOVES if job.task == "R2R" else R4R_MOVES
-    teacher = to_goal if job.task == "R2R" else along_path
-    # On R4R the teacher follows the path told, which only who is led by it walks.
-    cloning = imitation(
-        model.policy, ground.atlas, batches, limit=moves, teacher=teacher, taught=TAUGHT if job.task == "R2R" else 1.0
-    )
-    if job.part in ("cloned", "geometry"):
-        return cloning, RATE if job.task == "R2R" else RATE / 2
-    # On R2R who does not stop is not paid for where it is; otherwise one in six never does in new houses. On R4R the
-    # equations stand as they are printed: they say nothing of stopping.
-    reward = REWARDS[job.part.removesuffix(" mixed")](ground.atlas, needs_stop=job.task == "R2R")
-    pure = job.task == "R4R" and not job.part.endswith("mixed")
-    cloned = halving(job.steps / 6, least=0.2 if job.task == "R2R" else 0.0)
-    lesson = reinforcement(
+    task, data = stage.task, load_data(season, stage.task, stage.part)
+    env, model = data.env, start_model(out, data, stage)
+    policy, batches = (
         model.policy,
-        ground.atlas,
-        batches,
-        reward,
-        limit=R2R_LIMIT if job.task == "R2R" else R4R_MOVES,
-        cloned=cloned,
-        cloning_lesson=None if pure else cloning,
-        critic=ActorCritic(discount=PURE_DISCOUNT if pure else DISCOUNT),
+        BatchSampler(load_dataset(season, task, stage.part, "train"), BATCH_SIZE, seed=stage.seed),
     )
-    return lesson, PURE_RATE if pure else RL_RATE
+    if stage.is_imitation:
+        learning_rate = IMITATION_RATE[task]
+    else:
+        learning_rate = PURE_RATE if stage.is_pure else MIXED_RATE
+        reward = REWARDS[stage.part.removesuffix(" mixed")](env, needs_stop=NEEDS_STOP[task])
+        actor_critic_loss = ActorCriticLoss(discount=PURE_DISCOUNT if stage.is_pure else DISCOUNT)
+        imitation_probability = exponential_decay(stage.steps / 6, minimum=MIN_IMITATION_PROBABILITY[task])
+
+    def compute_imitation_loss(step: int) -> torch.Tensor:
+        batch = batches[step]
+        forced = torch.rand(batch.size, generator=trainer.rng) < TEACHER_FORCING_RATIO[task]
+        rollout = collect_rollout(
+            policy,
+            env,
+            batch,
+            select_action=mixed_forcing(forced, sample(trainer.rng)),
+            expert=EXPERTS[task],
+            max_steps=IMITATION_MAX_STEPS[task],
+        )
+        return imitation_loss(rollout)
+
+    checkpoint = out / "drafts" / f"{stage.name}.safetensors"
+    schedule = Schedule(stage.steps, learning_rate, final_ratio=FINAL_RATIO)
+    with TrainingLog(stage.name, total=stage.steps, folder=out / "logs" / stage.name) as log:
+        options = {"seed": stage.seed, "name": stage.name, "checkpoint": checkpoint, "on_step": log.on_step}
+        trainer = Trainer(model, schedule, **options)
+        for step in trainer:
+            if stage.is_imitation:
+                loss = compute_imitation_loss(step)
+            else:
+                rollout = collect_rollout(
+                    policy,
+                    env,
+                    batches[step],
+                    select_action=sample(trainer.rng),
+                    expert=shortest_path_expert,
+                    max_steps=REWARD_MAX_STEPS[task],
+                )
+                loss = actor_critic_loss(rollout, reward(rollout))
+                if not stage.is_pure and float(torch.rand((), generator=trainer.rng)) < imitation_probability(step):
+                    loss = loss + IMITATION_WEIGHT * compute_imitation_loss(step)
+            trainer.update(loss)
+    with atomic_write(finished) as stream:
+        stream.write(encode_model(model))
+    checkpoint.unlink(missing_ok=True)
 
 
-def _begun(out: Path, ground: places.Places, job: Job) -> Model:
-    if job.after:
-        return read_model(_file(out, f"{job.after} {job.seed}")).model
-    Chance.of(job.seed, "begun", job.name)  # what a new model's numbers are drawn from
-    return new_model(ground.card("rcm", SIZES, seed=job.seed))
+def start_model(out: Path, data: TrainingData, stage: Stage) -> Model:
+    if stage.previous:
+        return read_model(model_file(out, f"{stage.previous} {stage.seed}")).model
+    seed_torch(stage.seed, "begun", stage.name)  # for the initial weights
+    return build_model(data.card("rcm", CONFIG, seed=stage.seed))
 
 
-def _file(out: Path, name: str) -> Path:
+def model_file(out: Path, name: str) -> Path:
     return out / "models" / f"{name}.safetensors"
 
 
+def load_data(season: Path | None, task: str, part: str) -> TrainingData:
+    return _load_data(season, task, () if part == "geometry" else ("rooms", "objects"))
+
+
 @cache
-def _ground(season: Path | None, task: str, seen: str) -> places.Places:
-    shown = ("rooms", "objects") if seen == "all" else ()
+def _load_data(season: Path | None, task: str, features: tuple[str, ...]) -> TrainingData:
     if season is not None:
-        ground = places.hearth(season, seen=shown)
+        data = load_hearth(season, features=features)
     else:
-        ground = places.real(Path(os.environ["ITINERA_DATA"]), seen=shown)
-    return places.with_r4r(ground) if task == "R4R" else ground
+        data = load_r2r(Path(os.environ["ITINERA_DATA"]), features=features)
+    return with_r4r(data) if task == "R4R" else data
 
 
 @cache
-def _lessons(season: Path | None, task: str, part: str, split: str, words: str = "full") -> Lessons:
-    ground = _ground(season, task, "nothing" if part == "geometry" else "all")
-    return ground.lessons(split, most_words=R2R_WORDS if task == "R2R" else R4R_WORDS, words=words)
+def load_dataset(season: Path | None, task: str, part: str, split: str, ablation: str = "full") -> EpisodeDataset:
+    return load_data(season, task, part).dataset(split, max_words=MAX_WORDS[task], ablation=ablation)
 
 
-# What comes of it.
+Row = tuple[str, str, str]  # task, part and words
 
 
-@dataclass(frozen=True, eq=False)
-class Row:
-    """An agent on val-unseen, over all seeds."""
-
-    task: str
-    part: str
-    words: str
-    scores: tuple[Scores, ...]  # of each seed
-
-    def mean(self, metric: str) -> float:
-        return float(np.mean([scores.mean(metric) for scores in self.scores]))
-
-    def told(self, metric: str) -> str:
-        """The mean over seeds, its interval over houses, and the seeds' spread."""
-        columns = np.mean([scores.columns[metric] for scores in self.scores], axis=0)
-        found = replace(self.scores[0], columns={metric: columns}).interval(metric)
-        spread = np.std([scores.mean(metric) for scores in self.scores])
-        many = 1.0 if metric in ("PL", "NE") else 100.0
-        return f"{many * found.mean:.1f} ({many * found.low:.1f} – {many * found.high:.1f}) ±{many * spread:.1f}"
-
-
-def tried(out: Path, season: Path | None, seeds: int, asked: tuple[str, str, str]) -> Row:
-    """How the agents of a part do on val-unseen with so many of their words."""
-    task, part, words = asked
+def evaluate_row(out: Path, season: Path | None, seeds: int, row: Row) -> list[EvaluationScores]:
+    """The scores on val-unseen of the agents of all seeds."""
     torch.set_num_threads(1)
-    lessons = _lessons(season, task, part, "val_unseen", WORDS[words])
-    ground = _ground(season, task, "nothing" if part == "geometry" else "all")
-    limit = R2R_LIMIT if task == "R2R" else R4R_LIMIT
-    scores = []
+    task, part, words = row
+    dataset = load_dataset(season, task, part, "val_unseen", ABLATIONS[words])
+    env, scores = load_data(season, task, part).env, []
     for seed in range(seeds):
-        policy = read_model(_file(out, f"{task} {part} {seed}")).model.policy.eval()
-        scores.append(evaluate(policy, ground.atlas, lessons, limit=limit))
-    return Row(task, part, words, tuple(scores))
+        policy = read_model(model_file(out, f"{task} {part} {seed}")).model.policy
+        scores.append(evaluate(policy, env, dataset, max_steps=EVALUATION_MAX_STEPS[task]))
+    return scores
 
 
-def rows(task: str) -> Iterable[tuple[str, str, str]]:
+def table_rows(task: str) -> list[Row]:
     if task == "R2R":
-        yield from (("R2R", "geometry", ALL), ("R2R", "cloned", ALL))
+        rows = [("R2R", "geometry", ALL), ("R2R", "cloned", ALL)]
     else:
-        yield ("R4R", "cloned", ALL)
-        yield from (("R4R", f"{reward} mixed", ALL) for reward in REWARDS)
-    yield from ((task, reward, words) for reward in REWARDS for words in WORDS)
+        rows = [("R4R", "cloned", ALL), *(("R4R", f"{reward} mixed", ALL) for reward in REWARDS)]
+    return [*rows, *((task, reward, words) for reward in REWARDS for words in ABLATIONS)]
 
 
-def table(title: str, found: Sequence[Row]) -> Table:
-    shown = Table(title=title)
+LABELS = {
+    "geometry": "geometry only",  # imitation
+    "cloned": "imitation",
+    "goal mixed": "goal, mixed",  # with imitation
+    "fidelity mixed": "fidelity, mixed",
+}
+
+
+def make_table(title: str, rows: Iterable[Row], scores: Mapping[Row, Sequence[EvaluationScores]]) -> Table:
+    table = Table(title=title)
     for column in ("agent", "words", *METRICS):
-        shown.add_column(column)
-    for row in found:
-        shown.add_row(row.part, row.words, *(row.told(metric) for metric in METRICS))
-        printed = PRINTED.get((row.task, row.part, row.words))
-        if printed is not None:
-            shown.add_row("", "  printed", *(f"{value:g}" for value in printed), style="dim")
-    return shown
+        table.add_column(column)
+    for row in rows:
+        _, part, words = row
+        table.add_row(LABELS.get(part, part), words, *(format_cell(scores[row], metric) for metric in METRICS))
+        if row in PUBLISHED:
+            table.add_row("", "  published", *(f"{value:g}" for value in PUBLISHED[row]), style="dim")
+    return table
 
 
-def claims(found: Mapping[tuple[str, str, str], Row]) -> Iterable[tuple[str, bool, str]]:
-    """What the paper says, whether it holds here in every seed, and the numbers."""
+def format_cell(scores: Sequence[EvaluationScores], metric: str) -> str:
+    """The mean over seeds, its interval over houses, and the standard deviation over seeds."""
+    spread = display_scale(metric) * np.std([one.mean(metric) for one in scores])
+    return f"{average_seeds(scores).format(metric)} ±{spread:.1f}"
 
-    def gaps(metric: str, a: tuple[str, str, str], b: tuple[str, str, str]) -> list[float]:
-        pairs = zip(found[a].scores, found[b].scores, strict=True)
+
+def check_claims(scores: Mapping[Row, Sequence[EvaluationScores]]) -> Iterable[tuple[str, bool, str]]:
+    """The paper's claims, whether they hold here for every seed, and the differences in points."""
+
+    def differences(metric: str, a: Row, b: Row) -> list[float]:
+        pairs = zip(scores[a], scores[b], strict=True)
         return [100 * (one.mean(metric) - other.mean(metric)) for one, other in pairs]
 
-    def told(values: Sequence[float]) -> str:
+    def text(values: Sequence[float]) -> str:
         return ", ".join(f"{value:+.1f}" for value in values)
 
-    goal, faithful = ("R4R", "goal", ALL), ("R4R", "fidelity", ALL)
-    more = gaps("CLS", faithful, goal)
-    yield "On R4R fidelity rewards give a higher CLS (printed +14.2)", min(more) > 0, told(more)
-    near = gaps("SR", faithful, goal)
-    yield "and about the same success (printed -2.5; within 3)", max(map(abs, near)) <= 3, told(near)
+    goal, fidelity = ("R4R", "goal", ALL), ("R4R", "fidelity", ALL)
+    cls = differences("CLS", fidelity, goal)
+    yield "R4R: the fidelity-oriented reward gives a higher CLS (published +14.2)", min(cls) > 0, text(cls)
+    success = differences("SR", fidelity, goal)
+    yield "R4R: and about the same SR (published -2.5; within 3)", max(map(abs, success)) <= 3, text(success)
     for task in ("R2R", "R4R"):
         for reward in REWARDS:
-            full, last, none = ((task, reward, words) for words in WORDS)
-            drop = gaps("SR", full, last)
-            yield f"{task}, {reward}: more words, more success: all over the last five", min(drop) > 0, told(drop)
-            rest = gaps("SR", last, none)
-            yield f"{task}, {reward}: the last five over none", min(rest) > 0, told(rest)
-    same = gaps("CLS", goal, ("R4R", "goal", LAST))
-    yield "On R4R the goal agent's CLS does not need the words (printed 20.4 and 20.4)", max(same) < 3, told(same)
-    silent = gaps("CLS", ("R4R", "fidelity", NONE), goal)
-    yield "On R4R fidelity without words is above goal with them in CLS (printed +2.6)", min(silent) > 0, told(silent)
-    seeing = gaps("SR", ("R2R", "cloned", ALL), ("R2R", "geometry", ALL))
-    yield "(ours) rooms and objects are worth 6 points of success on R2R", min(seeing) >= 6, told(seeing)
+            full, last, none = ((task, reward, words) for words in ABLATIONS)
+            drop = differences("SR", full, last)
+            yield f"{task}, {reward}: SR with all words is above the last five", min(drop) > 0, text(drop)
+            rest = differences("SR", last, none)
+            yield f"{task}, {reward}: SR with the last five words is above none", min(rest) > 0, text(rest)
+    same = differences("CLS", goal, ("R4R", "goal", LAST))
+    yield "R4R, goal: CLS does not need the words (published 20.4 and 20.4)", max(same) < 3, text(same)
+    silent = differences("CLS", ("R4R", "fidelity", NONE), goal)
+    yield "R4R: CLS of fidelity without words is above goal with them (published +2.6)", min(silent) > 0, text(silent)
+    annotations = differences("SR", ("R2R", "cloned", ALL), ("R2R", "geometry", ALL))
+    yield "(ours) R2R: rooms and objects are worth 6 points of SR", min(annotations) >= 6, text(annotations)
 
 
-def main(
-    minutes: Annotated[float, typer.Option(help="Of training, for one agent on R2R, on one core.")] = 30.0,
-    seeds: Annotated[int, typer.Option(help="Agents of each kind.")] = 3,
-    out: Annotated[Path, typer.Option(help="What is made is kept here.")] = Path(".learning/stay_on_the_path"),
-    season: Annotated[Path, typer.Option(help="A season of Hearth, built if it is not there.")] = Path(
-        ".tables/hearth"
-    ),
-    hearth: Annotated[bool, typer.Option("--hearth", help="Hearth, even if ITINERA_DATA is given.")] = False,
-    workers: Annotated[int, typer.Option(help="Processes at work.")] = 2,
-) -> None:
-    """Train, try, and print Tables 3 and 4 with ours beside the printed rows."""
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--minutes", type=float, default=30.0, help="training time of one R2R agent on one core (30)")
+    length.add_argument("--steps", type=int, help="optimizer steps of one R2R agent, instead of --minutes")
+    parser.add_argument("--seeds", type=int, default=3, help="number of agents of each kind (3)")
+    parser.add_argument(
+        "--out", type=Path, default=Path(".learning/stay_on_the_path"), help="folder for models and logs"
+    )
+    parser.add_argument("--season", type=Path, default=Path(".tables/hearth"), help="Hearth season; built if missing")
+    parser.add_argument("--hearth", action="store_true", help="use Hearth even if ITINERA_DATA is set")
+    parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train, evaluate, and print Tables 3 and 4 beside the published rows."""
+    args = parse_arguments()
+    season = None if "ITINERA_DATA" in os.environ and not args.hearth else args.season
+    if season is not None and not (season / "season.json").exists():
+        itinera.build_hearth(season)
+    length = f"{args.minutes:g} minutes" if args.steps is None else f"{args.steps} steps"
+    total_steps = args.minutes * STEPS_PER_MINUTE if args.steps is None else args.steps
+    out = args.out / ("hearth" if season else "real") / length
     console = Console(width=150)
-    where = None if "ITINERA_DATA" in os.environ and not hearth else places.built(season)
-    out = out / ("hearth" if where else "real") / f"{minutes:g} minutes"
-    for jobs in plan(minutes, seeds):
-        for number, _ in in_processes(partial(learn, out, where), jobs, workers=workers):
-            console.print(f"done: {jobs[number].name}, {jobs[number].steps} steps", style="dim")
-    found: dict[tuple[str, str, str], Row] = {}
+    for stages in plan(total_steps, args.seeds):
+        for number, _ in parallel_map(partial(train_stage, out, season), stages, workers=args.workers):
+            console.print(f"finished: {stages[number].name}, {stages[number].steps} steps", style="dim")
+    scores: dict[Row, Sequence[EvaluationScores]] = {}
     for task, title in (("R2R", "Table 3, val-unseen"), ("R4R", "Table 4, val-unseen")):
-        asked = list(rows(task))
-        made = dict(in_processes(partial(tried, out, where, seeds), asked, workers=workers))
-        found |= {asked[number]: row for number, row in made.items()}
-        name = task if where is None else f"{task}-like tasks in Hearth"
-        console.print(
-            table(f"{title}: {name}, mean (interval over houses) ± over {seeds} seeds", [found[k] for k in asked])
-        )
-    for claim, holds, numbers in claims(found):
-        console.print(f"{'held    ' if holds else 'NOT held'}  {claim}: {numbers}")
-    console.print("Rooms and objects are annotations, which is perfect perception: not to be set beside image agents.")
+        rows = table_rows(task)
+        for number, found in parallel_map(partial(evaluate_row, out, season, args.seeds), rows, workers=args.workers):
+            scores[rows[number]] = found
+        name = task if season is None else f"{task}-style tasks in Hearth"
+        title = f"{title}: {name}, mean (95 % interval over houses) ± s.d. over {args.seeds} seeds"
+        console.print(make_table(title, rows, scores))
+    for claim, holds, numbers in check_claims(scores):
+        console.print(f"{'holds' if holds else 'does NOT hold':13}  {claim}: {numbers}")
+    console.print("Observations are annotations (perfect perception): do not compare with agents that observe images.")
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    main()

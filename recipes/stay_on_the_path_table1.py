@@ -1,19 +1,21 @@
 """Table 1 of Stay on the Path: R2R beside R4R, our numbers beside the printed ones.
 
-Expected: every printed number comes out but two cells of R2R val-unseen. Its 2249 samples are a misprint: the file has
-783 paths with three instructions each, 2349, and 2249 is not even a multiple of three. Its d(r1, r|R|) repeats PL(R),
-9.50, but is 9.48: 8 paths are not shortest ones on the released graphs, which were mended after paths had been drawn.
+Expected: every printed number is reproduced except two cells of R2R val-unseen. Its 2249 samples are a misprint: the
+file has 783 paths with three instructions each, 2349, and 2249 is not even a multiple of three. Its d(r1, r|R|) repeats
+PL(R), 9.50, but is 9.48: 8 paths are not shortest paths on the released graphs, which were corrected after the paths
+had been sampled.
 
-R4R is joined twice. With `panorama` positions, those of its first release, the published counts come out; with `pose`,
-those of the present code, a few joins more or less fall within 3 m. The table prints three digits, so it does not tell
-whether its means are over paths or over instructions, nor whether a path is as long as measured or as the files state;
-all are shown. Stated lengths over paths are 20.5902, 20.3605 and 20.2221 m with `panorama`.
+R4R is joined twice. With `panorama` positions, those of its first release, the published counts are reproduced; with
+`pose`, those of the current code, slightly different joins are within 3 m. The table prints three digits, so it does
+not show whether its means are over paths or over instructions, nor whether lengths are measured or as stated in the
+files; all are printed. Stated lengths over paths are 20.5902, 20.3605 and 20.2221 m with `panorama`.
 
     ITINERA_DATA=… python recipes/stay_on_the_path_table1.py
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Mapping
@@ -23,8 +25,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from itinera.analysis.datasets import Description, describe
-from itinera.builders.joining import join
+from itinera.analysis.datasets import DatasetDescription, describe
+from itinera.builders.joining import join_paths
 from itinera.formats import matterport, r2r
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose, World
@@ -47,11 +49,11 @@ COUNTS = {  # paths and instructions of R4R
 
 
 def joined(split: Split, worlds: Mapping[str, World]) -> Split:
-    """R4R of the split."""
+    """The R4R episodes of the split."""
     episodes = []
-    for number, journey in enumerate(join(split, worlds)):
+    for number, journey in enumerate(join_paths(split, worlds)):
         start = Pose(journey.path[0], journey.heading)
-        for i, text in enumerate(journey.texts):
+        for i, text in enumerate(journey.instructions):
             episodes.append(
                 Episode(
                     id=f"{number}_{i}",
@@ -67,15 +69,15 @@ def joined(split: Split, worlds: Mapping[str, World]) -> Split:
     return Split(f"R4R of {split.name}", tuple(episodes))
 
 
-def over_both(values: np.ndarray, found: Description, digits: int = 4) -> str:
+def over_both(values: np.ndarray, found: DatasetDescription, digits: int = 4) -> str:
     """The mean over paths and, where it differs, over instructions."""
     over_paths = f"{values.mean():.{digits}f}"
     over_instructions = f"{np.average(values, weights=found.instructions_per_path):.{digits}f}"
     return over_paths if over_paths == over_instructions else f"{over_paths} / {over_instructions}"
 
 
-def differing(key: tuple[str, str], found: Description) -> set[str]:
-    """The printed cells that do not come out, neither over paths nor over instructions."""
+def differing(key: tuple[str, str], found: DatasetDescription) -> set[str]:
+    """The printed cells that are not reproduced, neither over paths nor over instructions."""
     samples, length, distance = PRINTED[key]
     wrong = set() if samples == str(found.instructions) else {"samples"}
     for name, printed, values in (("length", length, found.lengths), ("distance", distance, found.distances)):
@@ -88,6 +90,7 @@ def differing(key: tuple[str, str], found: Description) -> set[str]:
 
 def main() -> int:
     """Print the table; 1 if a number differs that is not explained above."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     place = os.environ.get("ITINERA_DATA")
     if not place:
         print("Needs R2R and the connectivity graphs: set ITINERA_DATA to the data pack.", file=sys.stderr)
@@ -116,7 +119,7 @@ def main() -> int:
     return 1 if problems else 0
 
 
-def _problems(name: str, split: str, kind: str, found: Description) -> list[str]:
+def _problems(name: str, split: str, kind: str, found: DatasetDescription) -> list[str]:
     wrong = []
     if name == "R2R" or kind == "panorama":
         unexplained = differing((name, split), found) ^ {cell for n, s, cell in EXPLAINED if (n, s) == (name, split)}

@@ -1,197 +1,236 @@
-"""Table 2 of "Iterative Vision-and-Language Navigation" (Krantz et al. 2022): does it help HAMT to remember the earlier
-episodes of a tour?
+"""Table 2 of Iterative Vision-and-Language Navigation (Krantz et al. 2022): does memory of earlier episodes help HAMT?
 
-HAMT learns episodes first, by imitation. From there five agents go on for as long: HAMT itself, and TourHAMT with its
-switches: PH, the steps of earlier episodes are kept in mind; TH, their tokens are learned too; PHI, a token tells that
-there were earlier episodes; IW, steps where one turns or stops count more. The paper finds that none of them comes near
-HAMT, and that t-nDTW rises from row 5 to row 2. [PREV] cannot tell which steps are old, in the paper's model or here.
+HAMT is first trained on episodes by imitation learning. Five agents continue from there for the same time: HAMT itself,
+and TourHAMT with its switches: PH, the history includes the steps of earlier episodes; TH, their tokens are trained;
+PHI, the token [PREV] marks them; IW, inflection weighting. The paper finds that no variant comes near HAMT, and that
+t-nDTW rises from row 5 to row 2. [PREV] cannot tell which steps are old, in the paper's model or here.
 
-With ITINERA_DATA the tours go through R2R's tasks, without through Hearth's. Houses are seen through annotations, which
-is perfect perception. Scores are those of the last step; nothing was chosen on the houses they are of. `--minutes` is
-what the training of one row takes on one core; what is done is kept, and a run that was stopped goes on.
+With ITINERA_DATA the tours are those of R2R's tasks, otherwise of Hearth's, and the season is built first. Observations
+are annotations, which is perfect perception. Scores are those of the last step; nothing was chosen on the houses of the
+test. The length of training is that of one row: --steps, in optimizer steps on episodes, or --minutes, which is
+converted to steps. If interrupted, rerun the command to resume.
 
     python recipes/tour_memory.py --minutes 15 --seeds 3 --out .learning/tour_memory
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import torch
-import typer
 from rich.console import Console
 from rich.table import Table
 
-import places
+import itinera
 from itinera.formats.io import atomic_write
 from itinera.policies import hamt
-from itinera.policies.checkpoint import Model, encode, new_model, read_model
-from itinera.policies.tour_hamt import ROWS, Switches
-from itinera.runs.process_map import in_processes
-from itinera.training.dataset import Lessons, Shuffle
-from itinera.training.evaluation import Scores
-from itinera.training.experts import to_goal
-from itinera.training.inflection_weighting import inflected_cloning
-from itinera.training.losses import cloning
-from itinera.training.malloc import keep_memory
-from itinera.training.objectives import imitation
-from itinera.training.progress import Log
-from itinera.training.tours import TourShuffle, evaluate_tours, tour_lesson, tours_of
-from itinera.training.trainer import Chance, Lesson, Schedule, train
+from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
+from itinera.policies.tour_hamt import TABLE_2
+from itinera.runs.workers import parallel_map
+from itinera.training.data import TrainingData, load_hearth, load_r2r, with_tours
+from itinera.training.dataset import BatchSampler, EpisodeDataset
+from itinera.training.evaluation import EvaluationScores, display_scale
+from itinera.training.experts import shortest_path_expert
+from itinera.training.losses import imitation_loss, inflection_weighted_loss
+from itinera.training.malloc import tune_malloc
+from itinera.training.progress import TrainingLog, log_to_stderr
+from itinera.training.rollout import collect_rollout, mixed_forcing, sample, teacher_forcing
+from itinera.training.tours import TourSampler, collect_tours, evaluate_tours, index_tours
+from itinera.training.trainer import Schedule, Trainer, seed_torch
 
-EPISODES_A_MINUTE, TOURS_A_MINUTE = 120, 36  # steps of training, about, on one core
-BATCH, LANES = 64, 8  # episodes at once, and tours at once
-RATE, TOUR_RATE = 1e-3, 3e-4
-MOVES, LIMIT = 10, 15  # most moves while learning, and when tried
-SHARED = 0.6  # the share of a row's minutes that all rows have in common: HAMT learning episodes
+CONFIG = hamt.SMALL
+EPISODE_STEPS_PER_MINUTE, TOUR_STEPS_PER_MINUTE = 120, 36  # optimizer steps, about, on one core
+SHARED = 0.6  # fraction of a row's training that all rows share: HAMT on episodes
+EPISODE_BATCH, TOUR_BATCH = 64, 8  # episodes, tours
+SHARED_RATE, RATE = 1e-3, 3e-4  # learning rates of the shared stage and of the rows
+SHARED_FINAL_RATIO = 0.1  # of the learning rate, at the end of the shared stage
+TEACHER_FORCING_RATIO = 0.8  # share of agents that follow the expert, on episodes; on tours all do
+MAX_STEPS, EVALUATION_MAX_STEPS = 10, 15  # of an agent per episode
 METRICS = ("PL", "NE", "nDTW", "SR", "SPL", "t-nDTW")
 
-PRINTED: Mapping[int, Sequence[float]] = {  # on val-unseen
+PUBLISHED: Mapping[int, Sequence[float]] = {  # val-unseen
     1: (9.4, 4.7, 66, 56, 54, 50),
     2: (10.0, 6.2, 52, 39, 36, 32),
     3: (10.9, 6.8, 51, 38, 34, 31),
     4: (10.3, 6.7, 50, 38, 34, 29),
     5: (11.0, 6.7, 51, 38, 34, 28),
 }
-Job = tuple[int, int]  # the row, 0 for what all have in common, and the seed
+Job = tuple[int, int]  # the row, 0 for the stage that all rows share, and the seed
 
 
-def learn(out: Path, season: Path | None, minutes: float, job: Job) -> None:
-    """Train a row, or what all rows have in common, unless that is done."""
+def train_row(out: Path, season: Path | None, minutes: float, job: Job) -> None:
+    """Train a row, or the shared stage, and write its model, unless it exists."""
     row, seed = job
     torch.set_num_threads(1)
-    keep_memory()
-    done = _file(out, job)
-    if done.exists():
+    tune_malloc()
+    log_to_stderr()
+    finished = model_file(out, job)
+    if finished.exists():
         return
-    model = _begun(out, season, job)
-    lesson, schedule = _course(season, model, row, seed, minutes)
-    draft = out / "drafts" / done.name
-    with Log(out / "logs" / done.stem, total=schedule.steps) as log:
-        train(model, lesson, schedule, seed=seed, name=done.stem, checkpoint=draft, heard=log.heard)
-    with atomic_write(done) as stream:
-        stream.write(encode(model))
-    draft.unlink(missing_ok=True)
+    data, dataset = load_data(season), load_dataset(season, "train")
+    env, model = data.env, start_model(out, season, job)
+    policy = model.policy
+    on_tours = row > 0 and TABLE_2[row].previous_history
+    if on_tours:
+        steps = max(1, round(minutes * (1 - SHARED) * TOUR_STEPS_PER_MINUTE))
+        schedule = Schedule(steps, RATE, warmup_steps=10, checkpoint_every=20)
+        tours = TourSampler(index_tours(data.splits["train"], dataset), TOUR_BATCH, seed=seed)
+        weighted = partial(inflection_weighted_loss, env=env)
+        leg_loss = weighted if TABLE_2[row].inflection_weighting else imitation_loss
+    else:
+        steps = max(1, round(minutes * (1 - SHARED if row else SHARED) * EPISODE_STEPS_PER_MINUTE))
+        schedule = Schedule(steps, RATE) if row else Schedule(steps, SHARED_RATE, final_ratio=SHARED_FINAL_RATIO)
+        episodes = BatchSampler(dataset, EPISODE_BATCH, seed=seed)
+
+    checkpoint = out / "drafts" / finished.name
+    with TrainingLog(finished.stem, total=steps, folder=out / "logs" / finished.stem) as log:
+        options = {"seed": seed, "name": finished.stem, "checkpoint": checkpoint, "on_step": log.on_step}
+        trainer = Trainer(model, schedule, **options)
+        for step in trainer:
+            if on_tours:
+                batch = tours[step]
+                legs = collect_tours(
+                    policy,
+                    env,
+                    dataset,
+                    batch,
+                    select_action=teacher_forcing,
+                    expert=shortest_path_expert,
+                    max_steps=MAX_STEPS,
+                )
+                losses = [leg_loss(leg.rollout) * len(leg.tours) for leg in legs]
+                loss = torch.stack(losses).sum() / sum(map(len, batch))  # mean over episodes
+            else:
+                batch = episodes[step]
+                forced = torch.rand(batch.size, generator=trainer.rng) < TEACHER_FORCING_RATIO
+                rollout = collect_rollout(
+                    policy,
+                    env,
+                    batch,
+                    select_action=mixed_forcing(forced, sample(trainer.rng)),
+                    expert=shortest_path_expert,
+                    max_steps=MAX_STEPS,
+                )
+                loss = imitation_loss(rollout)
+            trainer.update(loss)
+    with atomic_write(finished) as stream:
+        stream.write(encode_model(model))
+    checkpoint.unlink(missing_ok=True)
 
 
-def _begun(out: Path, season: Path | None, job: Job) -> Model:
+def start_model(out: Path, season: Path | None, job: Job) -> Model:
+    """A new HAMT for the shared stage; for a row, its variant with the weights of the shared stage."""
     row, seed = job
-    Chance.of(seed, "begun", str(row))
+    seed_torch(seed, "begun", str(row))  # for the initial weights
     if not row:
-        return new_model(_ground(season).card("hamt", hamt.SMALL, seed=seed))
-    switches = ROWS[row]
-    model = new_model(_ground(season).card(switches.kind, switches.sizes(hamt.SMALL), seed=seed))
-    common = read_model(_file(out, (0, seed))).model.policy.state_dict()
-    model.policy.load_state_dict(model.policy.state_dict() | common)  # a [PREV] of its own it keeps
+        return build_model(load_data(season).card("hamt", CONFIG, seed=seed))
+    variant = TABLE_2[row]
+    model = build_model(load_data(season).card(variant.kind, variant.configure(CONFIG), seed=seed))
+    shared = read_model(model_file(out, (0, seed))).model.policy.state_dict()
+    model.policy.load_state_dict(model.policy.state_dict() | shared)  # [PREV] is not shared
     return model
 
 
-def _course(season: Path | None, model: Model, row: int, seed: int, minutes: float) -> tuple[Lesson, Schedule]:
-    ground, lessons = _ground(season), _lessons(season, "train")
-    episodes = Shuffle(lessons, BATCH, seed=seed)
-    if not row:
-        steps = max(1, round(minutes * SHARED * EPISODES_A_MINUTE))
-        return imitation(model.policy, ground.atlas, episodes, limit=MOVES), Schedule(steps, RATE, last_rate=0.1)
-    switches: Switches = ROWS[row]
-    left = minutes * (1 - SHARED)
-    if not switches.previous_history:
-        lesson = imitation(model.policy, ground.atlas, episodes, limit=MOVES)
-        return lesson, Schedule(max(1, round(left * EPISODES_A_MINUTE)), TOUR_RATE)
-    tours = TourShuffle(tours_of(ground.splits["train"], lessons), LANES, seed=seed)
-    loss = partial(inflected_cloning, atlas=ground.atlas) if switches.inflections else cloning
-    lesson = tour_lesson(model.policy, ground.atlas, lessons, tours, loss=loss, teacher=to_goal, limit=MOVES)
-    return lesson, Schedule(max(1, round(left * TOURS_A_MINUTE)), TOUR_RATE, warm_up=10, every=20)
-
-
-def tried(out: Path, season: Path | None, job: Job) -> Scores:
-    """How a row does on the tours of val-unseen."""
+def evaluate_row(out: Path, season: Path | None, job: Job) -> EvaluationScores:
+    """The scores of a row on the tours of val-unseen."""
     torch.set_num_threads(1)
-    ground, lessons = _ground(season), _lessons(season, "val_unseen")
-    policy = read_model(_file(out, job)).model.policy.eval()
-    tours = tours_of(ground.splits["val_unseen"], lessons)
-    return evaluate_tours(policy, ground.atlas, lessons, tours, limit=LIMIT)
+    data, dataset = load_data(season), load_dataset(season, "val_unseen")
+    policy = read_model(model_file(out, job)).model.policy.eval()
+    tours = index_tours(data.splits["val_unseen"], dataset)
+    return evaluate_tours(policy, data.env, dataset, tours, max_steps=EVALUATION_MAX_STEPS)
 
 
-def _file(out: Path, job: Job) -> Path:
+def model_file(out: Path, job: Job) -> Path:
     return out / "models" / f"row {job[0]} seed {job[1]}.safetensors"
 
 
 @cache
-def _ground(season: Path | None) -> places.Places:
-    ground = places.hearth(season) if season else places.real(Path(os.environ["ITINERA_DATA"]))
-    return places.toured(ground)
+def load_data(season: Path | None) -> TrainingData:
+    return with_tours(load_hearth(season) if season else load_r2r(Path(os.environ["ITINERA_DATA"])))
 
 
 @cache
-def _lessons(season: Path | None, split: str) -> Lessons:
-    return _ground(season).lessons(split)
+def load_dataset(season: Path | None, split: str) -> EpisodeDataset:
+    return load_data(season).dataset(split)
 
 
-def table(found: Mapping[int, Sequence[Scores]], title: str) -> Table:
-    shown = Table(title=title)
+def make_table(scores: Mapping[int, Sequence[EvaluationScores]], title: str) -> Table:
+    table = Table(title=title)
     for column in ("#", "switches", *METRICS):
-        shown.add_column(column)
-    for row, scores in found.items():
-        shown.add_row(str(row), _switches(row), *(_told(scores, metric) for metric in METRICS))
-        shown.add_row("", "  printed", *(f"{value:g}" for value in PRINTED[row]), style="dim")
-    return shown
+        table.add_column(column)
+    for row, of_seeds in scores.items():
+        table.add_row(str(row), format_switches(row), *(format_cell(of_seeds, metric) for metric in METRICS))
+        table.add_row("", "  published", *(f"{value:g}" for value in PUBLISHED[row]), style="dim")
+    return table
 
 
-def _switches(row: int) -> str:
-    switches = ROWS[row]
-    on = (switches.previous_history, switches.trained_history, switches.history_told, switches.inflections)
+def format_switches(row: int) -> str:
+    variant = TABLE_2[row]
+    on = (variant.previous_history, variant.trained_history, variant.prev_token, variant.inflection_weighting)
     return " ".join(name for name, is_on in zip(("PH", "TH", "PHI", "IW"), on, strict=True) if is_on) or "(HAMT)"
 
 
-def _told(scores: Sequence[Scores], metric: str) -> str:
-    """The mean over seeds, with its standard error as in the paper, and the interval over houses of the first seed."""
-    many = 1.0 if metric in ("PL", "NE") else 100.0
-    means = many * np.array([one.mean(metric) for one in scores])
+def format_cell(scores: Sequence[EvaluationScores], metric: str) -> str:
+    """The mean over seeds with its standard error, as in the paper, and the interval over houses of the first seed."""
+    scale = display_scale(metric)
+    means = scale * np.array([one.mean(metric) for one in scores])
     error = means.std(ddof=1) / len(means) ** 0.5 if len(means) > 1 else float("nan")
     first = scores[0].interval(metric)
-    return f"{means.mean():.1f} ±{error:.1f} ({many * first.low:.1f} – {many * first.high:.1f})"
+    return f"{means.mean():.1f} ±{error:.1f} ({scale * first.low:.1f} – {scale * first.high:.1f})"
 
 
-def claims(found: Mapping[int, Sequence[Scores]]) -> Iterable[tuple[str, bool, str]]:
-    """What the paper says, whether it holds here, and the numbers."""
-    tours = {row: 100 * float(np.mean([one.mean("t-nDTW") for one in scores])) for row, scores in found.items()}
-    told = ", ".join(f"row {row} {value:.1f}" for row, value in tours.items())
-    yield "remembering does not help: HAMT has the highest t-nDTW", tours[1] > max(tours[k] for k in (2, 3, 4, 5)), told
-    yield "t-nDTW rises from row 5 to row 2", tours[5] <= tours[4] <= tours[3] <= tours[2], told
+def check_claims(scores: Mapping[int, Sequence[EvaluationScores]]) -> Iterable[tuple[str, bool, str]]:
+    """The paper's claims, whether they hold here, and the numbers."""
+    tours = {row: 100 * float(np.mean([one.mean("t-nDTW") for one in each])) for row, each in scores.items()}
+    text = ", ".join(f"row {row} {value:.1f}" for row, value in tours.items())
+    yield "memory does not help: HAMT has the highest t-nDTW", tours[1] > max(tours[k] for k in (2, 3, 4, 5)), text
+    yield "t-nDTW rises from row 5 to row 2", tours[5] <= tours[4] <= tours[3] <= tours[2], text
 
 
-def main(
-    minutes: Annotated[float, typer.Option(help="Of training for a row, on one core.")] = 15.0,
-    seeds: Annotated[int, typer.Option(help="Agents of each row.")] = 3,
-    out: Annotated[Path, typer.Option(help="What is made is kept here.")] = Path(".learning/tour_memory"),
-    season: Annotated[Path, typer.Option(help="A season of Hearth, built if it is not there.")] = Path(
-        ".tables/hearth"
-    ),
-    hearth: Annotated[bool, typer.Option("--hearth", help="Hearth, even if ITINERA_DATA is given.")] = False,
-    workers: Annotated[int, typer.Option(help="Processes at work.")] = 2,
-) -> None:
-    """Train, try, and print Table 2 with ours beside the printed rows."""
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--minutes", type=float, default=15.0, help="training time of a row on one core (15)")
+    length.add_argument("--steps", type=int, help="optimizer steps of row 1 (HAMT on episodes), instead of --minutes")
+    parser.add_argument("--seeds", type=int, default=3, help="number of agents of each row (3)")
+    parser.add_argument("--out", type=Path, default=Path(".learning/tour_memory"), help="folder for models and logs")
+    parser.add_argument("--season", type=Path, default=Path(".tables/hearth"), help="Hearth season; built if missing")
+    parser.add_argument("--hearth", action="store_true", help="use Hearth even if ITINERA_DATA is set")
+    parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Train, evaluate, and print Table 2 beside the published rows."""
+    args = parse_arguments()
+    season = None if "ITINERA_DATA" in os.environ and not args.hearth else args.season
+    if season is not None and not (season / "season.json").exists():
+        itinera.build_hearth(season)
+    minutes = args.minutes if args.steps is None else args.steps / EPISODE_STEPS_PER_MINUTE
+    length = f"{args.minutes:g} minutes" if args.steps is None else f"{args.steps} steps"
+    out = args.out / ("hearth" if season else "real") / length
     console = Console(width=150)
-    where = None if "ITINERA_DATA" in os.environ and not hearth else places.built(season)
-    out = out / ("hearth" if where else "real") / f"{minutes:g} minutes"
-    for jobs in ([(0, seed) for seed in range(seeds)], [(row, seed) for row in ROWS for seed in range(seeds)]):
-        for number, _ in in_processes(partial(learn, out, where, minutes), jobs, workers=workers):
-            console.print(f"done: row {jobs[number][0]}, seed {jobs[number][1]}", style="dim")
-    made = dict(in_processes(partial(tried, out, where), jobs, workers=workers))
-    found = {row: [made[k] for k, job in enumerate(jobs) if job[0] == row] for row in ROWS}
-    name = "Hearth's tours" if where else "R2R's tours"
-    console.print(
-        table(found, f"Table 2, val-unseen: {name}, mean ± standard error of {seeds} runs (interval over houses)")
+    shared, rows = (
+        [(0, seed) for seed in range(args.seeds)],
+        [(row, seed) for row in TABLE_2 for seed in range(args.seeds)],
     )
-    for claim, holds, numbers in claims(found):
-        console.print(f"{'held    ' if holds else 'NOT held'}  {claim}: {numbers}")
-    console.print("Rooms and objects are annotations, which is perfect perception: not to be set beside image agents.")
+    for jobs in (shared, rows):
+        for number, _ in parallel_map(partial(train_row, out, season, minutes), jobs, workers=args.workers):
+            console.print(f"finished: row {jobs[number][0]}, seed {jobs[number][1]}", style="dim")
+    found = dict(parallel_map(partial(evaluate_row, out, season), rows, workers=args.workers))
+    scores = {row: [found[k] for k, job in enumerate(rows) if job[0] == row] for row in TABLE_2}
+    name = "tours of Hearth" if season else "tours of R2R"
+    title = f"Table 2, val-unseen: {name}, mean ± standard error of {args.seeds} runs (95 % interval over houses)"
+    console.print(make_table(scores, title))
+    for claim, holds, numbers in check_claims(scores):
+        console.print(f"{'holds' if holds else 'does NOT hold':13}  {claim}: {numbers}")
+    console.print("Observations are annotations (perfect perception): do not compare with agents that observe images.")
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    main()

@@ -1,16 +1,16 @@
-"""The trained agents that come with Itinera: each learns on Hearth's training houses and is kept as a small model file.
+"""The pretrained agents that come with Itinera: trained on Hearth's training houses and stored as small model files.
 
-    python recipes/trained_agents.py SEASON           # a season of Hearth, built there if it is not
-    python recipes/trained_agents.py SEASON hamt      # one of them, after those it goes on from
+    python recipes/trained_agents.py SEASON           # a Hearth season; built there if missing
+    python recipes/trained_agents.py SEASON hamt      # one of them; the agent it starts from must be finished
 
-They are small, and kept half as precise as they learned. What each does on val-unseen houses stands on its card with
-the interval. Rooms and objects are annotations, which is perfect perception.
+Weights are stored in half precision. The scores of each agent on val-unseen, with intervals, are in its model card.
+Observations are annotations, which is perfect perception. If interrupted, rerun the command to resume.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+import argparse
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -19,139 +19,193 @@ from typing import Any
 import msgspec
 import torch
 
-import places
+import itinera
 from itinera.formats.io import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm, tour_hamt
-from itinera.policies.checkpoint import Model, encode, new_model, read_model
-from itinera.runs.process_map import in_processes
-from itinera.training.dataset import Shuffle
-from itinera.training.evaluation import Scores, evaluate
-from itinera.training.experts import to_goal
-from itinera.training.inflection_weighting import inflected_cloning
-from itinera.training.malloc import keep_memory
-from itinera.training.objectives import halving, imitation, reinforcement
-from itinera.training.progress import Log
-from itinera.training.rewards import fidelity_oriented, goal_oriented
-from itinera.training.tours import TourShuffle, evaluate_tours, tour_lesson, tours_of
-from itinera.training.trainer import Chance, Lesson, Schedule, train
+from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
+from itinera.policies.pretrained import FOLDER
+from itinera.runs.workers import parallel_map
+from itinera.training.data import TrainingData, load_hearth, with_tours
+from itinera.training.dataset import BatchSampler
+from itinera.training.evaluation import EvaluationScores, evaluate
+from itinera.training.experts import shortest_path_expert
+from itinera.training.losses import ActorCriticLoss, exponential_decay, imitation_loss, inflection_weighted_loss
+from itinera.training.malloc import tune_malloc
+from itinera.training.progress import TrainingLog, log_to_stderr
+from itinera.training.rewards import make_fidelity_oriented_reward, make_goal_oriented_reward
+from itinera.training.rollout import collect_rollout, mixed_forcing, sample, teacher_forcing
+from itinera.training.tours import TourSampler, collect_tours, evaluate_tours, index_tours
+from itinera.training.trainer import Schedule, Trainer, seed_torch
 
-KEPT = Path(__file__).parents[1] / "src" / "itinera" / "agents" / "neural" / "trained"
-DRAFTS = Path(".learning/trained")
-BATCH, MOVES, LIMIT = 64, 10, 15  # walkers, and most moves while imitating, and when paid or tried
-LANES = 8  # tours at once
+CHECKPOINTS = Path(".learning/trained")  # in full precision; other agents start from them
+SEED = 0
+BATCH_SIZE, TOUR_BATCH = 64, 8  # episodes, tours
+FINAL_RATIO = 0.05  # of the learning rate, at the end
+TEACHER_FORCING_RATIO = 0.8  # share of agents that follow the expert in imitation learning; on tours all do
+IMITATION_MAX_STEPS = 10  # of an agent per episode, in imitation learning
+MAX_STEPS = 15  # with a reward, and in evaluation
+IMITATION_WEIGHT, MIN_IMITATION_PROBABILITY = 0.2, 0.2  # beside the policy gradient; it halves four times
+METRICS = ("SR", "SPL", "CLS", "nDTW")
 
-SMALLER = {"word": 64, "text": 128, "sight": 128, "key": 64, "state": 128, "dropout": 0.15, "env_dropout": 0.15}
-TRANSFORMER = replace(hamt.SMALL, size=96, inner=192)
-REMEMBERING = tour_hamt.ROWS[2].sizes(TRANSFORMER)  # all four switches on
+SMALLER: dict[str, Any] = {"word_dim": 64, "text_dim": 128, "visual_dim": 128, "hidden_dim": 128, "dropout": 0.15}
+HAMT_CONFIG = replace(hamt.SMALL, hidden_dim=96, feedforward_dim=192)
+TOUR_HAMT_CONFIG = tour_hamt.TABLE_2[2].configure(HAMT_CONFIG)  # all four switches on
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How an agent is made."""
+    """How an agent is trained."""
 
     kind: str
-    sizes: Any
-    words: str  # what it is
+    config: Any  # None: that of the agent it starts from
+    description: str
     steps: int = 1400
-    rate: float = 1.5e-3
-    after: str = ""  # the agent it goes on from
-    reward: Callable[..., Any] | None = None  # what it is paid for; None: it imitates
-
-
-def _sized(sizes: Any) -> Any:
-    return replace(sizes, **{name: value for name, value in SMALLER.items() if hasattr(sizes, name)})
+    learning_rate: float = 1.5e-3
+    start_from: str = ""  # another agent
+    reward: Callable[..., Any] | None = None  # None: imitation learning
 
 
 RECIPES = {
-    "follower": Recipe("follower", _sized(follower.SMALL), "Speaker-Follower's follower, by imitation"),
-    "envdrop": Recipe("envdrop", _sized(envdrop.SMALL), "EnvDrop's listener, by imitation"),
-    "rcm": Recipe("rcm", replace(_sized(rcm.SMALL), judge=64), "RCM's navigator, by imitation"),
-    "hamt": Recipe("hamt", TRANSFORMER, "HAMT, by imitation", rate=1e-3),
-    "rcm-goal": Recipe("rcm", None, "RCM's navigator paid for reaching the goal", 600, 4e-4, "rcm", goal_oriented),
-    "rcm-fidelity": Recipe(
-        "rcm", None, "RCM's navigator paid for staying on the path", 600, 4e-4, "rcm", fidelity_oriented
+    "follower": Recipe(
+        "follower",
+        replace(follower.SMALL, **SMALLER, key_dim=64, env_dropout=0.15),
+        "Follower of Speaker-Follower, imitation learning",
     ),
-    "tour-hamt": Recipe("tour-hamt", REMEMBERING, "TourHAMT, led through tours by a teacher", 200, 5e-4, "hamt"),
+    "envdrop": Recipe("envdrop", replace(envdrop.SMALL, **SMALLER), "Listener of EnvDrop, imitation learning"),
+    "rcm": Recipe(
+        "rcm",
+        replace(rcm.SMALL, **SMALLER, key_dim=64, env_dropout=0.15, scorer_dim=64),
+        "RCM, imitation learning",
+    ),
+    "hamt": Recipe("hamt", HAMT_CONFIG, "HAMT, imitation learning", learning_rate=1e-3),
+    "rcm-goal": Recipe(
+        "rcm",
+        None,
+        "RCM, policy gradient with the goal-oriented reward",
+        600,
+        4e-4,
+        "rcm",
+        make_goal_oriented_reward,
+    ),
+    "rcm-fidelity": Recipe(
+        "rcm",
+        None,
+        "RCM, policy gradient with the fidelity-oriented reward",
+        600,
+        4e-4,
+        "rcm",
+        make_fidelity_oriented_reward,
+    ),
+    "tour-hamt": Recipe("tour-hamt", TOUR_HAMT_CONFIG, "TourHAMT, imitation learning on tours", 200, 5e-4, "hamt"),
 }
 ROUNDS = [["hamt", "rcm", "envdrop", "follower"], ["tour-hamt", "rcm-goal", "rcm-fidelity"]]
 
 
-def make(season: Path, name: str) -> str:
-    """Train an agent, try it, and keep it; one that was being made is gone on with."""
+def train_agent(season: Path, steps: int | None, folder: Path, name: str) -> str:
+    """Train an agent, evaluate it and write its model file; a line with its scores."""
     torch.set_num_threads(1)
-    keep_memory()
-    recipe, ground = RECIPES[name], _ground(season)
-    model = _begun(ground, name, recipe)
-    schedule = Schedule(recipe.steps, recipe.rate, last_rate=0.05)
-    with Log(DRAFTS / "logs" / name, total=recipe.steps) as log:
-        train(
-            model, _lesson(ground, model, recipe), schedule,
-            seed=0, name=name, checkpoint=DRAFTS / f"{name}.safetensors", heard=log.heard,
-        )  # fmt: skip
-    model.policy.eval()
-    scores = _tried(ground, model)
-    told = {
-        "what": recipe.words,
-        "learned on": "the training houses of Hearth's season 1",
+    tune_malloc()
+    log_to_stderr()
+    recipe, data = RECIPES[name], load_data(season)
+    recipe = recipe if steps is None else replace(recipe, steps=steps)
+    model = start_model(data, name, recipe)
+    policy, env, dataset = model.policy, data.env, data.dataset("train")
+    batches = BatchSampler(dataset, BATCH_SIZE, seed=SEED)
+    tours = TourSampler(index_tours(data.splits["train"], dataset), TOUR_BATCH, seed=SEED)
+    reward = None if recipe.reward is None else recipe.reward(env, needs_stop=True)
+    actor_critic_loss = ActorCriticLoss()
+    imitation_probability = exponential_decay(recipe.steps / 4, minimum=MIN_IMITATION_PROBABILITY)
+
+    def compute_imitation_loss(step: int) -> torch.Tensor:
+        batch = batches[step]
+        forced = torch.rand(batch.size, generator=trainer.rng) < TEACHER_FORCING_RATIO
+        select_action = mixed_forcing(forced, sample(trainer.rng))
+        options = {"expert": shortest_path_expert, "max_steps": IMITATION_MAX_STEPS}
+        return imitation_loss(collect_rollout(policy, env, batch, select_action=select_action, **options))
+
+    def compute_policy_gradient_loss(step: int) -> torch.Tensor:
+        options = {"expert": shortest_path_expert, "max_steps": MAX_STEPS}
+        rollout = collect_rollout(policy, env, batches[step], select_action=sample(trainer.rng), **options)
+        loss = actor_critic_loss(rollout, reward(rollout))
+        if float(torch.rand((), generator=trainer.rng)) < imitation_probability(step):
+            loss = loss + IMITATION_WEIGHT * compute_imitation_loss(step)
+        return loss
+
+    def compute_tour_loss(step: int) -> torch.Tensor:
+        options = {"expert": shortest_path_expert, "max_steps": IMITATION_MAX_STEPS}
+        legs = collect_tours(policy, env, dataset, tours[step], select_action=teacher_forcing, **options)
+        losses = [inflection_weighted_loss(leg.rollout, env) * len(leg.tours) for leg in legs]
+        return torch.stack(losses).sum() / sum(map(len, tours[step]))  # mean over episodes
+
+    if recipe.kind == "tour-hamt":
+        compute_loss = compute_tour_loss
+    else:
+        compute_loss = compute_imitation_loss if reward is None else compute_policy_gradient_loss
+    schedule = Schedule(recipe.steps, recipe.learning_rate, final_ratio=FINAL_RATIO)
+    with TrainingLog(name, total=recipe.steps, folder=CHECKPOINTS / "logs" / name) as log:
+        checkpoint = CHECKPOINTS / f"{name}.safetensors"
+        trainer = Trainer(model, schedule, seed=SEED, name=name, checkpoint=checkpoint, on_step=log.on_step)
+        for step in trainer:
+            trainer.update(compute_loss(step))
+    scores = evaluate_agent(data, model)
+    metadata = {
+        "description": recipe.description,
+        "training data": "train split of Hearth season 1",
         "steps": recipe.steps,
-        "seed": 0,
+        "seed": SEED,
+        "val-unseen, %": {metric: scores.format(metric) for metric in METRICS},
     }
-    card = msgspec.structs.replace(model.card, told={**told, "val-unseen, %": _figures(scores)})
-    with atomic_write(KEPT / f"{name}.safetensors") as stream:
-        stream.write(encode(replace(model, card=card), half=True))
-    return f"{name}: {card.told['val-unseen, %']}"
+    card = msgspec.structs.replace(model.card, metadata=metadata)
+    with atomic_write(folder / f"{name}.safetensors") as stream:
+        stream.write(encode_model(replace(model, card=card), half=True))
+    return f"{name}: {metadata['val-unseen, %']}"
 
 
-def _begun(ground: places.Places, name: str, recipe: Recipe) -> Model:
-    before = read_model(DRAFTS / f"{recipe.after}.safetensors").model if recipe.after else None
-    if before is not None and recipe.sizes is None:
-        return before
-    Chance.of(0, "begun", name)
-    model = new_model(ground.card(recipe.kind, recipe.sizes))
-    if before is not None:
-        model.policy.load_state_dict(model.policy.state_dict() | before.policy.state_dict())
+def start_model(data: TrainingData, name: str, recipe: Recipe) -> Model:
+    """A new model, with the weights of the agent it starts from, if any."""
+    previous = read_model(CHECKPOINTS / f"{recipe.start_from}.safetensors").model if recipe.start_from else None
+    if previous is not None and recipe.config is None:
+        return previous
+    seed_torch(SEED, "begun", name)  # for the initial weights
+    model = build_model(data.card(recipe.kind, recipe.config))
+    if previous is not None:
+        model.policy.load_state_dict(model.policy.state_dict() | previous.policy.state_dict())
     return model
 
 
-def _lesson(ground: places.Places, model: Model, recipe: Recipe) -> Lesson:
-    lessons, atlas = ground.lessons("train"), ground.atlas
-    if recipe.kind == "tour-hamt":
-        tours = TourShuffle(tours_of(ground.splits["train"], lessons), LANES, seed=0)
-        weighed = partial(inflected_cloning, atlas=atlas)
-        return tour_lesson(model.policy, atlas, lessons, tours, loss=weighed, teacher=to_goal, limit=MOVES)
-    batches = Shuffle(lessons, BATCH, seed=0)
-    cloning = imitation(model.policy, atlas, batches, limit=MOVES)
-    if recipe.reward is None:
-        return cloning
-    reward, cloned = recipe.reward(atlas, needs_stop=True), halving(recipe.steps / 4, least=0.2)
-    return reinforcement(model.policy, atlas, batches, reward, limit=LIMIT, cloned=cloned, cloning_lesson=cloning)
-
-
-def _tried(ground: places.Places, model: Model) -> Scores:
-    lessons = ground.lessons("val_unseen")
+def evaluate_agent(data: TrainingData, model: Model) -> EvaluationScores:
+    dataset = data.dataset("val_unseen")
+    model.policy.eval()
     if model.card.kind == "tour-hamt":
-        tours = tours_of(ground.splits["val_unseen"], lessons)
-        return evaluate_tours(model.policy, ground.atlas, lessons, tours, limit=LIMIT)
-    return evaluate(model.policy, ground.atlas, lessons, limit=LIMIT)
-
-
-def _figures(scores: Scores) -> dict[str, str]:
-    found = {name: scores.interval(name) for name in ("SR", "SPL", "CLS", "nDTW")}
-    return {name: f"{100 * f.mean:.1f} ({100 * f.low:.1f} – {100 * f.high:.1f})" for name, f in found.items()}
+        tours = index_tours(data.splits["val_unseen"], dataset)
+        return evaluate_tours(model.policy, data.env, dataset, tours, max_steps=MAX_STEPS)
+    return evaluate(model.policy, data.env, dataset, max_steps=MAX_STEPS)
 
 
 @cache
-def _ground(season: Path) -> places.Places:
-    return places.toured(places.hearth(season))
+def load_data(season: Path) -> TrainingData:
+    return with_tours(load_hearth(season))
 
 
-def main(season: Path, wanted: Sequence[str]) -> None:
-    places.built(season)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("season", type=Path, help="Hearth season; built if missing")
+    parser.add_argument("names", nargs="*", metavar="name", help=f"agents to train (all): {', '.join(RECIPES)}")
+    parser.add_argument("--steps", type=int, help="optimizer steps of every agent (those of its recipe)")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the model files (the package's)")
+    parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
+    args = parser.parse_args()
+    unknown = sorted(set(args.names) - RECIPES.keys())
+    if unknown:
+        parser.error(f"unknown agent {unknown[0]}; choose from {', '.join(RECIPES)}")
+    if not (args.season / "season.json").exists():
+        itinera.build_hearth(args.season)
     for names in ROUNDS:
-        chosen = [name for name in names if not wanted or name in wanted]
-        for _, line in in_processes(partial(make, season), chosen, workers=2):
+        chosen = [name for name in names if not args.names or name in args.names]
+        work = partial(train_agent, args.season, args.steps, args.out)
+        for _, line in parallel_map(work, chosen, workers=args.workers):
             print(line, flush=True)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:])
+    main()

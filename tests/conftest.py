@@ -1,21 +1,22 @@
-"""What every test may use."""
+"""Fixtures of all tests."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-# No deadlines: the first example of a fresh checkout waits for kernels to compile.
+# No deadlines: in a fresh checkout the first example includes compiling kernels.
 settings.register_profile("itinera", deadline=None)
 settings.load_profile("itinera")
 
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The real data pack; tests that need it are marked `real` and skip where it is not."""
+    """The real data pack; tests that need it are marked `real` and are skipped where it is missing."""
     place = os.environ.get("ITINERA_DATA")
     if not place:
         pytest.skip("needs real data: set ITINERA_DATA to the data pack")
@@ -24,6 +25,21 @@ def data() -> Path:
 
 @pytest.fixture(autouse=True)
 def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever runs the tests may have a screen of any width and colours; what is printed here must not depend on it."""
+    """Make printed tables independent of the terminal in which the tests run."""
     for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Hearth season of one house (val_unseen), built once for all test processes. Copy it before you change it."""
+    import itinera
+
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    folder = shared / "season" / "hearth"
+    folder.parent.mkdir(exist_ok=True)
+    with open(folder.parent / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        itinera.build_hearth(folder, houses=3, splits=["val_unseen"])  # leaves a finished season as it is
+    return folder

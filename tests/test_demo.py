@@ -1,4 +1,4 @@
-"""The demo: `itinera` understands its commands, what is done is not done again, and it shows what it says."""
+"""The demo: its commands parse, finished work is skipped, and its numbers are those it states."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import typer
 
 from itinera.cli.main import app
 from itinera.formats.bundles import read_scores
-from itinera.formats.report_json import Findings, read_printed
+from itinera.formats.report_json import StudyResults, read_report_json
 from itinera.reports.comparison import compare
 
 ROOT = Path(__file__).parents[1]
@@ -26,9 +26,10 @@ ITINERA: Any = typer.main.get_command(app)
 
 
 def parts() -> list[list[tuple[str, ...]]]:
-    """The commands of the demo, part by part."""
-    seen = DEMO["looking"](["1_0", "2_1"], ["2"], ["3"], "4")
-    return [DEMO["beginning"](), DEMO["houses"](), DEMO["walking"](), DEMO["scoring"](), seen, DEMO["telling"]()]
+    """The commands of the demo, stage by stage."""
+    show = DEMO["show_commands"](["1_0", "2_1"], ["2"], ["3"], "4")
+    before = [DEMO[f"{stage}_commands"]() for stage in ("first_house", "house", "run", "score")]
+    return [*before, show, DEMO["report_commands"]()]
 
 
 def commands() -> list[tuple[str, ...]]:
@@ -36,7 +37,7 @@ def commands() -> list[tuple[str, ...]]:
 
 
 def parse(words: list[str]) -> dict[str, Any]:
-    """The options of a command line, without doing what it asks for."""
+    """The options of a command line, without running it."""
     command = ITINERA
     while hasattr(command, "commands"):
         command, words = command.commands[words[0]], words[1:]
@@ -49,25 +50,25 @@ def test_every_command_is_one_that_itinera_understands(command):
     assert parse(words)
 
 
-def test_everything_that_a_command_needs_is_made_in_an_earlier_part():
-    made = {DEMO["HEARTH"], DEMO["GROUND"], DEMO["POINTS"], DEMO["GUIDE"]}
+def test_the_inputs_of_a_command_are_made_in_an_earlier_stage():
+    made = {DEMO["HEARTH"], DEMO["VLNCE"], DEMO["POINTNAV"], DEMO["RXR"]}
     for part in parts():
         outs = {word for command in part for before, word in pairwise(command) if before in ("--out", ">")}
         for command in part:
             own = {word for before, word in pairwise(command) if before in ("--out", ">")}
             needed = {word for word in command if word.startswith("demo/")} - own - {"demo/replays"}
-            asked = {word for word in needed if not word.startswith(DEMO["HEARTH"])}
-            assert made.issuperset(asked), command
+            inputs = {word for word in needed if not word.startswith(DEMO["HEARTH"])}
+            assert made.issuperset(inputs), command
         made |= outs
 
 
-def test_a_command_that_fails_is_told_and_nothing_of_it_is_kept(tmp_path, capsys):
+def test_a_failed_command_is_reported_and_its_output_is_not_saved(tmp_path, capsys):
     table = tmp_path / "table.txt"
     command = ("score", str(tmp_path / "none.jsonl"), "--tasks", str(tmp_path / "none.json"), ">", str(table))
-    code, printed, remarks = DEMO["captured"](command)
+    code, printed, remarks = DEMO["run_captured"](command)
     assert code == 1
     assert "itinera: " in remarks
-    with pytest.raises(SystemExit, match="goes on from here"):
+    with pytest.raises(SystemExit, match="again to resume"):
         DEMO["finish"](command, code, printed, remarks)
     assert remarks.splitlines()[0] in capsys.readouterr().out
     assert not table.exists()
@@ -89,16 +90,16 @@ def test_what_is_made_and_newer_than_what_it_is_made_of_is_left_alone(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_demo_shows_what_it_says(tmp_path):
+def test_the_demo_has_the_numbers_it_states(tmp_path):
     sources = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
     ran = [
         subprocess.run([sys.executable, str(RECIPE)], cwd=tmp_path, env=sources, capture_output=True, text=True)
         for _ in range(2)
     ]
     assert [done.returncode for done in ran] == [0, 0], ran[0].stderr
-    assert "Where to look" in ran[0].stdout
+    assert "demo/predictions/" in ran[0].stdout
     assert "demo/report.html: " in ran[0].stdout
-    assert "demo/report.html: " not in ran[1].stdout  # is there already
+    assert "demo/report.html: " not in ran[1].stdout  # done already
 
     def scores(kind: str, *names: str) -> list[Any]:
         return [read_scores(tmp_path / "demo" / "scores" / kind / f"{name}.jsonl") for name in names]
@@ -112,8 +113,8 @@ def test_the_demo_shows_what_it_says(tmp_path):
     turning, curving = scores("pointnav", "point-turn", "unicycle-6")
     assert curving["C"].mean() < turning["C"].mean()
     assert curving["PL"].mean() > turning["PL"].mean()
-    found = read_printed(tmp_path / "demo" / "skills" / "found.json")
-    assert isinstance(found, Findings)
+    found = read_report_json(tmp_path / "demo" / "skills" / "findings.json")
+    assert isinstance(found, StudyResults)
     assert all("change nothing" in verdict for skill in found.agents["uniform"].values() for verdict in skill.verdicts)
     page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
     linked = set(re.findall(r'href="(replays/[^"#]+)', page))

@@ -85,7 +85,8 @@ def wrongs(root: Path) -> list[str]:
 def _reaches(folder: str, module: str) -> str:
     target = folder_of(module)
     if folder == "__init__":
-        return f"imports {module}; the package itself imports nothing until asked." if target else ""
+        # Only type checkers follow its import of the front door; a test of its own shows that importing stays light.
+        return f"imports {module}; the package itself imports nothing until asked." if target not in ("", "api") else ""
     if folder not in MAY_IMPORT:
         return "is in no package of the table; add the package to the docstring of itinera with what it may import."
     if not target or target == folder or target in MAY_IMPORT[folder] | OPEN_TO_ALL:
@@ -111,7 +112,7 @@ def test_folders_import_downward_only_and_heavy_packages_stay_in_their_corner():
     [
         (
             "metrics/fidelity.py",
-            "from itinera.agents.baselines import Still",
+            "from itinera.agents.baselines import StationaryAgent",
             "reaches agents by itinera.agents.baselines",
         ),
         ("metrics/fidelity.py", "def f():\n    import itinera.formats.r2r", "reaches formats by itinera.formats.r2r"),

@@ -28,7 +28,7 @@ from itinera.stats import interval
 
 worlds = matterport.read_worlds("connectivity")
 split = r2r.read_split("tasks.json")
-table = score(r2r.read_walks("walks.json"), split, worlds)
+table = score(r2r.read_predictions("walks.json"), split, worlds)
 print(table["SR"].tolist(), table["SPL"].tolist())
 print(interval(table["SPL"], clusters=table.world_ids).mean)
 assert not any(name.split(".")[0] in HEAVY for name in sys.modules)

@@ -1,4 +1,4 @@
-"""The pictures of the Hearth page: ten houses of season 1 from above and from inside, as `itinera view` draws them.
+"""The pictures of docs/hearth.md: ten houses of season 1, their floor plans and first-person views, by `itinera view`.
 
 python docs/pictures/hearth.py       # writes hearth-plans.png and hearth-inside.png beside this script
 """
@@ -18,29 +18,29 @@ HERE = Path(__file__).parent
 HOUSES = (0, 1, 2, 12, 14, 18, 20, 29, 47, 54)  # of one and two storeys, small and large
 
 
-def seen(house: int, how: str) -> np.ndarray:
-    """The picture `itinera view` makes of a house."""
+def draw_house(house: int, option: str) -> np.ndarray:
+    """The image that `itinera view` makes of a house."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "view.png"
-        command = [sys.executable, "-m", "itinera.cli.main", "view", str(house), how, "--out", str(out)]
+        command = [sys.executable, "-m", "itinera.cli.main", "view", str(house), option, "--out", str(out)]
         subprocess.run(command, check=True)
         return imread(out)[..., :3]
 
 
-def page(pictures: list[np.ndarray], columns: int, width: float, height: float, out: Path) -> None:
-    """All pictures on one page, row by row."""
-    rows = -(-len(pictures) // columns)
+def write_sheet(images: list[np.ndarray], columns: int, width: float, height: float, out: Path) -> None:
+    """Write all images into one, row by row."""
+    rows = -(-len(images) // columns)
     figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
-    for house, picture, ax in zip(HOUSES, pictures, np.ravel(figure.subplots(rows, columns)), strict=False):
-        ax.imshow(picture, interpolation="antialiased")
+    for house, image, ax in zip(HOUSES, images, np.ravel(figure.subplots(rows, columns)), strict=False):
+        ax.imshow(image, interpolation="antialiased")
         ax.set_title(f"house {house}", fontsize=8)
         ax.axis("off")
     figure.savefig(out, dpi=110, pil_kwargs={"optimize": True})
 
 
 def main() -> None:
-    page([seen(house, "--plan") for house in HOUSES], 5, 2.9, 3.2, HERE / "hearth-plans.png")
-    page([seen(house, "--inside") for house in HOUSES], 2, 6.0, 1.65, HERE / "hearth-inside.png")
+    write_sheet([draw_house(house, "--plan") for house in HOUSES], 5, 2.9, 3.2, HERE / "hearth-plans.png")
+    write_sheet([draw_house(house, "--inside") for house in HOUSES], 2, 6.0, 1.65, HERE / "hearth-inside.png")
 
 
 if __name__ == "__main__":

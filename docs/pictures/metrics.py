@@ -1,4 +1,4 @@
-"""The pictures of the page of metrics: one walk beside its reference, and what each metric sees of them.
+"""The pictures of the page on metrics: one path beside its reference, and the quantities each metric uses.
 
 python docs/pictures/metrics.py      # writes the .svg files beside this script
 """
@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from itinera.metrics import score
-from itinera.metrics.alignment import aligned_places
-from itinera.metrics.attempts import of_pairs
-from itinera.metrics.matching import pair
+from itinera.metrics.alignment import align_places
+from itinera.metrics.matching import match
 from itinera.records import Predictions, Trajectory
 from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import Euclidean, Pose, World
@@ -25,17 +24,17 @@ SCALE = 60  # pixels per metre
 TEAL, ORANGE, GREY, BLACK = "#00796b", "#bf4a00", "#767676", "#222"
 
 REFERENCE: tuple[Spot, ...] = ((0, 0), (2, 0), (4, 0), (4, 2), (4, 4))
-WALK: tuple[Spot, ...] = ((0, 0), (1.4, 0.9), (2.8, 1.4), (3.3, 3.2), (1.8, 4.4))
+PATH: tuple[Spot, ...] = ((0, 0), (1.4, 0.9), (2.8, 1.4), (3.3, 3.2), (1.8, 4.4))
 RADIUS = 3.0
 # The second episode of a tour begins where the first ought to have ended.
 ONWARD: tuple[Spot, ...] = ((5.5, 4), (7.5, 4), (7.5, 2), (7.5, 0))
-WALKED_ONWARD: tuple[Spot, ...] = ((5.5, 4), (6.9, 3.4), (6.8, 1.8), (7.2, 0.4))
+SECOND_PATH: tuple[Spot, ...] = ((5.5, 4), (6.9, 3.4), (6.8, 1.8), (7.2, 0.4))
 # Seconds: how long two robots take, and the bounds of the fastest time.
 TIMES = {"stops to turn": 17.0, "drives curves": 14.5}
 FASTEST = (12.5, 13.0)
 
 
-# What Itinera says of the walks.
+# The scores of both paths.
 
 
 def episode(name: str, reference: Sequence[Spot]) -> Episode:
@@ -43,16 +42,16 @@ def episode(name: str, reference: Sequence[Spot]) -> Episode:
     return Episode(name, "yard", Pose(places[0]), (places[-1],), places, Instruction("Along the wall, then left."))
 
 
-def walked(name: str, places: Sequence[Spot]) -> Trajectory:
+def trajectory(name: str, places: Sequence[Spot]) -> Trajectory:
     return Trajectory(name, np.array([(*spot, 0.0) for spot in places], dtype=float))
 
 
 YARD = {"yard": World("yard", Euclidean())}
 TASK, NEXT = episode("1", REFERENCE), episode("2", ONWARD)
-BOOK = Predictions.from_trajectories("walk", (walked("1", WALK), walked("2", WALKED_ONWARD)))
+PREDICTIONS = Predictions.from_trajectories("paths", (trajectory("1", PATH), trajectory("2", SECOND_PATH)))
 SPLIT = Split("yard", (TASK, NEXT), (Tour("0", "yard", ("1", "2")),))
-TABLE = score(BOOK, SPLIT, YARD)
-ATTEMPTS = of_pairs(next(iter(pair(BOOK, SPLIT, YARD))))
+TABLE = score(PREDICTIONS, SPLIT, YARD)
+ATTEMPTS = next(iter(match(PREDICTIONS, SPLIT, YARD)))
 
 
 def value(metric: str) -> float:
@@ -106,20 +105,20 @@ def drawing(
 
 def both() -> Iterable[str]:
     yield from path(REFERENCE, GREY, "q", dashes="9 5")
-    yield from path(WALK, TEAL, "p")
+    yield from path(PATH, TEAL, "p")
 
 
 # The pictures.
 
 
 def reaching() -> str:
-    goal, nearest = REFERENCE[-1], min(WALK, key=lambda spot: np.hypot(spot[0] - 4, spot[1] - 4))
+    goal, nearest = REFERENCE[-1], min(PATH, key=lambda spot: np.hypot(spot[0] - 4, spot[1] - 4))
     x, y = at(goal)
     parts = [
         f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS * SCALE:g}" fill="{ORANGE}" fill-opacity="0.08" stroke="{ORANGE}" '
         'stroke-dasharray="2 4"/>',
-        *path(WALK, TEAL, "p"),
-        line(WALK[-1], goal, ORANGE, dashes="5 4"),
+        *path(PATH, TEAL, "p"),
+        line(PATH[-1], goal, ORANGE, dashes="5 4"),
         line(nearest, goal, ORANGE, dashes="5 4"),
         f'<circle cx="{x:g}" cy="{y:g}" r="8" fill="{ORANGE}"/>',
         line(goal, (4 + RADIUS * 0.8, 4 + RADIUS * 0.6), ORANGE, width=1),
@@ -138,7 +137,7 @@ def reaching() -> str:
 
 def efficiency() -> str:
     parts = [
-        *path(WALK, TEAL, "p"),
+        *path(PATH, TEAL, "p"),
         line(REFERENCE[0], REFERENCE[-1], ORANGE, dashes="5 4", width=3),
         text((2.35, 2.6), "L", ORANGE, bold=True),
         text((4.15, 3.95), "goal", ORANGE, bold=True),
@@ -146,15 +145,15 @@ def efficiency() -> str:
     shortest = float(ATTEMPTS.shortest[0])
     words = [
         f"L = {shortest:.2f} m, the shortest way",
-        f"PL = {value('PL'):.2f} m, the way walked",
+        f"PL = {value('PL'):.2f} m, length of the path",
         f"SPL = SR · L / max(PL, L) = {value('SPL'):.2f}",
     ]
     return drawing(parts, words)
 
 
 def alignment() -> str:
-    pairs = aligned_places(ATTEMPTS)[0].tolist()
-    parts = [*(line(WALK[i], REFERENCE[j], ORANGE, width=1.5) for i, j in pairs), *both()]
+    pairs = align_places(ATTEMPTS)[0].tolist()
+    parts = [*(line(PATH[i], REFERENCE[j], ORANGE, width=1.5) for i, j in pairs), *both()]
     words = [
         "DTW adds the thin lines, the least",
         f"sum that keeps both orders: {value('DTW'):.2f} m",
@@ -164,9 +163,9 @@ def alignment() -> str:
 
 
 def coverage() -> str:
-    gaps = np.array([[np.hypot(p[0] - q[0], p[1] - q[1]) for p in WALK] for q in REFERENCE])
+    gaps = np.array([[np.hypot(p[0] - q[0], p[1] - q[1]) for p in PATH] for q in REFERENCE])
     nearest = gaps.argmin(axis=1).tolist()
-    parts = [*(line(WALK[i], q, ORANGE, width=1.5) for i, q in zip(nearest, REFERENCE, strict=True)), *both()]
+    parts = [*(line(PATH[i], q, ORANGE, width=1.5) for i, q in zip(nearest, REFERENCE, strict=True)), *both()]
     words = [
         "PC: how near did it come",
         f"to each place of the reference? {value('PC'):.2f}",
@@ -181,13 +180,13 @@ def touring() -> str:
     parts = [
         *path(REFERENCE, GREY, "q", dashes="9 5", numbered=False),
         *path(ONWARD, GREY, "q", dashes="9 5", numbered=False),
-        *path(WALK, TEAL, "p", numbered=False),
-        *path(WALKED_ONWARD, TEAL, "p", numbered=False),
-        line(WALK[-1], REFERENCE[-1], ORANGE, dashes="2 5", width=3),
+        *path(PATH, TEAL, "p", numbered=False),
+        *path(SECOND_PATH, TEAL, "p", numbered=False),
+        line(PATH[-1], REFERENCE[-1], ORANGE, dashes="2 5", width=3),
         line(REFERENCE[-1], ONWARD[0], ORANGE, dashes="2 5", width=3),
         text((0, 1.2), "episode 1", TEAL, bold=True),
         text((5.6, 4.2), "episode 2", TEAL, bold=True),
-        text((2.1, 4.55), "led to the goal", ORANGE),
+        text((2.1, 4.55), "guided to the goal", ORANGE),
         text((4.15, 4.2), "led on", ORANGE),
     ]
     sums = " + ".join(f"{cost:.2f}" for cost in TABLE["DTW"])

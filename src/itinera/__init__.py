@@ -33,7 +33,7 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     agents      the agent contract, baselines, experts          DATA planners simulators
     builders    R4R, tours, ablations, Hearth tasks             DATA planners simulators
     policies    neural policies (torch)                         DATA planners simulators agents
-    runs        rollouts, worker pool, resume, replay           DATA formats planners simulators agents builders
+    runs        rollouts, worker pool, resume, replay           formats ACTING
     training    imitation and reinforcement learning (torch)    EVALUATING ACTING
     gym         Gymnasium environments                          EVALUATING ACTING
     api         the functions of `import itinera`               EVALUATING ACTING training gym
@@ -46,6 +46,7 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -79,19 +80,57 @@ _MODULES = (
 )
 
 
+# Names that users of other libraries try first, and what to type here.
+_FOREIGN_NAMES = {
+    "AutoModel": "itinera.load_agent(name_or_file)",
+    "Benchmark": "itinera.run(agent, tasks, worlds) and itinera.score(predictions, tasks, worlds)",
+    "CLS": 'scores["CLS"] or itinera.metrics.cls(path, reference, threshold=3.0)',
+    "Dataset": "itinera.read_tasks(path)",
+    "Env": 'gymnasium.make("itinera/GraphVLN-v0")',
+    "Evaluation": "itinera.score(predictions, tasks, worlds)",
+    "Evaluator": "itinera.score(predictions, tasks, worlds)",
+    "NavigationError": 'scores["NE"] or itinera.metrics.navigation_error(path, reference)',
+    "SPL": 'scores["SPL"] or itinera.metrics.spl(path, reference, radius=3.0)',
+    "SR": 'scores["SR"] or itinera.metrics.success(path, reference, radius=3.0)',
+    "Simulator": "itinera.run(agent, tasks, worlds), or itinera.simulators for the classes",
+    "Success": 'scores["SR"] or itinera.metrics.success(path, reference, radius=3.0)',
+    "bootstrap": 'scores.interval("SPL") or itinera.stats.cluster_bootstrap(...)',
+    "confidence_interval": 'scores.interval("SPL") or itinera.stats.interval(values, clusters=scene_ids)',
+    "evaluate": "itinera.score(predictions, tasks, worlds)",
+    "fit": "itinera.train(policy, tasks, worlds)",
+    "from_pretrained": "itinera.load_agent(name_or_file)",
+    "load": "itinera.read_tasks, read_worlds, read_predictions, read_scores or read_map",
+    "load_dataset": "itinera.read_tasks(path)",
+    "load_nav_graphs": "itinera.read_worlds(folder)",
+    "make": 'gymnasium.make("itinera/GraphVLN-v0")',
+    "nDTW": 'scores["nDTW"] or itinera.metrics.ndtw(path, reference, threshold=3.0)',
+    "read_csv": "itinera.read_predictions(path)",
+    "read_json": "itinera.read_tasks(path) or itinera.read_predictions(path)",
+    "shortest_path": "worlds[world_id].space.route(start, goal)",
+}
+
+
 def __getattr__(name: str) -> Any:
     """Import on first use (PEP 562), so that `import itinera` stays light."""
     if name in _MODULES:
         return import_module(f"itinera.{name}")
+    if name.startswith("__"):  # tools probe for these
+        raise AttributeError(name)
     api = import_module("itinera.api")
     if name in api.__all__:
         return getattr(api, name)
+    if name in _FOREIGN_NAMES:
+        raise AttributeError(f"itinera has no {name}. Use {_FOREIGN_NAMES[name]}.")
     from difflib import get_close_matches
 
     near = get_close_matches(name, [*api.__all__, *_MODULES], n=1)
-    hint = f" Did you mean itinera.{near[0]}?" if near else ""
-    raise AttributeError(f"module 'itinera' has no attribute {name!r}.{hint}", name=name)
+    hint = f"Did you mean itinera.{near[0]}?" if near else "See dir(itinera) for what there is."
+    raise AttributeError(f"itinera has no {name}. {hint}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *import_module("itinera.api").__all__, *_MODULES})
+    return sorted(["__version__", *import_module("itinera.api").__all__, *_MODULES])
+
+
+if "gymnasium" in sys.modules:  # gymnasium.make("itinera/...") works after `import gymnasium, itinera`
+    import_module("itinera.gym")

@@ -1,17 +1,17 @@
-"""What can go wrong, sorted by what the reader must do: mend a file, change an argument, install an extra.
+"""The errors of the package, sorted by what the reader must do: fix a file, change an argument, install an extra.
 
-Everything Itinera raises on purpose is an `ItineraError`; the command line prints it plainly and leaves with its
+Everything Itinera raises on purpose is an `ItineraError`; the command line prints its message and exits with its
 `exit_code`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
 class ItineraError(Exception):
-    """The one base of every error raised on purpose."""
+    """Base class of every error raised on purpose."""
 
     exit_code = 1
 
@@ -29,13 +29,20 @@ class MissingExtra(ItineraError):
         super().__init__(f'{what} need {package}. Install it with: pip install "itinera[{extra}]"')
 
 
+class MissingPackage(ItineraError):
+    """A package that no extra of ours installs is needed for this call: install it."""
+
+    def __init__(self, what: str, package: str) -> None:
+        super().__init__(f"{what} needs {package}. Install it with: pip install {package}")
+
+
 class NoRoute(ItineraError):
-    """No way leads from one place to another."""
+    """No path leads from one place to another."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One thing wrong with a file: where it stands, what was found, what to do."""
+    """One problem of a file: where it is, what was found, what to do."""
 
     where: str  # "record 41", "line 3", 'episode "4332_1"'; empty for the file as a whole
     problem: str
@@ -44,35 +51,53 @@ class Fault:
 
     def __str__(self) -> str:
         place = f"{self.where}, field {self.field}" if self.where and self.field else self.where or self.field
-        said = f"{place}: {self.problem}" if place else self.problem
-        return f"{said}\n  {self.remedy}" if self.remedy else said
+        text = f"{place}: {self.problem}" if place else self.problem
+        return f"{text}\n  {self.remedy}" if self.remedy else text
 
 
 class BadFile(ItineraError):
-    """A file cannot be used as it is; `faults` names everything that is wrong with it, together."""
+    """A file cannot be used as it is; `faults` lists every problem found in it."""
 
-    shown = 20
+    max_faults = 20  # in the message
 
     def __init__(self, source: str, faults: Iterable[Fault]) -> None:
         self.source = source
         self.faults = tuple(faults)
-        super().__init__(self._told())
+        super().__init__(self._message())
 
-    def _told(self) -> str:
+    def _message(self) -> str:
         lines: list[str] = []
         previous = ""
-        for fault in self.faults[: self.shown]:
+        for fault in self.faults[: self.max_faults]:
             text = str(fault)
-            # A remedy that many faults share is said once, after the last of them in a row.
+            # A remedy that consecutive faults share is printed once, after the last of them.
             if lines and fault.remedy and fault.remedy == previous:
                 lines[-1] = lines[-1].rsplit("\n", 1)[0]
             lines.append(f"{self.source}: {text}")
             previous = fault.remedy
-        hidden = len(self.faults) - self.shown
+        hidden = len(self.faults) - self.max_faults
         if hidden > 0:
             lines.append(f"{self.source}: and {hidden} more faults of this file.")
         return "\n".join(lines)
 
 
 class GoalsWithheld(BadFile):
-    """The tasks do not say where the goals are, so nothing can be scored against them."""
+    """The tasks do not contain their goals, so nothing can be scored against them."""
+
+
+def validate_choice(name: str, value: str, choices: Iterable[str]) -> str:
+    """The value if it is among the choices, else a `BadArgument` that lists them and suggests the nearest.
+
+    `name` is the argument as the reader knows it: `suite` in Python, `--suite` on the command line.
+
+    >>> validate_choice("missing", "zero", ("fail", "zero"))
+    'zero'
+    """
+    allowed: Sequence[str] = tuple(choices)
+    if value not in allowed:
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(value), allowed, n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        raise BadArgument(f"{name} must be one of {', '.join(allowed)}, not {value!r}.{hint}")
+    return value

@@ -8,16 +8,24 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from drawn import episode, graph
-from itinera.agents.baselines import ForwardBiased, GroundRandom, Handcrafted, RandomWalk, Still, Uniform, moves_of
+from itinera.agents.baselines import (
+    ForwardBiasedAgent,
+    GroundRandomAgent,
+    HandcraftedAgent,
+    RandomWalkAgent,
+    StationaryAgent,
+    UniformAgent,
+    count_moves,
+)
 from itinera.errors import BadArgument
-from itinera.runs.rollout import walk
+from itinera.runs.rollout import rollout
 from itinera.seeding import generator
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Instruction, Tour
 from itinera.tasks.protocol import R4R
 from itinera.worlds import Pose, World
+from text_worlds import episode, graph
 
 HOUSE = World("house", graph("a-b---c\n  |\n  d"))
 ON_GROUND = Observation("hall", np.zeros(3), 0.0, 0.0)
@@ -36,15 +44,17 @@ def entered(agent, seed=0):
 def walked(agent, seed):
     tour = Tour(str(seed), "house", ("1",))
     return (
-        walk(agent, GraphSimulator(), HOUSE, tour, [episode("1", "ab")], protocol=R4R, seed=seed).trajectories[0].places
+        rollout(agent, GraphSimulator(), HOUSE, tour, [episode("1", "ab")], protocol=R4R, seed=seed)
+        .trajectories[0]
+        .places
     )
 
 
 def test_who_is_still_stops_at_once_and_is_sure_of_it():
-    agent = entered(Still())
+    agent = entered(StationaryAgent())
     assert agent.act(at("b")) == STOP
     assert agent.action_probabilities(at("b")).tolist() == [1, 0, 0, 0]
-    assert entered(Still(ground_actions=6)).action_probabilities(ON_GROUND).tolist() == [1, 0, 0, 0, 0, 0]
+    assert entered(StationaryAgent(ground_actions=6)).action_probabilities(ON_GROUND).tolist() == [1, 0, 0, 0, 0, 0]
 
 
 def test_random_walks_end_at_each_node_as_often_as_the_chain_says():
@@ -53,7 +63,7 @@ def test_random_walks_end_at_each_node_as_often_as_the_chain_says():
     first = np.eye(4)[space.index["a"]]
     # Two moves one time in three, else three.
     expected = (first @ np.linalg.matrix_power(chain, 2) + 2 * first @ np.linalg.matrix_power(chain, 3)) / 3
-    agent, count = RandomWalk([2, 3, 3]), 3000
+    agent, count = RandomWalkAgent([2, 3, 3]), 3000
     walks = [walked(agent, seed) for seed in range(count)]
     ends = Counter(places[-1] for places in walks)
     found = np.array([ends[node] / count for node in space.nodes])
@@ -62,7 +72,7 @@ def test_random_walks_end_at_each_node_as_often_as_the_chain_says():
 
 
 def test_a_random_walk_weighs_as_it_walks():
-    agent = entered(RandomWalk([1]))
+    agent = entered(RandomWalkAgent([1]))
     assert agent.action_probabilities(at("b")).tolist() == [0, 1 / 3, 1 / 3, 1 / 3]
     agent.act(at("b"))
     assert agent.action_probabilities(at("b")).tolist() == [1, 0, 0, 0]
@@ -70,20 +80,20 @@ def test_a_random_walk_weighs_as_it_walks():
 
 
 def test_moves_are_those_of_the_references_that_are_known():
-    assert moves_of([tuple("abc"), tuple("ab"), ()]) == (2, 1)
+    assert count_moves([tuple("abc"), tuple("ab"), ()]) == (2, 1)
     for none in ([], [()]):
-        with pytest.raises(BadArgument, match="No reference path is known"):
-            moves_of(none)
+        with pytest.raises(BadArgument, match="contain no reference paths"):
+            count_moves(none)
 
 
 def test_forward_is_weighed_by_the_relative_heading():
-    agent = entered(ForwardBiased())
+    agent = entered(ForwardBiasedAgent())
     seen = at("b", math.pi)  # faces a
     weights = dict(zip(("stop", *seen.candidates.nodes), agent.action_probabilities(seen).tolist(), strict=True))
     ahead, aside, behind = 1 / 0.1, 1 / (0.1 + math.pi / 2), 1 / (0.1 + math.pi)
     total = ahead + aside + behind
     assert weights == pytest.approx({"stop": 0, "a": ahead / total, "d": aside / total, "c": behind / total})
-    assert entered(ForwardBiased(stop_once_in=4)).action_probabilities(seen)[0] == 0.25
+    assert entered(ForwardBiasedAgent(stop_once_in=4)).action_probabilities(seen)[0] == 0.25
     drawn = Counter(agent.act(seen) for _ in range(2000))
     for action, weight in enumerate(agent.action_probabilities(seen).tolist()):
         assert drawn[action] / 2000 == pytest.approx(weight, abs=0.05)
@@ -91,7 +101,7 @@ def test_forward_is_weighed_by_the_relative_heading():
 
 
 def test_uniform_is_as_likely_to_stop_as_to_go_anywhere():
-    agent = entered(Uniform())
+    agent = entered(UniformAgent())
     assert agent.action_probabilities(at("b")).tolist() == [0.25] * 4
     drawn = Counter(agent.act(at("b")) for _ in range(2000))
     assert all(abs(drawn[action] / 2000 - 0.25) < 0.05 for action in range(4))
@@ -99,7 +109,7 @@ def test_uniform_is_as_likely_to_stop_as_to_go_anywhere():
 
 
 def test_the_random_agent_of_the_ground_draws_as_published():
-    agent = entered(GroundRandom())
+    agent = entered(GroundRandomAgent())
     assert agent.action_probabilities(ON_GROUND).tolist() == [0.02, 0.68, 0.15, 0.15]
     drawn = Counter(agent.act(ON_GROUND) for _ in range(5000))
     for action, weight in enumerate([0.02, 0.68, 0.15, 0.15]):
@@ -107,7 +117,7 @@ def test_the_random_agent_of_the_ground_draws_as_published():
 
 
 def test_the_handcrafted_agent_turns_right_goes_ahead_and_stops():
-    agent = Handcrafted()
+    agent = HandcraftedAgent()
     turns = set()
     agent.reset(generator(1))
     for _ in range(600):
@@ -121,7 +131,7 @@ def test_the_handcrafted_agent_turns_right_goes_ahead_and_stops():
     assert turns == set(range(25))
 
 
-@pytest.mark.parametrize("agent", [Uniform, lambda: RandomWalk([3, 9]), ForwardBiased])
+@pytest.mark.parametrize("agent", [UniformAgent, lambda: RandomWalkAgent([3, 9]), ForwardBiasedAgent])
 def test_walks_are_those_of_the_seed(agent):
     assert [walked(agent(), seed) for seed in range(9)] == [walked(agent(), seed) for seed in range(9)]
     assert len({walked(agent(), seed) for seed in range(9)}) > 1
@@ -130,12 +140,12 @@ def test_walks_are_those_of_the_seed(agent):
 @pytest.mark.parametrize(
     ("make", "told"),
     [
-        (lambda: RandomWalk([]), "numbers of moves"),
-        (lambda: RandomWalk([2, -1]), "none of them negative"),
-        (lambda: ForwardBiased(stop_once_in=0.5), "not once in 0.5"),
-        (lambda: GroundRandom((0.5, 0.4)), "sum to 1"),
-        (lambda: Handcrafted(steps=-1), "cannot be negative"),
-        (lambda: entered(RandomWalk([1])).act(ON_GROUND), "walks on graphs only"),
+        (lambda: RandomWalkAgent([]), "moves must be numbers"),
+        (lambda: RandomWalkAgent([2, -1]), "none negative"),
+        (lambda: ForwardBiasedAgent(stop_once_in=0.5), "stop_once_in must be"),
+        (lambda: GroundRandomAgent((0.5, 0.4)), "sum to 1"),
+        (lambda: HandcraftedAgent(steps=-1), "max_turns and steps must be"),
+        (lambda: entered(RandomWalkAgent([1])).act(ON_GROUND), "for graphs only"),
     ],
 )
 def test_what_cannot_be_is_refused(make, told):

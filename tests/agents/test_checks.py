@@ -8,24 +8,41 @@ from typing import Any
 import numpy as np
 import pytest
 
-from itinera.agents.baselines import ForwardBiased, GroundRandom, Handcrafted, RandomWalk, Still, Uniform
+from itinera.agents.baselines import (
+    ForwardBiasedAgent,
+    GroundRandomAgent,
+    HandcraftedAgent,
+    RandomWalkAgent,
+    StationaryAgent,
+    UniformAgent,
+)
 from itinera.agents.checks import check_agent
-from itinera.agents.rule_based import Reader
+from itinera.agents.rule_based import RuleBasedAgent
 from itinera.errors import BadArgument
 from itinera.simulators.simulator import STOP
-from players import Wanderer
+from scripted_agents import Wanderer
 
 
 @pytest.mark.parametrize(
     "agent",
-    [Still(), Uniform(), RandomWalk([4, 5]), ForwardBiased(), ForwardBiased(stop_once_in=6), Reader(), Wanderer()],
+    [
+        StationaryAgent(),
+        UniformAgent(),
+        RandomWalkAgent([4, 5]),
+        ForwardBiasedAgent(),
+        ForwardBiasedAgent(stop_once_in=6),
+        RuleBasedAgent(),
+        Wanderer(),
+    ],
     ids=lambda agent: type(agent).__name__,
 )
 def test_agents_of_ours_keep_their_promises_on_graphs(agent):
     check_agent(agent)
 
 
-@pytest.mark.parametrize("agent", [Still(), Uniform(), GroundRandom(), Handcrafted(most_turns=4, steps=5)])
+@pytest.mark.parametrize(
+    "agent", [StationaryAgent(), UniformAgent(), GroundRandomAgent(), HandcraftedAgent(max_turns=4, steps=5)]
+)
 def test_agents_of_ours_keep_their_promises_on_the_ground(agent):
     check_agent(agent, body="ground")
 
@@ -135,19 +152,19 @@ class Fidgety(ProbabilisticAgent):
 
 BROKEN = {
     Blind: "has no observe()",
-    Talkative: "observe() returned 'nice here'; it must return nothing",
+    Talkative: "observe() returned 'nice here'; it must return None",
     Greeting: "reset() returned 1",
-    Undecided: "act() returned 1.0 (float); expected a whole number from 0 (STOP) to 2",
+    Undecided: "act() returned 1.0 (float); expected an integer from 0 (STOP) to 2",
     Yes: "act() returned True",
-    Bold: "act() returned 99; expected a whole number from 0 (STOP) to 2",
+    Bold: "act() returned 99; expected an integer from 0 (STOP) to 2",
     Failing: "act() failed: KeyError: 'left'",
     Remembering: "reset() must forget",
-    Elsewhere: "all chance must come from the generator",
+    Elsewhere: "all randomness must come from the generator",
     TooSure: "sum to 2; they must sum to 1",
     Short: "shape (2,); expected (3,), STOP first",
-    Hopeless: "finite, not negative",
+    Hopeless: "expected finite probabilities that are not negative",
     Wordy: "action_probabilities() returned 'left'; expected 3 probabilities",
-    Fidgety: "action_probabilities() changes what is done after it",
+    Fidgety: "action_probabilities() changes later actions",
 }
 
 
@@ -163,5 +180,5 @@ def test_the_first_promise_broken_is_named(agent, told):
 
 
 def test_a_class_is_not_an_agent():
-    with pytest.raises(BadArgument, match="Good is a class; an agent is one of its objects"):
+    with pytest.raises(BadArgument, match="Good is a class; pass an object"):
         check_agent(Good)

@@ -10,21 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import episode, graphs, quick
-from drawn import world as drawn_world
-from itinera.agents.oracle import Expert, GraphExpert
+from itinera.agents.oracle import GraphExpert, ShortestPathExpert
 from itinera.errors import BadArgument
 from itinera.metrics import Attempts
-from itinera.metrics.efficiency import spl
-from itinera.metrics.reaching import success
+from itinera.metrics.goal import spl, success
 from itinera.records import Ending
-from itinera.runs.rollout import walk
+from itinera.runs.rollout import rollout
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.ground import GroundSimulator
 from itinera.tasks import PROTOCOLS, Instruction, Tour
 from itinera.tasks.protocol import IVLN, R2R
 from itinera.worlds import Pose, Ragged, World
 from itinera.worlds.surface import Surface
+from text_worlds import episode, graphs, quick
+from text_worlds import world as drawn_world
 from worlds.rooms import ROBOT, room
 
 MESH = room(8, 6, boxes=[((2, 1, 0), (3, 4, 1.8)), ((5, 2, 0), (6, 6, 1.8))])
@@ -33,24 +32,21 @@ HALL = World("house", Surface.from_mesh(MESH, **ROBOT))
 
 def attempted(world: World, episodes, trajectories) -> Attempts:
     space = world.space
-    count = len(episodes)
     return Attempts(
         space=space,
-        walked=Ragged.of([space.locate(t.acted) for t in trajectories]),
-        reference=Ragged.of([space.locate(e.reference) for e in episodes]),
-        goals=Ragged.of([space.locate(e.goals) for e in episodes]),
+        path=Ragged.from_rows([space.locate(t.acting_places) for t in trajectories]),
+        reference=Ragged.from_rows([space.locate(e.reference) for e in episodes]),
+        goals=Ragged.from_rows([space.locate(e.goals) for e in episodes]),
         stopped=np.array([t.ending is Ending.STOPPED for t in trajectories]),
-        stated=np.full(count, np.nan),
-        durations=np.full(count, np.nan),
     )
 
 
 def toured(world, episodes, protocol, simulator, *, alone=False, **options):
-    agent = Expert(episodes, {world.id: world}, protocol, **options)
+    agent = ShortestPathExpert(episodes, {world.id: world}, protocol, **options)
     tours = [Tour(e.id, world.id, (e.id,)) for e in episodes] if alone else [Tour("t", world.id, tuple("x"))]
     asked = [[e] for e in episodes] if alone else [episodes]
     walks = [
-        walk(agent, simulator, world, tour, some, protocol=protocol, seed=0)
+        rollout(agent, simulator, world, tour, some, protocol=protocol, seed=0)
         for tour, some in zip(tours, asked, strict=True)
     ]
     return [trajectory for one in walks for trajectory in one.trajectories]
@@ -85,7 +81,7 @@ def test_episodes_told_alike_are_told_apart_by_where_they_begin_or_what_came_bef
     asked = [episode("1", "ab"), episode("2", "dc"), episode("3", "ad")]
     tour = Tour("t", "house", ("1", "2", "3"))
     found = toured(street(), asked, IVLN, GraphSimulator(), tours=[tour])
-    assert "begin alike" in found[0].notes["failed"]  # nothing came before the first
+    assert "have the same start and instruction" in found[0].notes["failed"]  # nothing came before the first
     assert found[1].places[-1] == "c"
     assert found[2].places[-1] == "d"
     same = [episode("1", "ab"), episode("2", "ab")]
@@ -95,15 +91,15 @@ def test_episodes_told_alike_are_told_apart_by_where_they_begin_or_what_came_bef
 @pytest.mark.parametrize(
     ("asked", "told"),
     [
-        (lambda e: replace(e, instruction=Instruction("other")), "knows no episode that begins here"),
-        (lambda e: replace(e, start=Pose("c")), "knows no episode that begins here"),
+        (lambda e: replace(e, instruction=Instruction("other")), "has no episode in world"),
+        (lambda e: replace(e, start=Pose("c")), "has no episode in world"),
         (lambda e: replace(e, goals=()), "goal of episode 1 is withheld"),
     ],
 )
 def test_what_it_does_not_know_fails_with_the_reason(asked, told):
     real = episode("1", "ab")
-    agent = Expert([asked(real)], {"house": street()}, R2R)
-    found = walk(agent, GraphSimulator(), street(), Tour("1", "house", ("1",)), [real], protocol=R2R, seed=0)
+    agent = ShortestPathExpert([asked(real)], {"house": street()}, R2R)
+    found = rollout(agent, GraphSimulator(), street(), Tour("1", "house", ("1",)), [real], protocol=R2R, seed=0)
     assert told in found.trajectories[0].notes["failed"]
 
 

@@ -7,19 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from agents.test_expert import attempted
-from drawn import episode
-from itinera.agents.oracle_driver import driver
+from agents.test_oracle import attempted
+from itinera.agents.oracle_driver import make_driver
 from itinera.errors import BadArgument
-from itinera.metrics.efficiency import spl
-from itinera.metrics.reaching import success
+from itinera.metrics.goal import spl, success
 from itinera.records import Ending, Trajectory
-from itinera.runs.rollout import walk
+from itinera.runs.rollout import rollout
 from itinera.simulators.unicycle import UnicycleSimulator, point_turn, unicycle_6, unicycle_15
 from itinera.tasks import Episode, Instruction, Tour
 from itinera.tasks.protocol import POINTNAV
 from itinera.worlds import Pose, World
 from itinera.worlds.surface import Surface
+from text_worlds import episode
 from worlds.rooms import room
 
 TABLES = {"point-turn": point_turn(), "unicycle-6": unicycle_6(), "unicycle-15": unicycle_15()}
@@ -39,9 +38,9 @@ def asked(count: int) -> list[Episode]:
 
 
 def driven(name: str, episodes: list[Episode], **options) -> list[Trajectory]:
-    agent = driver(episodes, {FLAT.id: FLAT}, POINTNAV, TABLES[name], **options)
+    agent = make_driver(episodes, {FLAT.id: FLAT}, POINTNAV, TABLES[name], **options)
     body = UnicycleSimulator(TABLES[name], **options)
-    walks = [walk(agent, body, FLAT, Tour(e.id, FLAT.id, (e.id,)), [e], protocol=POINTNAV, seed=0) for e in episodes]
+    walks = [rollout(agent, body, FLAT, Tour(e.id, FLAT.id, (e.id,)), [e], protocol=POINTNAV, seed=0) for e in episodes]
     return [one.trajectories[0] for one in walks]
 
 
@@ -99,9 +98,9 @@ def test_who_stands_at_the_goal_stops_at_once():
 
 def test_a_table_without_a_turn_is_refused():
     episodes = asked(1)
-    agent = driver(episodes, {FLAT.id: FLAT}, POINTNAV, [(0.0, 0.0), (0.25, 0.0)])
+    agent = make_driver(episodes, {FLAT.id: FLAT}, POINTNAV, [(0.0, 0.0), (0.25, 0.0)])
     agent.reset(np.random.default_rng(0))
     agent.start_episode(episodes[0].instruction)
     body = UnicycleSimulator([(0.0, 0.0), (0.25, 0.0)])
-    with pytest.raises(BadArgument, match="needs speeds to go ahead and to turn"):
+    with pytest.raises(BadArgument, match="needs speeds that move forward and that turn"):
         agent.act(body.reset(FLAT, episodes[0].start))

@@ -17,28 +17,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from drawn import STREET, episode, world
 from itinera.agents.agent import ProbabilisticAgent
 from itinera.agents.checks import check_agent
-from itinera.agents.remote import remote_address, remote_program
-from itinera.agents.transport import AgentFailed
+from itinera.agents.remote import connect_address, start_program
+from itinera.agents.transport import AgentFailure
 from itinera.errors import BadArgument
-from itinera.hearth.language.scene_description import Outlook
+from itinera.hearth.language.scene_description import SceneDescription
 from itinera.records import Ending
-from itinera.rendering.rasterizer import Frame
-from itinera.runs.rollout import walk
+from itinera.rendering.camera import Frame
+from itinera.runs.rollout import rollout
 from itinera.seeding import generator
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import Observation
 from itinera.tasks import Instruction, Tour
 from itinera.tasks.protocol import IVLN
 from itinera.worlds import Pose
+from text_worlds import STREET, episode, world
 
 HOUSE = world(STREET)
 HOUSE_START = Pose("a")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CLIENT = EXAMPLES / "client.py"
-OUTSIDER = Path(__file__).parents[1] / "outsider.py"
+OUTSIDER = Path(__file__).parents[1] / "support" / "scripted_process.py"
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def player():
 
 @contextmanager
 def called(command, **options):
-    agent = remote_program(command, **options)
+    agent = start_program(command, **options)
     try:
         yield agent
     finally:
@@ -58,11 +58,11 @@ def called(command, **options):
 def walked(agent, *words):
     episodes = tuple(episode(str(k), "ab", instruction=Instruction(word)) for k, word in enumerate(words))
     tour = Tour("tour", "house", tuple(e.id for e in episodes))
-    return walk(agent, GraphSimulator(), HOUSE, tour, episodes, protocol=IVLN, seed=7).trajectories
+    return rollout(agent, GraphSimulator(), HOUSE, tour, episodes, protocol=IVLN, seed=7).trajectories
 
 
 WRONGS = {
-    "crash": "The agent ended (exit code 1). Its last words on stderr: ZeroDivisionError: division by zero\n",
+    "crash": "The agent ended (exit code 1). Last line of its stderr: ZeroDivisionError: division by zero\n",
     "leave": "The agent ended (exit code 3).",
     "abort": "The agent ended (signal SIGABRT).",
     "hang": "The agent did not answer within 0.6 s.",
@@ -74,14 +74,14 @@ WRONGS = {
     "nan": 'answered act with {"action": NaN}: JSON is malformed',
     "nothing": 'answered act without "action".',
     "strange": "contains unknown field `deed`.",
-    "far": "Action 1000000000000000000000000000000 was chosen where there are actions 0 to 1.",
-    "back": "Action -1 was chosen where there are actions 0 to 1.",
+    "far": "The agent chose action 1000000000000000000000000000000; the actions here are 0 to 1.",
+    "back": "The agent chose action -1; the actions here are 0 to 1.",
     "twice": "answered act with more than one line",
     "bytes": "answered act with",
-    "print": "answered with more than 1048576 bytes where a line was expected",
-    "complain": "The agent wrote more than 1048576 bytes to stderr for one answer.",
+    "print": "answered with more than 1048576 bytes instead of a line",
+    "complain": "The agent wrote more than 1048576 bytes to stderr for one reply.",
     "kill": "The agent ended (signal SIGKILL).",
-    "exit": "The agent ended (exit code 1). Its last words on stderr: enough",
+    "exit": "The agent ended (exit code 1). Last line of its stderr: enough",
     "close": "The agent closed its input.",
     "sorry": "The agent reports: no model",
 }
@@ -93,7 +93,7 @@ def test_whatever_goes_wrong_fails_the_episode_with_its_reason_and_no_other(play
         before, wrong, after = walked(agent, "stop", word, "stop")
     assert (before.ending, wrong.ending, after.ending) == (Ending.STOPPED, Ending.FAILED, Ending.STOPPED)
     assert told in wrong.notes["failed"]
-    assert after.acted == ("a",)
+    assert after.acting_places == ("a",)
 
 
 def test_answers_to_questions_nobody_asked_are_not_taken_for_others(player):
@@ -103,7 +103,7 @@ def test_answers_to_questions_nobody_asked_are_not_taken_for_others(player):
         seen = GraphSimulator().reset(HOUSE, HOUSE_START)
         assert agent.act(seen) == 1
         time.sleep(0.5)
-        with pytest.raises(AgentFailed, match="spoke without being asked"):
+        with pytest.raises(AgentFailure, match="wrote without being asked"):
             agent.act(seen)
 
 
@@ -126,8 +126,10 @@ def test_only_those_who_can_weigh_are_asked_to(player):
         assert isinstance(weighing, ProbabilisticAgent)
         episodes = (episode("0", "ab", instruction=Instruction("stop")),)
         tour = Tour("t", "house", ("0",))
-        found = walk(weighing, GraphSimulator(), HOUSE, tour, episodes, protocol=IVLN, seed=0, keep_choices=True)
-        assert found.trajectories[0].choices.probabilities[0].tolist() == [0.5, 0.5]
+        found = rollout(
+            weighing, GraphSimulator(), HOUSE, tour, episodes, protocol=IVLN, seed=0, record_probabilities=True
+        )
+        assert found.trajectories[0].action_log.probabilities[0].tolist() == [0.5, 0.5]
 
 
 ECHO = r"""
@@ -170,8 +172,8 @@ def test_arrays_follow_their_line_as_they_are(tmp_path):
     assert json.loads(lines[1]) == {"ask": "start_episode", "text": "Geh übers „Eck“\n", "language": "de"}
     told = json.loads(lines[2])["observation"]
     assert told == {
-        "world": "hall", "place": [1.5, 2.0, 0.0], "heading": 0.25, "elevation": 0.0, "candidates": None, "description": None,
-        "collided": True, "time": 3.0,
+        "world": "hall", "place": [1.5, 2.0, 0.0], "heading": 0.25, "elevation": 0.0, "candidates": None,
+        "description": None, "collided": True, "time": 3.0,
         "arrays": [
             {"name": "rgb", "dtype": "|u1", "shape": [3, 4, 3], "bytes": 36},
             {"name": "depth", "dtype": "<f4", "shape": [3, 4], "bytes": 48},
@@ -192,8 +194,8 @@ def test_only_the_arrays_an_agent_wants_are_sent(tmp_path):
 
 
 def test_what_is_told_in_words_is_sent_to_those_who_want_it(tmp_path):
-    seen = Observation("hall", "a", 0.0, 0.0, description=Outlook("", "k", (), (), ()))
-    for wants, told in (("", {"node": "", "room": "k", "things": [], "candidates": [], "doors": []}), ("[]", None)):
+    seen = Observation("hall", "a", 0.0, 0.0, description=SceneDescription("", "k", (), (), ()))
+    for wants, told in (("", {"node": "", "room": "k", "objects": [], "candidates": [], "doors": []}), ("[]", None)):
         command, log = echoing(tmp_path, wants)
         with called(command) as agent:
             agent.reset(generator(0))
@@ -206,7 +208,7 @@ def test_the_names_of_columns_come_with_the_hello(tmp_path):
     file.write_text("import sys; print('{\"version\": 1}', flush=True); open(sys.argv[1], 'w').write(input())")
     command = shlex.join([sys.executable, "-I", "-S", str(file), str(tmp_path / "log")])
     for columns, told in ((("sofa", "in kitchen"), {"columns": ["sofa", "in kitchen"]}), ((), {})):
-        remote_program(command, columns=columns).close()
+        start_program(command, columns=columns).close()
         assert json.loads((tmp_path / "log").read_text()) == {"ask": "hello", "version": 1, **told}
 
 
@@ -230,7 +232,7 @@ def test_large_observations_pass_whole_and_do_not_block_one_who_never_reads(tmp_
         agent.start_episode(Instruction("stop"))
         assert agent.act(large) == 0
     deaf = shlex.join([sys.executable, "-I", "-S", "-c", DEAF])
-    with called(deaf, seconds=1) as agent, pytest.raises(AgentFailed, match="did not answer within 1 s"):
+    with called(deaf, seconds=1) as agent, pytest.raises(AgentFailure, match="did not answer within 1 s"):
         agent.act(large)
 
 
@@ -247,30 +249,30 @@ DEAF = "import sys, time; print('{\"version\": 1}', flush=True); sys.stdin.readl
 )
 def test_a_command_that_cannot_be_run_is_refused_at_once(command, told):
     with pytest.raises(BadArgument, match=told):
-        remote_program(command)
+        start_program(command)
 
 
 @pytest.mark.parametrize(
     ("hello", "told"),
     [
-        ('{"version": 2}', "speaks version 2 where version 1 was expected"),
+        ('{"version": 2}', "speaks version 2 of the protocol; expected version 1"),
         ("{}", "speaks version None"),
-        ('{"version": 1, "wants": ["smell"]}', "wants smell; there are views, sight, rgb, depth"),
-        ("Loading model…", "belongs on stderr"),
+        ('{"version": 1, "wants": ["smell"]}', "wants smell; it may ask for views, description, rgb, depth"),
+        ("Loading model…", "Print to stderr what is not a reply"),
     ],
 )
 def test_who_does_not_greet_as_agreed_is_refused(hello, told):
     command = shlex.join(
         [sys.executable, "-X", "utf8", "-I", "-S", "-c", f"import sys; sys.stdin.readline(); print({hello!r})"]
     )
-    with pytest.raises(AgentFailed, match=told):
-        remote_program(command)
+    with pytest.raises(AgentFailure, match=told):
+        start_program(command)
 
 
 def test_no_shell_reads_the_command(tmp_path):
     marker = tmp_path / "made"
-    with pytest.raises(AgentFailed, match="The agent ended"):
-        remote_program(f"{sys.executable} -c pass ; touch {marker}")
+    with pytest.raises(AgentFailure, match="The agent ended"):
+        start_program(f"{sys.executable} -c pass ; touch {marker}")
     assert not marker.exists()
 
 
@@ -301,7 +303,7 @@ def eventually_gone(pids) -> bool:
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for processes in /proc")
 def test_a_program_is_ended_with_all_it_started(tmp_path):
     file = tmp_path / "pids"
-    agent = remote_program(shlex.join([sys.executable, "-I", "-S", "-c", SPAWNING, str(file)]))
+    agent = start_program(shlex.join([sys.executable, "-I", "-S", "-c", SPAWNING, str(file)]))
     pids = [*map(int, file.read_text().split())]
     assert all(map(alive, pids))
     agent.close()
@@ -313,7 +315,7 @@ def test_a_program_ends_with_us_even_if_we_are_not_asked(tmp_path):
     file = tmp_path / "pids"
     command = shlex.join([sys.executable, "-I", "-S", "-c", SPAWNING, str(file)])
     code = (
-        f"import os; from itinera.agents.remote import remote_program as r; a = r({command!r}); os.kill(os.getpid(), 9)"
+        f"import os; from itinera.agents.remote import start_program as r; a = r({command!r}); os.kill(os.getpid(), 9)"
     )
     subprocess.run(
         [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, check=False
@@ -357,13 +359,13 @@ def test_an_agent_can_be_called_at_an_address(player):
 
     thread = threading.Thread(target=serve)
     thread.start()
-    agent = remote_address(f"localhost:{port}")
+    agent = connect_address(f"localhost:{port}")
     trajectories = walked(agent, "stop", "leave", "stop")
     agent.close()
     thread.join(20)
     server.close()
     assert [t.ending for t in trajectories] == [Ending.STOPPED, Ending.FAILED, Ending.STOPPED]
-    assert trajectories[1].notes["failed"] == "AgentFailed: The agent ended."
+    assert trajectories[1].notes["failed"] == "AgentFailure: The agent ended."
 
 
 @pytest.mark.parametrize(
@@ -377,16 +379,16 @@ def test_an_agent_can_be_called_at_an_address(player):
 )
 def test_addresses_elsewhere_are_refused(address, told):
     with pytest.raises(BadArgument, match=told):
-        remote_address(address)
+        connect_address(address)
 
 
 def test_nobody_at_the_address_is_told():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    with pytest.raises(BadArgument, match=f"Nobody answers at localhost:{port}"):
-        remote_address(f"localhost:{port}")
+    with pytest.raises(BadArgument, match=f"No agent listens at localhost:{port}"):
+        connect_address(f"localhost:{port}")
 
 
 def test_replies_need_some_time():
-    with pytest.raises(BadArgument, match="more than 0 s"):
-        remote_program("python", seconds=0)
+    with pytest.raises(BadArgument, match="must be above 0 s"):
+        start_program("python", seconds=0)

@@ -8,11 +8,11 @@ import pytest
 
 import crossing
 import grid_house
-from itinera.agents.rule_based import PATIENCE, Reader
+from itinera.agents.rule_based import MAX_MOVES, RuleBasedAgent
 from itinera.errors import BadArgument
-from itinera.hearth.language.generate import describe
-from itinera.hearth.language.scene_description import Outlook, Thing, Way, stranger
-from itinera.hearth.language.vocabulary import COLOUR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, words_for
+from itinera.hearth.language.generate import generate_instruction
+from itinera.hearth.language.scene_description import DescribedCandidate, DescribedObject, SceneDescription, anonymize
+from itinera.hearth.language.vocabulary import COLOR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, synonyms
 from itinera.seeding import generator
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import STOP, Observation
@@ -22,27 +22,27 @@ from itinera.worlds import Pose
 SEEDS = range(20, 24)  # not the houses the rules were written with
 
 
-def seen(outlook: Outlook, heading: float = 0.0) -> Observation:
+def seen(description: SceneDescription, heading: float = 0.0) -> Observation:
     """What someone is shown who faces that way."""
-    return Observation("", "", heading, 0.0, description=stranger(outlook))
+    return Observation("", "", heading, 0.0, description=anonymize(description))
 
 
 def follow(place: grid_house.Place, start: str, heading: float, text: str) -> list[str]:
     """The nodes a reader of the text walks through."""
-    reader = Reader()
+    reader = RuleBasedAgent()
     reader.reset(generator(0))
     reader.start_episode(Instruction(text))
     walked = [start]
-    while (action := reader.act(seen(place.outlooks[walked[-1]], heading))) != STOP:
-        way = place.outlooks[walked[-1]].candidates[action - 1]
+    while (action := reader.act(seen(place.descriptions[walked[-1]], heading))) != STOP:
+        way = place.descriptions[walked[-1]].candidates[action - 1]
         heading = way.heading
         walked.append(way.node)
     return walked
 
 
 def nothing(text: str) -> str:
-    names = "|".join(word for name in grid_house.NAMES for word in words_for(name))
-    return re.sub(rf"\b(?:(?:{'|'.join(COLOUR_WORDS | SHAPE_WORDS)}) )*(?:{names})\b", "thing", text)
+    names = "|".join(word for name in grid_house.NAMES for word in synonyms(name))
+    return re.sub(rf"\b(?:(?:{'|'.join(COLOR_WORDS | SHAPE_WORDS)}) )*(?:{names})\b", "thing", text)
 
 
 def nowhere(text: str) -> str:
@@ -59,7 +59,8 @@ def success() -> dict[str, float]:
         paths = place.paths(15, rng)
         headings = rng.uniform(-np.pi, np.pi, len(paths)).tolist()
         texts = [
-            describe(place.outlooks, path, h, rng, detail="steps").text for path, h in zip(paths, headings, strict=True)
+            generate_instruction(place.descriptions, path, h, rng, detail="steps").text
+            for path, h in zip(paths, headings, strict=True)
         ]
         for k, (path, heading, text) in enumerate(zip(paths, headings, texts, strict=True)):
             read = {"full": text, "things": nothing(text), "turns": nowhere(text), "another's": texts[k - 1]}
@@ -85,24 +86,26 @@ def test_the_instruction_of_another_path_is_of_no_use(success):
 def test_a_reader_sees_the_same_whatever_places_are_called():
     place = grid_house.place(20)
     path = place.paths(1, generator(0, "one"))[0]
-    text = describe(place.outlooks, path, 0.0, generator(0), detail="steps").text
+    text = generate_instruction(place.descriptions, path, 0.0, generator(0), detail="steps").text
     assert follow(place, path[0], 0.0, text) == follow(place, path[0], 0.0, text)
-    view = stranger(place.outlooks[path[0]])
+    view = anonymize(place.descriptions[path[0]])
     assert not any(node in repr(view) for node in place.graph.nodes)
 
 
-def description(*candidates: Way, things: tuple[Thing, ...] = (), room: str = "h") -> Observation:
-    return seen(Outlook("", room, things, candidates, ()))
+def description(
+    *candidates: DescribedCandidate, objects: tuple[DescribedObject, ...] = (), room: str = "h"
+) -> Observation:
+    return seen(SceneDescription("", room, objects, candidates, ()))
 
 
-def reading(text: str) -> Reader:
-    reader = Reader()
+def reading(text: str) -> RuleBasedAgent:
+    reader = RuleBasedAgent()
     reader.start_episode(Instruction(text))
     return reader
 
 
-def way(degrees: float, *, room: str = "h", through: str = "") -> Way:
-    return Way("", math.radians(degrees), 2.0, 0, room, through)
+def way(degrees: float, *, room: str = "h", through: str = "") -> DescribedCandidate:
+    return DescribedCandidate("", math.radians(degrees), 2.0, 0, room, through)
 
 
 def test_it_stops_when_it_is_told_to():
@@ -113,8 +116,8 @@ def test_it_stops_when_it_is_told_to():
 
 def test_it_goes_on_until_the_thing_is_reached():
     reader = reading("Stop by the red sofa.")
-    sofas = [Thing("sofa", colour, "", math.radians(a), 4.0, 2.0) for colour, a in (("red", 0), ("blue", 90))]
-    assert reader.act(description(way(90), way(0), things=tuple(sofas))) == 2
+    sofas = [DescribedObject("sofa", colour, "", math.radians(a), 4.0, 2.0) for colour, a in (("red", 0), ("blue", 90))]
+    assert reader.act(description(way(90), way(0), objects=tuple(sofas))) == 2
     assert reader.act(description(way(90), way(0))) == 2
     assert reader.act(description(way(90), way(180))) == STOP
 
@@ -131,8 +134,8 @@ def test_it_stops_where_there_is_no_way():
 
 def test_it_gives_up_after_a_while():
     reader = reading("Enter the kitchen.")
-    moves = [reader.act(description(way(0))) for _ in range(PATIENCE + 1)]
-    assert moves == [1] * PATIENCE + [STOP]
+    moves = [reader.act(description(way(0))) for _ in range(MAX_MOVES + 1)]
+    assert moves == [1] * MAX_MOVES + [STOP]
 
 
 def test_it_begins_every_text_afresh():
@@ -143,13 +146,13 @@ def test_it_begins_every_text_afresh():
 
 
 def test_it_cannot_read_a_place_that_no_words_are_known_for():
-    with pytest.raises(BadArgument, match="Give the walk the sights of its worlds"):
+    with pytest.raises(BadArgument, match="needs scene descriptions"):
         reading("Stop.").act(Observation("", "", 0.0, 0.0))
 
 
-def led(text: str, *places: str) -> tuple[Reader, list[Observation]]:
+def led(text: str, *places: str) -> tuple[RuleBasedAgent, list[Observation]]:
     """A reader, and what it is shown at these nodes of a crossing one comes to from the west."""
-    body = GraphSimulator(sights=crossing.SIGHTS)
+    body = GraphSimulator(descriptions=crossing.SIGHTS)
     shown = [body.reset(crossing.WORLDS["one"], Pose(places[0], 0.0))]
     for place in places[1:]:
         shown.append(body.step(1 + shown[-1].candidates.nodes.index(place)))

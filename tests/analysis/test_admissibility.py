@@ -12,13 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import episode, graph, graphs, quick, walks_in
-from itinera.analysis.admissibility import Admissibility, admissibility, oracle_walks, trace_walks
+from itinera.analysis.admissibility import (
+    Admissibility,
+    logged_trajectories,
+    measure_admissibility,
+    oracle_trajectories,
+)
 from itinera.errors import BadFile, NoRoute
 from itinera.formats import matterport, r2r, vlnce
 from itinera.tasks import Split
 from itinera.tasks.protocol import R2R
 from itinera.worlds import Euclidean, NavGraph, World
+from text_worlds import episode, graph, graphs, quick, walks_in
 
 OPEN = {"house": World("house", Euclidean()), "hut": World("hut", Euclidean())}
 # 3 m east and 4 m north; the way around the furniture between start and goal is stated as 6 m.
@@ -26,7 +31,7 @@ CORNER = np.array([[0.0, 0, 0], [3, 0, 0], [3, 4, 0]])
 
 
 def studied(split: Split, worlds: Mapping[str, World], radius: float = 0.0) -> Admissibility:
-    return admissibility(oracle_walks(split, worlds, radius=radius), split, worlds)
+    return measure_admissibility(oracle_trajectories(split, worlds, radius=radius), split, worlds)
 
 
 def test_a_detour_by_the_waypoint_is_held_against_the_oracle() -> None:
@@ -35,7 +40,7 @@ def test_a_detour_by_the_waypoint_is_held_against_the_oracle() -> None:
     assert found.lengths.tolist() == [7.0, 7.0]
     assert found.shortest.tolist() == [6.0, 5.0]  # stated, and the straight line where nothing is
     assert found.spl.tolist() == [pytest.approx(6 / 7), pytest.approx(5 / 7)]
-    assert found.detour == pytest.approx(14 / 11)
+    assert found.detour_ratio == pytest.approx(14 / 11)
 
 
 def test_passing_near_shortens_the_way_but_spl_never_exceeds_1() -> None:
@@ -48,9 +53,9 @@ def test_passing_near_shortens_the_way_but_spl_never_exceeds_1() -> None:
 
 def test_an_oracle_too_far_from_the_goal_fails() -> None:
     split = Split("drawn", (episode("1", CORNER),))
-    walks = oracle_walks(split, OPEN, radius=2.0)
-    assert admissibility(walks, split, OPEN, protocol=R2R).spl[0] > 0
-    assert admissibility(walks, split, OPEN, protocol=replace(R2R, success_radius=1.0)).spl[0] == 0
+    walks = oracle_trajectories(split, OPEN, radius=2.0)
+    assert measure_admissibility(walks, split, OPEN, protocol=R2R).spl[0] > 0
+    assert measure_admissibility(walks, split, OPEN, protocol=replace(R2R, success_radius=1.0)).spl[0] == 0
 
 
 # A ring 2 m from node to node: the reference leads round it, the short cut from a to f is one edge.
@@ -74,7 +79,7 @@ def test_on_a_graph_the_shortest_way_is_measured_not_stated() -> None:
 def test_logged_traces_are_another_reading() -> None:
     split = Split("drawn", (episode("1", CORNER, stated_distance=6.0),))
     cut = np.array([[0.0, 0, 0], [2.5, 0.5, 0], [3, 3.5, 0]])
-    found = admissibility(trace_walks(split, {"1": cut}), split, OPEN)
+    found = measure_admissibility(logged_trajectories(split, {"1": cut}), split, OPEN)
     assert found.lengths[0] == pytest.approx(np.hypot(2.5, 0.5) + np.hypot(0.5, 3))
     assert found.spl[0] == 1.0  # shorter than 6 m
 
@@ -94,7 +99,7 @@ def test_episodes_are_answered_in_their_order_across_worlds() -> None:
         "drawn",
         (episode("1", CORNER, world_id="hut"), episode("2", tuple("abc")), episode("3", CORNER[:2], world_id="hut")),
     )
-    walks = list(oracle_walks(split, worlds).trajectories)
+    walks = list(oracle_trajectories(split, worlds).trajectories)
     assert [trajectory.episode_id for trajectory in walks] == ["1", "2", "3"]
     assert walks[1].places == ("a", "b", "c")
     np.testing.assert_array_equal(walks[2].places, CORNER[:2])
@@ -103,13 +108,13 @@ def test_episodes_are_answered_in_their_order_across_worlds() -> None:
 def test_what_cannot_be_studied_is_refused() -> None:
     hidden = Split("test", (episode("1", CORNER), replace(episode("2", CORNER), reference=np.empty((0, 3)))))
     with pytest.raises(BadFile, match='test: episode "2": has no reference'):
-        oracle_walks(hidden, OPEN)
-    with pytest.raises(BadFile, match="world house is not among the worlds given"):
-        oracle_walks(hidden, {})
+        oracle_trajectories(hidden, OPEN)
+    with pytest.raises(BadFile, match="world house is missing"):
+        oracle_trajectories(hidden, {})
     with pytest.raises(BadFile, match='traces: episode "2": has no trace'):
-        trace_walks(hidden, {"1": CORNER})
+        logged_trajectories(hidden, {"1": CORNER})
     with pytest.raises(NoRoute, match="from a past d"):
-        oracle_walks(Split("drawn", (episode("1", ("a", "d")),)), {"house": World("house", graph("a-b c-d"))})
+        oracle_trajectories(Split("drawn", (episode("1", ("a", "d")),)), {"house": World("house", graph("a-b c-d"))})
 
 
 @given(data=st.data())
@@ -151,8 +156,8 @@ def test_spl_in_continuous_environments_takes_a_few_hundredths(
     assert studied(split, worlds, radius=0.1).mean.mean == pytest.approx(near, abs=2e-4)
     if traced is not None:
         dense = vlnce.read_dense(data / OFFICIAL / f"{name}_gt.json.gz")
-        walks = trace_walks(split, {episode_id: way.positions for episode_id, way in dense.items()})
-        assert admissibility(walks, split, worlds).mean.mean == pytest.approx(traced, abs=2e-4)
+        walks = logged_trajectories(split, {episode_id: way.positions for episode_id, way in dense.items()})
+        assert measure_admissibility(walks, split, worlds).mean.mean == pytest.approx(traced, abs=2e-4)
 
 
 @pytest.mark.real

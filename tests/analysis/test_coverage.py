@@ -11,13 +11,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import STREET, episode, graph, graphs, walks_in
-from drawn import split as drawn_split
-from itinera.analysis.coverage import Route, curve, part_ids, routes_of_parts, routes_of_tours, seen_before, tell_sight
+from itinera.analysis.coverage import (
+    OracleRoute,
+    coverage_curve,
+    has_visibility,
+    measure_coverage,
+    part_ids,
+    routes_from_parts,
+    routes_from_tours,
+)
 from itinera.errors import BadArgument, BadFile, GoalsWithheld, NoRoute
 from itinera.formats import matterport
 from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import Euclidean, NavGraph, Pose, Ragged, World
+from text_worlds import STREET, episode, graph, graphs, walks_in
+from text_worlds import split as drawn_split
 
 LINE = graph(STREET)  # a-b-c-d-e-f
 
@@ -30,8 +38,8 @@ def seeing(graph: NavGraph, pairs: dict[str, str]) -> NavGraph:
     return NavGraph(graph.nodes, graph.positions, graph.edges, visible)
 
 
-def route(*paths: str, scene: str = "house") -> Route:
-    return Route(scene, tuple(map(tuple, paths)))
+def route(*paths: str, scene: str = "house") -> OracleRoute:
+    return OracleRoute(scene, tuple(map(tuple, paths)))
 
 
 def rows(shares: Ragged) -> list[list[float]]:
@@ -40,7 +48,7 @@ def rows(shares: Ragged) -> list[list[float]]:
 
 def test_what_was_walked_and_where_one_was_led_counts_as_visited():
     # 1: a b.  Led: b c d.  2: d e, of which d was seen.  Led: e.  3: e d c b: all seen.  f is never visited.
-    found = seen_before([route("ab", "de", "edcb")], {"house": World("house", LINE)})
+    found = measure_coverage([route("ab", "de", "edcb")], {"house": World("house", LINE)})
     assert rows(found.upcoming) == [[0.0, 1 / 2, 1.0]]
     assert rows(found.tour) == [[0.0, 4 / 5, 1.0]]  # a b c d, then e too, of five
     assert rows(found.scene) == [[0.0, 4 / 6, 5 / 6]]
@@ -50,11 +58,11 @@ def test_what_was_walked_and_where_one_was_led_counts_as_visited():
 def test_what_was_in_sight_counts_as_seen():
     # b sees c and f; the second path, e d, shows c too, as d sees it. Led from b: b c d e, and e sees f.
     world = seeing(LINE, {"b": "cf", "d": "c", "e": "f"})
-    found = seen_before([route("ab", "ed")], {"house": World("house", world)}, by="visible")
+    found = measure_coverage([route("ab", "ed")], {"house": World("house", world)}, by="visible")
     assert rows(found.upcoming) == [[0.0, 1.0]]  # of e, d, c, f: all, as one was led there
     assert rows(found.tour) == [[0.0, 1.0]]
     # Two paths that follow each other closely: nothing is passed between them.
-    found = seen_before([route("ab", "bc", "cde")], {"house": World("house", world)}, by="visible")
+    found = measure_coverage([route("ab", "bc", "cde")], {"house": World("house", world)}, by="visible")
     assert rows(found.upcoming) == [[0.0, 1.0, 2 / 4]]  # b c f; c d e f, of which c and f
     assert rows(found.tour) == [[0.0, 4 / 6, 4 / 6]]  # a b c f of all six
     assert rows(found.scene) == [[0.0, 4 / 6, 4 / 6]]
@@ -62,18 +70,20 @@ def test_what_was_in_sight_counts_as_seen():
 
 def test_sight_need_not_go_both_ways():
     world = {"house": World("house", seeing(LINE, {"a": "f"}))}
-    assert rows(seen_before([route("a", "af")], world, by="visible").upcoming) == [[0.0, 1.0]]
-    assert rows(seen_before([route("f", "fa")], world, by="visible").upcoming) == [[0.0, 0.5]]  # from f one sees no a
+    assert rows(measure_coverage([route("a", "af")], world, by="visible").upcoming) == [[0.0, 1.0]]
+    assert rows(measure_coverage([route("f", "fa")], world, by="visible").upcoming) == [
+        [0.0, 0.5]
+    ]  # from f one sees no a
 
 
 def test_places_that_cannot_be_reached_are_no_part_of_the_scene():
     island = NavGraph.from_edges({"a": (0, 0, 0), "b": (2, 0, 0), "x": (9, 9, 0)}, [("a", "b")])
-    found = seen_before([route("ab", "ba")], {"house": World("house", island)})
+    found = measure_coverage([route("ab", "ba")], {"house": World("house", island)})
     assert rows(found.scene) == [[0.0, 1.0]]
 
 
 def test_a_repeated_place_is_one_place():
-    found = seen_before([route("aba", "abc")], {"house": World("house", LINE)})
+    found = measure_coverage([route("aba", "abc")], {"house": World("house", LINE)})
     assert rows(found.upcoming) == [[0.0, 2 / 3]]
 
 
@@ -111,7 +121,7 @@ def test_the_shares_are_those_of_sets(data):
         for i, node in enumerate(graph.nodes)
     }
     for by, sees in (("visited", itself), ("visible", in_sight)):
-        found = seen_before([Route("house", tuple(paths))], world, by=by)
+        found = measure_coverage([OracleRoute("house", tuple(paths))], world, by=by)
         upcoming, tour = sets_seen(graph, paths, sees)
         assert found.upcoming[0].tolist() == pytest.approx(upcoming)
         assert found.tour[0].tolist() == pytest.approx(tour)
@@ -120,32 +130,32 @@ def test_the_shares_are_those_of_sets(data):
 
 
 def test_a_curve_is_the_mean_over_the_tours_that_go_on():
-    shares = Ragged.of([[0.0, 0.5, 1.0], [0.0, 0.3], [0.0]])
-    found = curve(shares, ["oak", "elm", "oak"])
+    shares = Ragged.from_rows([[0.0, 0.5, 1.0], [0.0, 0.3], [0.0]])
+    found = coverage_curve(shares, ["oak", "elm", "oak"])
     assert found.mean.tolist() == pytest.approx([0.0, 0.4, 1.0])
     assert found.tours.tolist() == [3, 2, 1]
     assert found.low[0] == found.high[0] == 0.0  # nothing can have been seen before the first
     assert found.low[1] < 0.4 < found.high[1]
     assert math.isnan(found.low[2])  # one scene says nothing about others
     assert math.isnan(found.high[2])
-    assert len(curve(Ragged.of([], dtype=np.float64), [])) == 0
+    assert len(coverage_curve(Ragged.from_rows([], dtype=np.float64), [])) == 0
 
 
 def test_tours_of_one_scene_do_not_narrow_the_interval():
-    once = curve(Ragged.of([[0.0, 0.5], [0.0, 0.3], [0.0, 0.6]]), ["oak", "elm", "ash"])
-    thrice = curve(Ragged.of([[0.0, 0.5], [0.0, 0.3], [0.0, 0.6]] * 3), ["oak", "elm", "ash"] * 3)
+    once = coverage_curve(Ragged.from_rows([[0.0, 0.5], [0.0, 0.3], [0.0, 0.6]]), ["oak", "elm", "ash"])
+    thrice = coverage_curve(Ragged.from_rows([[0.0, 0.5], [0.0, 0.3], [0.0, 0.6]] * 3), ["oak", "elm", "ash"] * 3)
     assert (thrice.low[1], thrice.high[1]) == pytest.approx((once.low[1], once.high[1]))
 
 
 def test_routes_follow_the_tours():
     of = drawn_split({"1": "ab", "2": "cd", "3": "ef"}, ["3", "1"], ["2"])
-    assert routes_of_tours(of) == (route("ef", "ab"), route("cd"))
+    assert routes_from_tours(of) == (route("ef", "ab"), route("cd"))
 
 
 def test_tours_without_answers_have_no_routes():
     hidden = Episode("1", "house", Pose("a"), (), (), Instruction("go"))
     with pytest.raises(GoalsWithheld, match="needs its paths"):
-        routes_of_tours(Split("test", (hidden,), (Tour("0", "house", ("1",)),)))
+        routes_from_tours(Split("test", (hidden,), (Tour("0", "house", ("1",)),)))
 
 
 def journey(path_id: str, **parts: object) -> Episode:
@@ -157,7 +167,7 @@ SHORT = Split("short", (episode("1_0", "ab", path_id="1"), episode("2_0", "cd", 
 
 def test_journeys_are_tours_of_their_parts_once_however_many_instructions_they_have():
     twice = [journey("7", first_path_id=1, second_path_id=2, third_path_id="1") for _ in range(2)]
-    assert routes_of_parts(Split("long", tuple(twice)), SHORT) == (route("ab", "cd", "ab"),)
+    assert routes_from_parts(Split("long", tuple(twice)), SHORT) == (route("ab", "cd", "ab"),)
     assert part_ids(twice[0].notes) == (1, 2, "1")
     assert part_ids({}) == ()
 
@@ -165,30 +175,30 @@ def test_journeys_are_tours_of_their_parts_once_however_many_instructions_they_h
 def test_journeys_whose_parts_are_unknown_are_all_named():
     strange = [journey("7", first_path_id=1, second_path_id=99), journey("8")]
     with pytest.raises(BadFile) as error:
-        routes_of_parts(Split("long", tuple(strange)), SHORT)
+        routes_from_parts(Split("long", tuple(strange)), SHORT)
     assert [fault.problem for fault in error.value.faults] == ["names parts that are not in short.", "names no parts."]
 
 
 def test_sight_must_be_known_to_be_counted():
     with pytest.raises(BadArgument, match="visible=True"):
-        seen_before([route("ab")], {"house": World("house", LINE)}, by="visible")
+        measure_coverage([route("ab")], {"house": World("house", LINE)}, by="visible")
 
 
 def test_open_ground_is_refused():
-    with pytest.raises(BadArgument, match="on the ground"):
-        seen_before([route("ab")], {"house": World("house", Euclidean())})
+    with pytest.raises(BadArgument, match="continuous"):
+        measure_coverage([route("ab")], {"house": World("house", Euclidean())})
     points = np.zeros((2, 3))
     ground = Split("g", (episode("1", points),), (Tour("0", "house", ("1",)),))
-    with pytest.raises(BadArgument, match="on the ground"):
-        routes_of_tours(ground)
+    with pytest.raises(BadArgument, match="continuous"):
+        routes_from_tours(ground)
 
 
 def test_a_tour_that_cannot_be_walked_is_refused():
     apart = NavGraph.from_edges({"a": (0, 0, 0), "x": (9, 9, 0)}, [])
     with pytest.raises(NoRoute):
-        seen_before([route("a", "x")], {"house": World("house", apart)})
+        measure_coverage([route("a", "x")], {"house": World("house", apart)})
     with pytest.raises(BadFile, match="world cave"):
-        seen_before([route("ab", scene="cave")], {})
+        measure_coverage([route("ab", scene="cave")], {})
 
 
 def test_sight_is_read_only_when_asked_for_and_written_again(tmp_path):
@@ -213,6 +223,6 @@ def test_sight_must_fit_the_nodes(tmp_path):
 
 def test_worlds_tell_sight_if_all_that_are_toured_do():
     worlds = {"house": World("house", seeing(LINE, {})), "hut": World("hut", LINE), "lawn": World("lawn", Euclidean())}
-    assert tell_sight([route("ab")], worlds)
-    assert not tell_sight([route("ab"), route("ab", scene="hut")], worlds)
-    assert not tell_sight([route("ab", scene="lawn")], worlds)
+    assert has_visibility([route("ab")], worlds)
+    assert not has_visibility([route("ab"), route("ab", scene="hut")], worlds)
+    assert not has_visibility([route("ab", scene="lawn")], worlds)

@@ -9,22 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import STREET, graphs, walks_in, world
 from itinera.analysis.datasets import (
-    Spread,
+    SummaryStatistics,
+    count_turn_sectors,
     count_words,
     describe,
     describe_tours,
-    shared_places,
-    straight_share,
-    turn_sectors,
-    turns_along,
-    words_of,
+    overlap_fractions,
+    split_words,
+    straight_fraction,
+    turn_angles,
 )
 from itinera.errors import BadFile
 from itinera.formats import matterport, r2r
 from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import Euclidean, NavGraph, Pose, Ragged, World
+from text_worlds import STREET, graphs, walks_in, world
 
 WORLDS = {
     "house": world(STREET),  # a-b-c-d-e-f, 2 m apart
@@ -58,8 +58,10 @@ def test_lengths_are_walked_and_distances_are_not():
     assert found.lengths.tolist() == [6.0, 4.0]
     assert found.distances.tolist() == [2.0, 4.0]
     assert found.edges.tolist() == [3, 2]
-    assert Spread.of(found.lengths) == Spread(5.0, 1.0, 4.0, 6.0)
-    assert Spread.of(found.lengths, found.instructions_per_path).mean == pytest.approx(16 / 3)  # 6, 6, 4
+    assert SummaryStatistics.from_values(found.lengths) == SummaryStatistics(5.0, 1.0, 4.0, 6.0)
+    assert SummaryStatistics.from_values(found.lengths, found.instructions_per_path).mean == pytest.approx(
+        16 / 3
+    )  # 6, 6, 4
 
 
 def test_equal_path_ids_in_two_scenes_are_two_paths():
@@ -85,7 +87,7 @@ def test_paths_whose_goal_is_withheld_are_counted_but_not_measured():
     assert found.words.tolist() == [2, 1]
     nothing = describe(split([hidden]), WORLDS)
     assert (nothing.withheld, len(nothing.lengths), len(nothing.turns)) == (1, 0, 0)
-    assert Spread.of(nothing.lengths) is None
+    assert SummaryStatistics.from_values(nothing.lengths) is None
 
 
 def test_stated_distances_are_told_where_they_are_stated():
@@ -98,8 +100,8 @@ def test_stated_distances_are_told_where_they_are_stated():
 def test_a_goal_no_way_leads_to_is_infinitely_far():
     apart = NavGraph.from_edges({"a": (0, 0, 0), "b": (1, 0, 0), "c": (9, 0, 0)}, [("a", "b")])
     lost = Episode("1", "house", Pose("a"), ("c",), ("a", "b"), Instruction("go"))
-    found = Spread.of(describe(Split("drawn", (lost,)), {"house": World("house", apart)}).distances)
-    assert found == Spread(math.inf, math.inf, math.inf, math.inf)
+    found = SummaryStatistics.from_values(describe(Split("drawn", (lost,)), {"house": World("house", apart)}).distances)
+    assert found == SummaryStatistics(math.inf, math.inf, math.inf, math.inf)
 
 
 def test_overlap_is_the_share_of_a_paths_places_that_other_paths_visit():
@@ -116,33 +118,33 @@ def test_overlap_equals_that_of_sets(rows):
         len(set(row) & set().union(*(other for j, other in enumerate(rows) if j != i))) / len(set(row))
         for i, row in enumerate(rows)
     ]
-    assert shared_places(Ragged.of(rows, dtype=np.int64)).tolist() == pytest.approx(expected)
+    assert overlap_fractions(Ragged.from_rows(rows, dtype=np.int64)).tolist() == pytest.approx(expected)
 
 
 def test_turns_are_told_from_move_to_move_left_positive():
     # East, north (left), north (straight on), west (left), east (back).
     corners = np.array([[0, 0, 0], [2, 0, 0], [2, 2, 0], [2, 4, 1], [0, 4, 1], [2, 4, 1]], dtype=float)
-    turns = turns_along(Ragged.of([corners, corners[:2]]))
+    turns = turn_angles(Ragged.from_rows([corners, corners[:2]]))
     assert np.degrees(turns) == pytest.approx([90, 0, 90, 180])
-    assert straight_share(turns) == 0.25
-    assert turn_sectors(turns, sectors=4).tolist() == [1, 2, 1, 0]
+    assert straight_fraction(turns) == 0.25
+    assert count_turn_sectors(turns, sectors=4).tolist() == [1, 2, 1, 0]
 
 
 def test_places_stood_on_and_stairs_straight_up_turn_nowhere():
     climb = np.array([[0, 0, 0], [2, 0, 0], [2, 0, 0], [2, 0, 3], [2, 2, 3]], dtype=float)
-    assert len(turns_along(Ragged.of([climb]))) == 0
-    assert math.isnan(straight_share(np.empty(0)))
+    assert len(turn_angles(Ragged.from_rows([climb]))) == 0
+    assert math.isnan(straight_fraction(np.empty(0)))
 
 
 def test_a_turn_of_fifteen_degrees_still_goes_straight_on():
-    assert straight_share(np.radians([15.0, -15.0, 16.0, -40.0])) == 0.5
+    assert straight_fraction(np.radians([15.0, -15.0, 16.0, -40.0])) == 0.5
 
 
 @given(st.data())
 def test_turns_of_a_way_back_are_those_of_the_way_there_mirrored(data):
     graph = data.draw(graphs(connected=True))
     walk = graph.positions[graph.locate(data.draw(walks_in(graph)))]
-    there, back = turns_along(Ragged.of([walk])), turns_along(Ragged.of([walk[::-1]]))
+    there, back = turn_angles(Ragged.from_rows([walk])), turn_angles(Ragged.from_rows([walk[::-1]]))
     assert np.all((-np.pi < there) & (there <= np.pi))
     # Turning round is neither left nor right.
     assert np.cos(back[::-1]) == pytest.approx(np.cos(there), abs=1e-9)
@@ -161,7 +163,7 @@ def test_turns_of_a_way_back_are_those_of_the_way_there_mirrored(data):
     ],
 )
 def test_words_stand_between_white_space_and_punctuation(text, words):
-    assert words_of(text) == words
+    assert split_words(text) == words
     counts, vocabulary = count_words([text, text])
     assert (counts.tolist(), vocabulary) == ([len(words)] * 2, len(set(words)))
 
@@ -171,10 +173,10 @@ def test_tours_are_told_by_their_lengths():
     toured = split(path("1", "abc", "x", "y"), path("2", "cd"), path("3", "ab", scene="hut"), tours=tours)
     found = describe_tours(toured)
     assert (found.scenes, found.episodes, found.lengths.tolist(), found.per_scene) == (2, 4, [2, 1, 1], 1.5)
-    spread = Spread.of(found.lengths)
-    assert (spread.mean, spread.least, spread.most) == (pytest.approx(4 / 3), 1, 2)
+    spread = SummaryStatistics.from_values(found.lengths)
+    assert (spread.mean, spread.min, spread.max) == (pytest.approx(4 / 3), 1, 2)
     assert spread.sd == pytest.approx(math.sqrt(2 / 9))  # of the population
-    assert describe(toured, WORLDS).touring.episodes == 4
+    assert describe(toured, WORLDS).tours.episodes == 4
     assert describe_tours(split(path("1", "abc"))) is None
 
 
@@ -195,7 +197,7 @@ def test_every_path_that_leaves_its_graph_is_named():
 
 
 def test_a_world_that_is_not_given_is_named():
-    with pytest.raises(BadFile, match="world cave is not among the worlds given"):
+    with pytest.raises(BadFile, match="world cave is missing"):
         describe(split(path("1", "ab", scene="cave")), WORLDS)
 
 

@@ -11,30 +11,31 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drawn import STREET, graph
 from itinera.analysis._kernels import mark_cells
 from itinera.analysis.visibility import (
     FLOOR,
     RELEASED,
-    Cells,
-    Seeing,
-    Views,
-    cells_of,
-    look_through,
-    seen_along,
-    together,
+    CameraPoses,
+    CellGrid,
+    VisibilityRule,
+    concatenate_coverage,
+    make_cell_grid,
+    mark_visible_cells,
+    measure_visibility,
 )
 from itinera.errors import BadArgument
 from itinera.records import Phase, Rollout, Trajectory
-from itinera.rendering.rasterizer import Camera, Raster
+from itinera.rendering.camera import Camera
+from itinera.rendering.rasterizer import Rasterizer
 from itinera.worlds import World
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.space import Array
 from itinera.worlds.surface import Surface
+from text_worlds import STREET, graph
 from worlds.rooms import ROBOT, room, storeys
 
 SMALL = Camera(48, 48, math.pi / 2)
-COARSE = replace(RELEASED, camera=SMALL, cell=0.25)
+COARSE = replace(RELEASED, camera=SMALL, cell_size=0.25)
 EAST, NORTH, WEST, SOUTH = 0.0, math.pi / 2, math.pi, -math.pi / 2
 TO_START, ACTING, TO_GOAL = Phase.GUIDED_TO_START, Phase.ACTING, Phase.GUIDED_TO_GOAL
 
@@ -46,21 +47,21 @@ def world_of(mesh: Mesh) -> World:
     return World("house", Surface.from_mesh(mesh, **ROBOT), mesh=mesh)
 
 
-def looking(*stands: tuple[float, float, float], z: float = 0.0) -> Views:
+def looking(*stands: tuple[float, float, float], z: float = 0.0) -> CameraPoses:
     """A view from each (x, y, heading), all in one row."""
     x, y, headings = np.array(stands, dtype=np.float64).T
     level = np.zeros(len(stands))
-    return Views(np.column_stack([x, y, level + z]), headings, level, np.zeros(len(stands), dtype=np.int64))
+    return CameraPoses(np.column_stack([x, y, level + z]), headings, level, np.zeros(len(stands), dtype=np.int64))
 
 
-def middles(world: World, views: Views, seeing: Seeing) -> Array:
+def middles(world: World, views: CameraPoses, rule: VisibilityRule) -> Array:
     """(k, 2) the middles of the cells seen."""
-    cells = cells_of(world, seeing)
-    seen = look_through(Raster(world.mesh), cells, views, seeing, rows=1).reshape(-1, *cells.shape)
+    cells = make_cell_grid(world, rule)
+    seen = mark_visible_cells(Rasterizer(world.mesh), cells, views, rule, rows=1).reshape(-1, *cells.shape)
     return cells.origin + (np.argwhere(seen.any(axis=0)) + 0.5) * cells.size
 
 
-# A cell the slow way: pixel by pixel, with the rules as they are told.
+# A cell the slow way: pixel by pixel, with the rules as documented.
 
 
 def points(depth: Array, eye: Array, heading: float, elevation: float, camera: Camera) -> Iterator[Array]:
@@ -75,13 +76,13 @@ def points(depth: Array, eye: Array, heading: float, elevation: float, camera: C
 
 
 def slowly(
-    depth: Array, eyes: Array, angles: Array, rows: Array, seeing: Seeing, cells: Cells
+    depth: Array, eyes: Array, angles: Array, rows: Array, rule: VisibilityRule, cells: CellGrid
 ) -> set[tuple[int, int, int, int]]:
     found = set()
     for image, eye, (heading, elevation), row in zip(depth, eyes, angles, rows, strict=True):
-        for far, point in points(image, eye, heading, elevation, seeing.camera):
+        for far, point in points(image, eye, heading, elevation, rule.camera):
             rise = point[2] - eye[2]
-            if seeing.nearest < far < seeing.farthest and seeing.lowest < rise < seeing.highest:
+            if rule.min_depth < far < rule.max_depth and rule.min_height < rise < rule.max_height:
                 i, j = np.floor((point[:2] - cells.origin) / cells.size).astype(int)
                 storey = max(np.count_nonzero(cells.floors - 0.1 <= point[2]) - 1, 0)
                 if 0 <= i < cells.shape[0] and 0 <= j < cells.shape[1]:
@@ -92,8 +93,8 @@ def slowly(
 def test_the_kernel_marks_what_its_slow_twin_does():
     rng = np.random.default_rng(3)
     camera = Camera(11, 7, math.radians(100))
-    seeing = Seeing(camera=camera, nearest=0.5, farthest=6.0, lowest=-1.4, highest=1.3, cell=0.37)
-    cells = Cells(np.array([-3.1, -2.7]), 0.37, (19, 14), np.array([0.0, 1.7, 3.1]))
+    rule = VisibilityRule(camera=camera, min_depth=0.5, max_depth=6.0, min_height=-1.4, max_height=1.3, cell_size=0.37)
+    cells = CellGrid(np.array([-3.1, -2.7]), 0.37, (19, 14), np.array([0.0, 1.7, 3.1]))
     depth = rng.uniform(0.0, 9.0, (12, 7, 11)).astype(np.float32)
     depth[rng.random(depth.shape) < 0.1] = np.inf
     eyes, angles = rng.uniform((-2, -2, 0.5), (3, 2, 3.5), (12, 3)), rng.uniform(-1.2, 1.2, (12, 2)) * (2.6, 1.0)
@@ -110,22 +111,22 @@ def test_the_kernel_marks_what_its_slow_twin_does():
     )
     limits = np.array([0.5, 6.0, -1.4, 1.3])
     mark_cells(depth, eyes, bases, rows, camera.focal, limits, cells.origin, 0.37, cells.floors - 0.1, seen)
-    expected = slowly(depth, eyes, angles, rows, seeing, cells)
+    expected = slowly(depth, eyes, angles, rows, rule, cells)
     assert len(expected) > 100
     assert {tuple(found) for found in np.argwhere(seen).tolist()} == expected
 
 
 def test_images_of_a_room_show_the_same_as_pixel_by_pixel():
     world = world_of(room(5.03, 4.07, boxes=[((2.03, 1.04, 0.0), (2.51, 1.55, 1.1))]))
-    seeing = Seeing(camera=Camera(16, 12, math.radians(80)), cell=0.29)
-    views = Views(
+    rule = VisibilityRule(camera=Camera(16, 12, math.radians(80)), cell_size=0.29)
+    views = CameraPoses(
         np.array([[1.0, 1.0, 0.0], [4.0, 3.0, 0.0]]), np.array([0.3, 2.9]), np.array([-0.2, 0.1]), np.arange(2)
     )
-    cells, raster = cells_of(world, seeing), Raster(world.mesh)
-    found = look_through(raster, cells, views, seeing, rows=2).reshape(2, 1, *cells.shape)
+    cells, raster = make_cell_grid(world, rule), Rasterizer(world.mesh)
+    found = mark_visible_cells(raster, cells, views, rule, rows=2).reshape(2, 1, *cells.shape)
     eyes, angles = np.add(views.places, (0.0, 0.0, 1.25)), np.column_stack([views.headings, views.elevations])
-    depth = raster.look_many(seeing.camera, eyes, *angles.T, channels=("depth",)).depth.astype(np.float64)
-    expected = slowly(depth, eyes, angles, views.rows, seeing, cells)
+    depth = raster.render_many(rule.camera, eyes, *angles.T, channels=("depth",)).depth.astype(np.float64)
+    expected = slowly(depth, eyes, angles, views.rows, rule, cells)
     assert {tuple(cell) for cell in np.argwhere(found).tolist()} == expected
 
 
@@ -159,21 +160,21 @@ def test_nothing_is_seen_through_walls_nor_from_too_far():
     assert beyond[:, 1].min() > 1.5  # which is ahead on the left, so nothing to the right of it
     through = looking((1.0, 2.0, EAST))
     assert middles(world, through, COARSE)[:, 0].max() > 7.7
-    near = replace(COARSE, farthest=6.0)
+    near = replace(COARSE, max_depth=6.0)
     assert middles(world, through, near)[:, 0].max() < 7.25
 
 
 def test_storeys_are_told_apart_where_they_lie_over_one_another():
     world = world_of(storeys())
-    apart = replace(COARSE, storeys=True)
-    cells, raster = cells_of(world, apart), Raster(world.mesh)
+    apart = replace(COARSE, per_storey=True)
+    cells, raster = make_cell_grid(world, apart), Rasterizer(world.mesh)
     assert cells.floors == pytest.approx([0.0, 2.7])
     for storey, z in enumerate(cells.floors):
         views = looking((6.0, 2.5, WEST), (2.0, 2.5, EAST), z=z)
-        seen = look_through(raster, cells, views, apart, rows=1).reshape(2, -1)
+        seen = mark_visible_cells(raster, cells, views, apart, rows=1).reshape(2, -1)
         assert seen[storey].any()
         assert not seen[1 - storey].any()
-        on_one_sheet = look_through(raster, cells_of(world, COARSE), views, COARSE, rows=1)
+        on_one_sheet = mark_visible_cells(raster, make_cell_grid(world, COARSE), views, COARSE, rows=1)
         np.testing.assert_array_equal(on_one_sheet[0], seen[storey])
 
 
@@ -185,13 +186,13 @@ C, D = (5.0, 0.5, EAST), (5.0, 3.5, EAST)
 
 
 def episode(name: str, *steps: tuple[Phase, tuple[float, float, float]]) -> Trajectory:
-    x, y, headings = np.array([stand for _, stand in steps]).T
+    x, y, headings = np.array([pose for _, pose in steps]).T
     places = np.column_stack([x, y, np.zeros(len(x))])
     return Trajectory(name, places, headings=headings, phases=tuple(phase for phase, _ in steps))
 
 
-def seen_on(*episodes: Trajectory, seeing: Seeing = COARSE) -> tuple[list[float], list[float], list[float]]:
-    found = seen_along([Rollout("tour", episodes)], ROOMS, seeing=seeing)
+def seen_on(*episodes: Trajectory, rule: VisibilityRule = COARSE) -> tuple[list[float], list[float], list[float]]:
+    found = measure_visibility([Rollout("tour", episodes)], ROOMS, rule=rule)
     return found.upcoming[0].tolist(), found.tour[0].tolist(), found.scene[0].tolist()
 
 
@@ -237,7 +238,7 @@ def test_looking_around_everywhere_shows_the_whole_scene():
         for heading in (EAST, NORTH, WEST, SOUTH)
     ]
     fine = replace(COARSE, camera=Camera(128, 128, math.pi / 2))
-    _, _, scene = seen_on(episode("1", *everywhere), episode("2", (ACTING, A)), seeing=fine)
+    _, _, scene = seen_on(episode("1", *everywhere), episode("2", (ACTING, A)), rule=fine)
     assert scene == [0.0, pytest.approx(1.0, abs=0.02)]
 
 
@@ -253,7 +254,9 @@ def test_shares_are_shares_and_what_was_seen_stays_seen(tour):
         episode(str(k), *sorted([*led, (ACTING, own)], key=lambda step: order(step[0])))
         for k, (led, own) in enumerate(tour)
     ]
-    upcoming, whole, scene = map(np.array, seen_on(*episodes, seeing=Seeing(camera=Camera(8, 8, 1.5), cell=0.5)))
+    upcoming, whole, scene = map(
+        np.array, seen_on(*episodes, rule=VisibilityRule(camera=Camera(8, 8, 1.5), cell_size=0.5))
+    )
     for shares in (upcoming, whole, scene):
         assert ((shares >= 0) & (shares <= 1)).all()
     assert (np.diff(whole) >= 0).all()
@@ -261,9 +264,9 @@ def test_shares_are_shares_and_what_was_seen_stays_seen(tour):
 
 
 def test_worlds_are_put_together_tour_by_tour():
-    one = seen_along([Rollout("a", (episode("1", (ACTING, A)), episode("2", (ACTING, A))))], ROOMS, seeing=COARSE)
-    two = seen_along([Rollout("b", (episode("1", (ACTING, C)),))], ROOMS, seeing=COARSE)
-    both = together([one, two])
+    one = measure_visibility([Rollout("a", (episode("1", (ACTING, A)), episode("2", (ACTING, A))))], ROOMS, rule=COARSE)
+    two = measure_visibility([Rollout("b", (episode("1", (ACTING, C)),))], ROOMS, rule=COARSE)
+    both = concatenate_coverage([one, two])
     assert both.world_ids == ("house", "house")
     assert [both.upcoming[k].tolist() for k in range(2)] == [[0.0, 1.0], [0.0]]
     assert both.scene.counts.tolist() == [2, 1]
@@ -272,21 +275,21 @@ def test_worlds_are_put_together_tour_by_tour():
 def test_what_cannot_be_looked_at_is_refused():
     walk = Rollout("tour", (episode("1", (ACTING, A)),))
     with pytest.raises(BadArgument, match="World bare has no mesh"):
-        seen_along([walk], World("bare", ROOMS.space), seeing=COARSE)
-    with pytest.raises(BadArgument, match="World street has no ground"):
-        seen_along([walk], World("street", graph(STREET), mesh=ROOMS.mesh), seeing=COARSE)
+        measure_visibility([walk], World("bare", ROOMS.space), rule=COARSE)
+    with pytest.raises(BadArgument, match="World street has no surface"):
+        measure_visibility([walk], World("street", graph(STREET), mesh=ROOMS.mesh), rule=COARSE)
     blind = Rollout("tour", (Trajectory("1", np.array([[1.0, 1.0, 0.0]])),))
-    with pytest.raises(BadArgument, match="does not tell where on the ground one stood and which way"):
-        seen_along([blind], ROOMS, seeing=COARSE)
+    with pytest.raises(BadArgument, match="lack positions or headings"):
+        measure_visibility([blind], ROOMS, rule=COARSE)
     on_graph = Rollout("tour", (Trajectory("1", ("a", "b"), headings=np.zeros(2)),))
-    with pytest.raises(BadArgument, match="does not tell where on the ground"):
-        seen_along([on_graph], ROOMS, seeing=COARSE)
-    nothing = Seeing(camera=SMALL, lowest=20.0, highest=30.0)
-    with pytest.raises(BadArgument, match="shows no cell that counts"):
-        seen_along([walk], ROOMS, seeing=nothing)
+    with pytest.raises(BadArgument, match="lack positions or headings"):
+        measure_visibility([on_graph], ROOMS, rule=COARSE)
+    nothing = VisibilityRule(camera=SMALL, min_height=20.0, max_height=30.0)
+    with pytest.raises(BadArgument, match="shows no cell within"):
+        measure_visibility([walk], ROOMS, rule=nothing)
 
 
-@pytest.mark.parametrize("wrong", [{"nearest": 3.0, "farthest": 2.0}, {"lowest": 1.0}, {"cell": 0.0}])
+@pytest.mark.parametrize("wrong", [{"min_depth": 3.0, "max_depth": 2.0}, {"min_height": 1.0}, {"cell_size": 0.0}])
 def test_seeing_that_sees_nothing_is_refused(wrong):
     with pytest.raises(BadArgument):
-        Seeing(**wrong)
+        VisibilityRule(**wrong)

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from drawn import RowByRow, graph, graphs, points, quick, thorough, walks_in
-from itinera.analysis.waypoint_paths import shortest_past
+from itinera.analysis.waypoint_paths import shortest_waypoint_paths
 from itinera.errors import BadArgument, NoRoute
 from itinera.worlds import Array, Euclidean, NavGraph, Places, Space
+from text_worlds import RowByRow, graph, graphs, points, quick, thorough, walks_in
 
 
 def length(space: Space, walk: Places) -> float:
@@ -23,7 +23,7 @@ def length(space: Space, walk: Places) -> float:
 
 
 def open_length(way: Sequence[Sequence[float]], radius: float) -> float:
-    return length(Euclidean(), shortest_past(Euclidean(), [np.array(way, dtype=float)], radius=radius)[0])
+    return length(Euclidean(), shortest_waypoint_paths(Euclidean(), [np.array(way, dtype=float)], radius=radius)[0])
 
 
 # A corner: 3 m east, then 4 m north.
@@ -31,13 +31,13 @@ CORNER = ((0.0, 0.0, 0.0), (3.0, 0.0, 0.0), (3.0, 4.0, 0.0))
 
 
 def test_radius_0_goes_through_the_places_themselves() -> None:
-    np.testing.assert_array_equal(shortest_past(Euclidean(), [np.array(CORNER)])[0], CORNER)
+    np.testing.assert_array_equal(shortest_waypoint_paths(Euclidean(), [np.array(CORNER)])[0], CORNER)
     house = graph("""
         a-b-c
           |
           d
     """)
-    assert shortest_past(house, [("a", "c", "d")]) == [("a", "b", "c", "b", "d")]
+    assert shortest_waypoint_paths(house, [("a", "c", "d")]) == [("a", "b", "c", "b", "d")]
 
 
 def test_there_and_back_turns_round_where_the_place_is_near_enough() -> None:
@@ -58,10 +58,10 @@ def test_a_corner_is_cut_where_the_straight_way_passes_near() -> None:
 
 def test_ways_of_different_lengths_do_not_disturb_one_another() -> None:
     ways = [np.array(CORNER), np.array(CORNER[:1]), np.array(CORNER[:2])]
-    together = shortest_past(Euclidean(), ways, radius=0.5)
-    assert [len(walk) for walk in together] == [3, 1, 2]
-    for walk, way in zip(together, ways, strict=True):
-        alone = shortest_past(Euclidean(), [way], radius=0.5)[0]
+    concatenate_coverage = shortest_waypoint_paths(Euclidean(), ways, radius=0.5)
+    assert [len(walk) for walk in concatenate_coverage] == [3, 1, 2]
+    for walk, way in zip(concatenate_coverage, ways, strict=True):
+        alone = shortest_waypoint_paths(Euclidean(), [way], radius=0.5)[0]
         np.testing.assert_allclose(np.asarray(walk), np.asarray(alone), atol=1e-3)
 
 
@@ -72,32 +72,34 @@ def test_on_a_graph_any_node_near_enough_will_do() -> None:
             |
             d
     """)
-    assert shortest_past(house, [("a", "d", "e")]) == [("a", "b", "c", "d", "c", "e")]
-    assert shortest_past(house, [("a", "d", "e")], radius=2.0) == [("a", "b", "c")]
+    assert shortest_waypoint_paths(house, [("a", "d", "e")]) == [("a", "b", "c", "d", "c", "e")]
+    assert shortest_waypoint_paths(house, [("a", "d", "e")], radius=2.0) == [("a", "b", "c")]
 
 
 def test_no_ways_are_none() -> None:
-    assert shortest_past(Euclidean(), [], radius=1.0) == []
-    assert shortest_past(graph("a-b"), []) == []
+    assert shortest_waypoint_paths(Euclidean(), [], radius=1.0) == []
+    assert shortest_waypoint_paths(graph("a-b"), []) == []
 
 
 def test_what_cannot_be_passed_is_refused() -> None:
     with pytest.raises(NoRoute, match="from a past d"):
-        shortest_past(graph("a-b c-d"), [("a", "d")], radius=1.0)
+        shortest_waypoint_paths(graph("a-b c-d"), [("a", "d")], radius=1.0)
     with pytest.raises(BadArgument, match="radius"):
-        shortest_past(Euclidean(), [np.array(CORNER)], radius=-1.0)
+        shortest_waypoint_paths(Euclidean(), [np.array(CORNER)], radius=-1.0)
     with pytest.raises(BadArgument, match="radius"):
-        shortest_past(Euclidean(), [np.array(CORNER)], radius=np.nan)
+        shortest_waypoint_paths(Euclidean(), [np.array(CORNER)], radius=np.nan)
     with pytest.raises(BadArgument, match="at least its start"):
-        shortest_past(Euclidean(), [np.empty((0, 3))])
-    with pytest.raises(BadArgument, match="give radius 0"):
-        shortest_past(RowByRow(Euclidean()), [np.array(CORNER)], radius=1.0)
+        shortest_waypoint_paths(Euclidean(), [np.empty((0, 3))])
+    with pytest.raises(BadArgument, match="Use radius 0"):
+        shortest_waypoint_paths(RowByRow(Euclidean()), [np.array(CORNER)], radius=1.0)
 
 
 @pytest.mark.parametrize("space", [Euclidean(), graph("a-b-c")], ids=["open", "graph"])
 def test_radius_0_works_in_any_space(space: Space) -> None:
     way: Places = ("a", "c", "b") if isinstance(space, NavGraph) else np.array(CORNER)
-    np.testing.assert_array_equal(shortest_past(RowByRow(space), [way])[0], shortest_past(space, [way])[0])
+    np.testing.assert_array_equal(
+        shortest_waypoint_paths(RowByRow(space), [way])[0], shortest_waypoint_paths(space, [way])[0]
+    )
 
 
 @given(data=st.data(), radius=st.sampled_from([0.0, 2.0, 3.0]))
@@ -107,7 +109,7 @@ def test_no_choice_of_nodes_near_the_places_is_shorter(data: st.DataObject, radi
     way = data.draw(walks_in(space))[:5]
     near = [way[:1], *([n for n in space.nodes if space.between([n], [w])[0, 0] <= radius] for w in way[1:])]
     best = min(sum(float(space.between([a], [b])[0, 0]) for a, b in pairwise(chosen)) for chosen in product(*near))
-    walk = shortest_past(space, [way], radius=radius)[0]
+    walk = shortest_waypoint_paths(space, [way], radius=radius)[0]
     assert walk[0] == way[0]
     assert all(space.between([place], walk).min() <= radius for place in way)
     assert length(space, walk) == pytest.approx(best)
@@ -130,7 +132,7 @@ def searched(way: Array, radius: float) -> float:
 def test_a_general_solver_finds_nothing_shorter_in_the_open() -> None:
     rng = np.random.default_rng(3)
     ways = [np.cumsum(rng.normal(scale=(2.0, 2.0, 0.2), size=(rng.integers(2, 8), 3)), axis=0) for _ in range(8)]
-    walks = shortest_past(Euclidean(), ways, radius=0.5)
+    walks = shortest_waypoint_paths(Euclidean(), ways, radius=0.5)
     for way, walk in zip(ways, walks, strict=True):
         assert length(Euclidean(), walk) == pytest.approx(searched(way, 0.5), abs=1e-3)
 
@@ -142,7 +144,7 @@ def test_walks_in_the_open_pass_every_place_and_shorten_as_the_radius_grows(
 ) -> None:
     small, large = sorted(radii)
     places = np.array(way)
-    tight, loose = (np.asarray(shortest_past(Euclidean(), [places], radius=r)[0]) for r in (small, large))
+    tight, loose = (np.asarray(shortest_waypoint_paths(Euclidean(), [places], radius=r)[0]) for r in (small, large))
     for walk, radius in ((tight, small), (loose, large)):
         np.testing.assert_array_equal(walk[0], places[0])
         assert (np.linalg.norm(walk[1:] - places[1:], axis=1) <= radius + 1e-9).all()

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from golden.houses import DIGESTS, digest
-from itinera.builders.hearth import build_place
+from itinera.builders.hearth import build_house_graph
 
 
 @pytest.mark.parametrize("index", sorted(DIGESTS, reverse=True))
 def test_a_house_is_the_one_it_always_was(index):
-    assert digest(*build_place(1, index)) == DIGESTS[index]
+    assert digest(*build_house_graph(1, index)) == DIGESTS[index]
 
 
 def test_another_process_with_other_hashes_makes_the_same_house():

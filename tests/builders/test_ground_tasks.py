@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itinera.builders.ground_tasks import FARTHEST, NEAREST, WINDING, grounded, on_floor, point_tasks, trails
+from itinera.builders.ground_tasks import (
+    ALWAYS_ACCEPTED_RATIO,
+    MAX_DISTANCE,
+    MIN_DISTANCE,
+    floor_positions,
+    follow_references,
+    project_episodes,
+    sample_pointnav,
+)
 from itinera.hearth.geometry.solids import Solids
 from itinera.seeding import generator
 from itinera.tasks import Episode, Instruction
@@ -37,12 +45,12 @@ EPISODES = [
 
 
 def test_viewpoints_come_down_to_the_floor(surface):
-    assert on_floor(GRAPH, surface) == pytest.approx(GRAPH.positions - (0, 0, 1.5), abs=1e-4)
+    assert floor_positions(GRAPH, surface) == pytest.approx(GRAPH.positions - (0, 0, 1.5), abs=1e-4)
 
 
 def test_the_distance_is_measured_along_the_ground(surface):
     """Around the wall's end, which the robot passes at its radius: two legs of about 4.2 and 0.4 m."""
-    first, second = grounded(EPISODES, ["14", "15"], GRAPH, surface)
+    first, second = project_episodes(EPISODES, ["14", "15"], GRAPH, surface)
     assert (first.id, second.id, first.path_id) == ("14", "15", "7")
     around = 2 * np.hypot(4 - 0.2 - 2, 4.1 - 1) + 0.4
     assert first.stated_distance == pytest.approx(around, rel=0.03)
@@ -51,8 +59,8 @@ def test_the_distance_is_measured_along_the_ground(surface):
 
 
 def test_an_expert_walks_the_path_once_for_all_its_episodes(surface):
-    told = grounded(EPISODES, ["14", "15"], GRAPH, surface)
-    walked = trails(told, surface, R2R_CE)
+    told = project_episodes(EPISODES, ["14", "15"], GRAPH, surface)
+    walked = follow_references(told, surface, R2R_CE)
     assert walked["14"] is walked["15"]
     trail = walked["14"]
     assert trail.reached
@@ -62,17 +70,17 @@ def test_an_expert_walks_the_path_once_for_all_its_episodes(surface):
 
 
 def test_points_are_drawn_as_habitats_are(surface):
-    points = point_tasks(surface, 60, generator(1, "points"), world_id="hut", first_id=500)
+    points = sample_pointnav(surface, 60, generator(1, "points"), world_id="hut", first_id=500)
     assert [e.id for e in points] == [str(500 + i) for i in range(60)]
     for episode in points:
-        assert NEAREST <= episode.stated_distance <= FARTHEST
+        assert MIN_DISTANCE <= episode.stated_distance <= MAX_DISTANCE
         assert not episode.instruction.text
     winding = np.array([e.stated_distance / np.linalg.norm(e.goals[0] - e.start.place) for e in points])
     # At a ratio of 1 one in 125 is kept; just below 1.1, one in four.
-    assert (winding >= WINDING).mean() > 0.75
+    assert (winding >= ALWAYS_ACCEPTED_RATIO).mean() > 0.75
     headings = np.array([e.start.heading for e in points])
     assert headings.min() < 1 < 5 < headings.max()
 
 
 def test_a_place_too_small_for_points_gives_none():
-    assert point_tasks(rooms(0.3), 5, generator(1, "points"), world_id="hut", first_id=0) == ()
+    assert sample_pointnav(rooms(0.3), 5, generator(1, "points"), world_id="hut", first_id=0) == ()

@@ -11,12 +11,12 @@ import networkx
 import numpy as np
 import pytest
 
-from drawn import STREET, episode, world
-from itinera.builders.joining import Joining, join
+from itinera.builders.joining import JoinConfig, join_paths
 from itinera.errors import BadArgument, BadFile, GoalsWithheld
 from itinera.formats import matterport, r2r
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import NavGraph, Pose
+from text_worlds import STREET, episode, world
 
 
 def path(path_id: str, nodes: str, *texts: str) -> list[Episode]:
@@ -36,30 +36,30 @@ STREETS = {"house": world(STREET)}  # a-b-c-d-e-f, 2 m apart
 
 
 def journeys(of: Split, **options: Any) -> list[str]:
-    return ["".join(j.path) for j in join(of, STREETS, Joining(**options))]
+    return ["".join(j.path) for j in join_paths(of, STREETS, JoinConfig(**options))]
 
 
 def test_paths_join_where_the_next_starts_near_the_end_and_the_way_between_is_walked():
     # 1 ends on c. 2 starts there; 3 starts on d, 2 m on; 4 on e, 4 m on, which is too far.
     of = split(path("1", "abc"), path("2", "cb"), path("3", "def"), path("4", "ef"))
-    found = {j.part_ids: "".join(j.path) for j in join(of, STREETS)}
+    found = {j.part_ids: "".join(j.path) for j in join_paths(of, STREETS)}
     assert found == {("1", "2"): "abcb", ("1", "3"): "abcdef", ("2", "1"): "cbabc", ("2", "2"): "cbcb",
                      ("3", "4"): "defef", ("4", "4"): "efef"}  # fmt: skip
 
 
 def test_a_journey_tells_its_length_its_texts_and_the_shortest_way():
     of = split(path("1", "abc", "one ", "two"), path("2", "dc", "three"))
-    only = next(j for j in join(of, STREETS) if j.part_ids == ("1", "2"))
+    only = next(j for j in join_paths(of, STREETS) if j.part_ids == ("1", "2"))
     assert only.path == tuple("abcdc")
     assert only.length == 2 * 2 + 2 + 2  # both paths and the way from c to d
-    assert only.texts == ("one three", "two three")  # R2R's own trailing space separates; others get one
+    assert only.instructions == ("one three", "two three")  # R2R's own trailing space separates; others get one
     assert (only.shortest, only.shortest_length) == (("a", "b", "c"), 4.0)
     assert only.heading == 0.5
 
 
 def test_the_stated_length_of_a_path_counts_where_it_is_stated():
     stated = Episode("1_0", "house", Pose("a"), ("b",), ("a", "b"), Instruction("x"), "1", stated_distance=2.04)
-    found = next(join(Split("t", (stated, *path("2", "bc"))), STREETS, Joining(threshold=0.0)))
+    found = next(join_paths(Split("t", (stated, *path("2", "bc"))), STREETS, JoinConfig(threshold=0.0)))
     assert found.length == 2.04 + 2.0
 
 
@@ -76,7 +76,7 @@ def test_round_trips_can_be_left_out():
 
 def test_sharp_turns_at_the_joint_can_be_left_out():
     of = split(path("1", "abc"), path("2", "cba"), path("3", "cde"))
-    assert journeys(of, threshold=0.0, sharpest_turn=np.radians(90)) == ["abcde"]
+    assert journeys(of, threshold=0.0, max_turn=np.radians(90)) == ["abcde"]
 
 
 @pytest.mark.parametrize("parts", [2, 3, 4])
@@ -88,22 +88,24 @@ def test_every_chain_of_joining_paths_is_a_journey_in_order(parts):
         for chain in itertools.product("1234", repeat=parts)
         if all(ends[a][-1] == ends[b][0] for a, b in itertools.pairwise(chain))
     ]
-    found = [j.part_ids for j in join(of, STREETS, Joining(parts, threshold=0.0))]
+    found = [j.part_ids for j in join_paths(of, STREETS, JoinConfig(parts, threshold=0.0))]
     assert found == expected
 
 
 def test_a_sample_is_drawn_from_all_journeys_each_at_most_once_and_by_seed():
     of = split(path("1", "ab"), path("2", "bc"), path("3", "cb"), path("4", "ba"))
-    every = [j.part_ids for j in join(of, STREETS, Joining(4, threshold=0.0))]
-    drawn = [[j.part_ids for j in join(of, STREETS, Joining(4, 0.0, journeys=5, seed=s))] for s in range(60)]
+    every = [j.part_ids for j in join_paths(of, STREETS, JoinConfig(4, threshold=0.0))]
+    drawn = [[j.part_ids for j in join_paths(of, STREETS, JoinConfig(4, 0.0, max_paths=5, seed=s))] for s in range(60)]
     assert all(len(set(some)) == 5 and some == sorted(some) for some in drawn)
     assert set(itertools.chain(*drawn)) == set(every)
-    assert drawn[7] == [j.part_ids for j in join(of, STREETS, Joining(4, 0.0, journeys=5, seed=7))]
+    assert drawn[7] == [j.part_ids for j in join_paths(of, STREETS, JoinConfig(4, 0.0, max_paths=5, seed=7))]
 
 
 def test_texts_can_be_a_sample_of_the_combinations():
     of = split(path("1", "ab", *"pqr"), path("2", "bc", *"xyz"))
-    every, some = (next(join(of, STREETS, Joining(threshold=0.0, texts=n))).texts for n in (None, 4))
+    every, some = (
+        next(join_paths(of, STREETS, JoinConfig(threshold=0.0, max_instructions=n))).instructions for n in (None, 4)
+    )
     assert every == tuple(f"{a} {b}" for a in "pqr" for b in "xyz")
     assert len(some) == 4
     assert set(some) <= set(every)
@@ -118,28 +120,28 @@ def test_texts_can_be_a_sample_of_the_combinations():
 )
 def test_a_path_that_leaves_the_graph_is_refused(broken, said):
     with pytest.raises(BadFile, match=said):
-        list(join(split(broken, path("2", "bc")), STREETS))
+        list(join_paths(split(broken, path("2", "bc")), STREETS))
 
 
 def test_a_split_without_goals_is_refused():
     hidden = Episode("1_0", "house", Pose("a"), (), (), Instruction("x"), "1")
     with pytest.raises(GoalsWithheld, match="goals withheld: 1 of 1"):
-        list(join(Split("hidden", (hidden,)), STREETS))
+        list(join_paths(Split("hidden", (hidden,)), STREETS))
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"parts": 1}, {"threshold": -1.0}, {"threshold": float("nan")}, {"journeys": 0}, {"texts": 0}]
+    "wrong", [{"parts": 1}, {"threshold": -1.0}, {"threshold": float("nan")}, {"max_paths": 0}, {"max_instructions": 0}]
 )
 def test_options_that_make_no_sense_are_refused(wrong):
     with pytest.raises(BadArgument):
-        Joining(**wrong)
+        JoinConfig(**wrong)
 
 
 def test_an_unknown_world_and_an_episode_without_a_path_id_are_handled():
     alone = Split("t", (episode("x", "ab"), episode("y", "bc")))
-    assert [j.part_ids for j in join(alone, STREETS, Joining(threshold=0.0))] == [("x", "y")]
+    assert [j.part_ids for j in join_paths(alone, STREETS, JoinConfig(threshold=0.0))] == [("x", "y")]
     with pytest.raises(BadFile, match="world house is not among the worlds"):
-        list(join(alone, {}))
+        list(join_paths(alone, {}))
 
 
 def straightforward(records: list[dict[str, Any]], graph: NavGraph, threshold: float = 3.0) -> list[dict[str, Any]]:
@@ -172,7 +174,7 @@ def straightforward(records: list[dict[str, Any]], graph: NavGraph, threshold: f
 @pytest.mark.real
 def test_the_official_r4r_val_seen_comes_out_record_by_record(data):
     worlds = matterport.read_worlds(data / "connectivity.tar.xz")
-    found = list(join(r2r.read_split(data / "r2r/R2R_val_seen.json.gz"), worlds))
+    found = list(join_paths(r2r.read_split(data / "r2r/R2R_val_seen.json.gz"), worlds))
     official = json.loads(gzip.decompress((data / "r4r/R4R_val_seen.json.gz").read_bytes()))
     by_parts = {j.part_ids: j for j in found}
     assert len(found) == len(by_parts) == len(official) == 115
@@ -180,7 +182,7 @@ def test_the_official_r4r_val_seen_comes_out_record_by_record(data):
         journey = by_parts[str(record["first_path_id"]), str(record["second_path_id"])]
         assert journey.world_id == record["scan"]
         assert list(journey.path) == record["path"]
-        assert list(journey.texts) == record["instructions"]
+        assert list(journey.instructions) == record["instructions"]
         assert list(journey.shortest) == record["shortest_path"]
         assert journey.length == pytest.approx(record["distance"], abs=1e-9)
         assert journey.shortest_length == pytest.approx(record["shortest_path_distance"], abs=1e-9)
@@ -200,9 +202,9 @@ def test_the_official_r4r_val_seen_comes_out_record_by_record(data):
 )
 def test_the_published_counts_come_out(data, positions, name, paths, texts, length):
     worlds = matterport.read_worlds(data / "connectivity.tar.xz", positions=positions)
-    found = list(join(r2r.read_split(data / f"r2r/R2R_{name}.json.gz"), worlds))
+    found = list(join_paths(r2r.read_split(data / f"r2r/R2R_{name}.json.gz"), worlds))
     assert len(found) == paths
-    assert sum(len(j.texts) for j in found) == texts
+    assert sum(len(j.instructions) for j in found) == texts
     if length is not None:
         assert np.mean([j.length for j in found]) == pytest.approx(length, abs=1e-3)
 
@@ -216,7 +218,7 @@ def test_a_scan_joined_the_straightforward_way_gives_the_same(data):
     ids = {str(record["path_id"]) for record in mine}
     whole = r2r.read_split(data / "r2r/R2R_val_unseen.json.gz")
     few = Split("few", tuple(e for e in whole.episodes if e.path_id in ids))
-    found = list(join(few, worlds))
+    found = list(join_paths(few, worlds))
     graph = worlds[scan].space
     assert isinstance(graph, NavGraph)
     expected = straightforward(mine, graph)

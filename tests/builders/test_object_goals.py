@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 import cottage
-from itinera.builders.object_goals import finding_tasks, unmistakable
-from itinera.hearth.item import Item
+from itinera.builders.object_goals import find_unique_name, sample_object_goals
+from itinera.hearth.geometry.solids import HouseObject
 from itinera.seeding import generator
 from itinera.tasks import Episode, Instruction
-from itinera.worlds import Pose, SeenObject, World
+from itinera.worlds import Pose, VisibleObject, World
 
-ROUND = Item(4, "coffee table", "table", 0, np.zeros(3), np.ones(3), 0.0, "white", "round")
-UPSTAIRS = replace(ROUND, index=5, room=2, colour="brown", shape="long")
+ROUND = HouseObject(4, "coffee table", "table", 0, np.zeros(3), np.ones(3), 0.0, "white", "round")
+UPSTAIRS = replace(ROUND, index=5, room=2, color="brown", shape="long")
 
 
-def house(*more: Item):
+def house(*more: HouseObject):
     """The cottage with further things; of its own there are a door, a long brown coffee table and a red bed."""
-    return replace(cottage.house(), items=(*cottage.ITEMS, *more))
+    return replace(cottage.house(), objects=(*cottage.ITEMS, *more))
 
 
 @pytest.mark.parametrize(
@@ -28,22 +28,22 @@ def house(*more: Item):
     [
         ((), "coffee table"),
         ((ROUND,), "brown coffee table"),
-        ((replace(ROUND, colour="brown"),), "long coffee table"),
-        ((replace(ROUND, colour="brown"), replace(ROUND, index=5, shape="long")), "long brown coffee table"),
-        ((replace(ROUND, colour="brown", shape="long"),), ""),
+        ((replace(ROUND, color="brown"),), "long coffee table"),
+        ((replace(ROUND, color="brown"), replace(ROUND, index=5, shape="long")), "long brown coffee table"),
+        ((replace(ROUND, color="brown", shape="long"),), ""),
         ((replace(UPSTAIRS, index=4),), "coffee table"),  # in a room of another kind
     ],
 )
 def test_a_thing_is_called_by_the_shortest_words_that_fit_it_alone(more, words):
-    assert unmistakable(house(*more), cottage.ITEMS[1]) == words
+    assert find_unique_name(house(*more), cottage.ITEMS[1]) == words
 
 
 def test_what_belongs_to_the_building_is_not_looked_for():
-    assert unmistakable(house(), cottage.ITEMS[0]) == ""
+    assert find_unique_name(house(), cottage.ITEMS[0]) == ""
 
 
-def seen(id: int, distance: float, views: int = 1) -> SeenObject:
-    return SeenObject(str(id), "", np.arange(views), np.zeros((views, 4)), heading=0.0, distance=distance)
+def seen(id: int, distance: float, views: int = 1) -> VisibleObject:
+    return VisibleObject(str(id), "", np.arange(views), np.zeros((views, 4)), heading=0.0, distance=distance)
 
 
 PATHS = [
@@ -53,14 +53,14 @@ PATHS = [
 ]
 
 
-def world(**objects: tuple[SeenObject, ...]) -> World:
+def world(**objects: tuple[VisibleObject, ...]) -> World:
     """The cottage's viewpoints: a is in the kitchen with the table, d in the bedroom with the bed."""
     return replace(cottage.world(), objects=objects)
 
 
 def test_each_path_gets_an_object_near_its_end():
     where = world(a=(seen(2, 2.0), seen(3, 3.5), seen(1, 1.0)), d=(seen(3, 2.9), seen(2, 1.0)))
-    found = finding_tasks(house(), where, PATHS, generator(1, "finding"))
+    found = sample_object_goals(house(), where, PATHS, generator(1, "finding"))
     assert [(e.id, e.notes["id"], e.notes["objId"]) for e in found] == [
         *((f"7_{i}", "7", 2) for i in range(3)),
         *((f"8_{i}", "8", 3) for i in range(3)),
@@ -76,4 +76,4 @@ def test_each_path_gets_an_object_near_its_end():
 
 def test_a_path_that_ends_at_nothing_is_left_out():
     where = world(a=(seen(2, 2.0, views=0), seen(3, 1.0)), d=(seen(3, 3.5),))
-    assert finding_tasks(house(), where, PATHS, generator(1, "finding")) == ()
+    assert sample_object_goals(house(), where, PATHS, generator(1, "finding")) == ()

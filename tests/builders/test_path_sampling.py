@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from drawn import graph
-from itinera.builders.path_sampling import EDGES, SHORTEST, sample_paths
+from itinera.builders.path_sampling import EDGE_FRACTIONS, MIN_LENGTH, sample_paths
 from itinera.seeding import generator
 from itinera.worlds import NavGraph
+from text_worlds import graph
 
 
 def grid(side: int, step: float = 2.0) -> NavGraph:
@@ -28,10 +28,10 @@ WORLD = grid(8)
 
 def test_paths_are_shortest_long_enough_and_of_four_to_six_edges():
     for path in sample_paths(WORLD, 50, generator(1, "paths")):
-        assert len(path) - 1 in EDGES
+        assert len(path) - 1 in EDGE_FRACTIONS
         along = WORLD.along(path).sum()
         assert along == pytest.approx(WORLD.between(path[:1], path[-1:])[0, 0])
-        assert along >= SHORTEST
+        assert along >= MIN_LENGTH
 
 
 def test_no_two_paths_join_the_same_places():
@@ -41,7 +41,7 @@ def test_no_two_paths_join_the_same_places():
 
 def test_lengths_have_the_shares_of_r2r():
     count = Counter(len(path) - 1 for path in sample_paths(WORLD, 400, generator(2, "paths")))
-    for edges, share in EDGES.items():
+    for edges, share in EDGE_FRACTIONS.items():
         assert count[edges] / 400 == pytest.approx(share, abs=0.07)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drawn import STREET, world
-from itinera.builders.tours import Touring, tour_scene
+from itinera.builders.tours import TourConfig, tour_scene
 from itinera.errors import BadArgument, BadFile, GoalsWithheld
 from itinera.formats import matterport, r2r
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Euclidean, Pose, World
+from text_worlds import STREET, world
 
 
 def path(path_id: str, nodes: str, instructions: int = 1) -> list[Episode]:
@@ -41,7 +41,7 @@ def test_hidden_goals_are_toured_from_start_to_start():
     hidden = [Episode(f"{n}_0", "house", Pose(n), (), (), Instruction("go"), n) for n in "cfab"]
     with pytest.raises(GoalsWithheld, match="start-to-start"):
         tour_scene(Split("hidden", tuple(hidden)), "house", STREETS)
-    (found,) = tour_scene(Split("hidden", tuple(hidden)), "house", STREETS, Touring(order="start-to-start"))
+    (found,) = tour_scene(Split("hidden", tuple(hidden)), "house", STREETS, TourConfig(order="start-to-start"))
     assert found.path_ids in (("a", "b", "c", "f"), ("f", "c", "b", "a"))
     assert found.found.cost == 10.0
 
@@ -52,15 +52,15 @@ def test_there_are_as_many_tours_as_every_path_has_instructions_and_none_is_aske
     asked = [name for tour in found.tours for name in tour]
     assert len(set(asked)) == 6
     assert {name for name in asked if name.startswith("2")} == {"2_0", "2_1", "2_2"}
-    (fewer,) = tour_scene(split(path("1", "ab", 4), path("2", "bc", 3)), "house", STREETS, Touring(tours=2))
+    (fewer,) = tour_scene(split(path("1", "ab", 4), path("2", "bc", 3)), "house", STREETS, TourConfig(tours=2))
     assert len(fewer.tours) == 2
 
 
 def test_the_seed_says_which_instruction_is_asked_in_which_tour():
     of = split(path("1", "ab", 3), path("2", "bc", 3))
-    drawn = {tour_scene(of, "house", STREETS, Touring(seed=seed))[0].tours for seed in range(20)}
+    drawn = {tour_scene(of, "house", STREETS, TourConfig(seed=seed))[0].tours for seed in range(20)}
     assert len(drawn) > 5
-    assert tour_scene(of, "house", STREETS, Touring(seed=3))[0].tours in drawn
+    assert tour_scene(of, "house", STREETS, TourConfig(seed=3))[0].tours in drawn
 
 
 def test_what_cannot_be_reached_is_another_tour_and_a_path_alone_none():
@@ -69,7 +69,7 @@ def test_what_cannot_be_reached_is_another_tour_and_a_path_alone_none():
     assert [group.path_ids for group in found] == [("1", "3"), ("2", "4")]
     lonely = split(path("1", "ab"), path("2", "de"), path("3", "bc"))
     assert [group.path_ids for group in tour_scene(lonely, "house", TWO_STREETS)] == [("1", "3")]
-    kept = tour_scene(lonely, "house", TWO_STREETS, Touring(single=True))
+    kept = tour_scene(lonely, "house", TWO_STREETS, TourConfig(single=True))
     assert [group.path_ids for group in kept] == [("1", "3"), ("2",)]
     assert kept[1].tours == (("2_0",),)
 
@@ -87,8 +87,8 @@ def test_paths_on_the_ground_are_toured_by_the_distances_of_their_space():
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(BadArgument, match="0 tours are none"):
-        Touring(tours=0)
+    with pytest.raises(BadArgument, match=r"tours must be ≥ 1 \(got 0\)"):
+        TourConfig(tours=0)
     with pytest.raises(BadFile, match="world house is not among the worlds"):
         tour_scene(split(path("1", "ab")), "house", {})
 

@@ -27,10 +27,10 @@ KNOWN = b'[{"instr_id": "1_0", "trajectory": '  # enough to be recognised as a s
 # what is wrong: the file, what is said of it, and a part of the remedy
 BAD: dict[str, tuple[Any, str, str]] = {
     "unknown id": ([*tiny.predictions(), *tiny.predictions({"9_0": "abc"})],
-                   'episode "9_0": is unknown', "score each split with its own file"),
+                   'episode "9_0": is unknown', "score each split with its own tasks file"),
     "missing episode": (without("2_0"), 'episode "2_0": has no trajectory', "--missing zero"),
     "duplicate id": ([*tiny.predictions(), *tiny.predictions({"3_1": "pqr"})],
-                     'episode "3_1": is answered twice', "Keep one trajectory"),
+                     'episode "3_1": has two trajectories', "Keep one trajectory"),
     "wrong start": (walking(e1_0="bc"), 'episode "1_0": starts at node b, but the task starts at node a',
                     "must include its start"),
     "non-edge": (walking(e1_0="ac"), 'episode "1_0": goes from node a to node c, which no edge joins',
@@ -55,12 +55,12 @@ BAD: dict[str, tuple[Any, str, str]] = {
                                   "record 0, field instr_id: Integer value out of range", "documentation"),
     "gz bomb": (gzip.compress(KNOWN + b" " * (64 << 20)), "holds more than 16 MiB once unpacked",
                 "Check where the file comes from"),
-    "no known format": ({"answer": 42}, "is in no format known here", "--format: native-walks"),
+    "no known format": ({"answer": 42}, "is in no known format", "Name its format: native-predictions"),
     "binary rubbish": (bytes(range(256)) * 9, "is not UTF-8 text", "only gzip and xz are read"),
     "empty file": (b"", "is empty", "Write or copy it again"),
     "UTF-16": (GOOD.decode().encode("utf-16"), "is not UTF-8 text", "Save the file as UTF-8"),
     "not a file": (None, "there is no such file", "Check the path"),
-    "a folder": (Path, "is a folder that holds neither connectivity nor objects", "Give a file"),
+    "a folder": (Path, "is a folder without connectivity files, object boxes or logs", "Give a file"),
 }  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def test_each_input_is_named_when_it_is_the_one_at_fault(files: tiny.Files, itin
 def test_files_in_the_wrong_order_are_told(files: tiny.Files, itinera: Command) -> None:
     outcome = itinera("score", files.tasks, "--tasks", files.predictions, "--worlds", files.worlds)
     assert outcome.code == 1
-    assert "holds R2R, R4R, REVERIE and NDH submissions (walks) where tasks are expected" in outcome.err
+    assert "holds R2R, R4R, REVERIE and NDH submissions (predictions) where tasks are expected" in outcome.err
     assert "Check the order of the files" in outcome.err
 
 
@@ -122,7 +122,7 @@ def test_tasks_without_episodes_are_told(files: tiny.Files, itinera: Command) ->
     tasks = files.write("none.jsonl", '{"itinera": "tasks", "name": "none"}\n')
     outcome = itinera("score", files.predictions, "--tasks", tasks, "--worlds", files.worlds)
     assert outcome.code in (1, 2)
-    assert "none holds no episodes" in outcome.err
+    assert "none contains no episodes" in outcome.err
 
 
 def test_walks_on_the_ground_do_not_answer_tasks_on_graphs(files: tiny.Files, itinera: Command) -> None:

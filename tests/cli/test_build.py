@@ -32,30 +32,30 @@ def test_a_build_that_was_interrupted_leaves_no_file_and_goes_on(itinera, files,
     asked = ("build", "r4r", "--tasks", files.tasks, "--worlds", files.worlds, "--out", out)
     from itinera.builders import joining
 
-    whole = joining.join_scene
+    whole = joining.join_scene_paths
 
     def breaks_at_hut(split, world_id, *rest):
         if world_id == "hut":
             raise KeyboardInterrupt
         return whole(split, world_id, *rest)
 
-    monkeypatch.setattr(joining, "join_scene", breaks_at_hut)
+    monkeypatch.setattr(joining, "join_scene_paths", breaks_at_hut)
     assert itinera(*asked).code != 0
     assert not out.exists()
     calls = []
-    monkeypatch.setattr(joining, "join_scene", lambda s, w, *rest: calls.append(w) or whole(s, w, *rest))
-    assert itinera(*asked, "--resume").code == 0
+    monkeypatch.setattr(joining, "join_scene_paths", lambda s, w, *rest: calls.append(w) or whole(s, w, *rest))
+    assert itinera(*asked).code == 0
     assert calls == ["hut"]
     assert len(json.loads(out.read_text())) == 1
-    assert not list(tmp_path.glob("r4r.json.draft*"))
+    assert not list(tmp_path.glob("r4r.json.partial*"))
 
 
 @pytest.mark.parametrize(
     ("option", "code", "said"),
     [
-        (("--positions", "floor"), 2, "--positions must be one of"),
-        (("--threshold", "-1"), 2, "Give a distance of 0 or more"),
-        (("--journeys", "0"), 2, "Give at least 1"),
+        (("--positions", "floor"), 2, "positions must be one of"),
+        (("--threshold", "-1"), 2, "threshold must be ≥ 0 metres (got -1.0)"),
+        (("--max-paths", "0"), 2, "max_paths must be ≥ 1 (got 0)"),
     ],
 )
 def test_wrong_options_are_told(itinera, files, tmp_path, option, code, said):
@@ -64,3 +64,19 @@ def test_wrong_options_are_told(itinera, files, tmp_path, option, code, said):
     )
     assert done.code == code
     assert said in done.err
+
+
+@pytest.mark.parametrize("what", ["r4r", "tours"])
+def test_a_finished_build_is_kept_and_another_plan_is_refused(itinera, files, tmp_path, what):
+    out = tmp_path / "built.json"
+    asked = ("build", what, "--tasks", files.tasks, "--worlds", files.worlds, "--out", out, "--json")
+    first = itinera(*asked)
+    assert first.code == 0, first.err
+    content, written = out.read_bytes(), out.stat().st_mtime_ns
+    again = itinera(*asked)
+    assert (again.code, again.json) == (0, first.json)
+    assert out.stat().st_mtime_ns == written
+    other = itinera(*asked, "--seed", 3)
+    assert (other.code, "comes from another run" in other.err) == (2, True)
+    assert itinera(*asked, "--overwrite").code == 0
+    assert out.read_bytes() == content

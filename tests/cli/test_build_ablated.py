@@ -43,7 +43,7 @@ def told_in(path):
 def test_the_words_that_changed_are_counted(itinera, files, tmp_path):
     out = tmp_path / "out.json"
     done = itinera("build", "ablated", "--tasks", files.tasks, "--rule", "last-1", "--out", out)
-    assert done.out == f"{out}: 5 episodes, the words of 5 changed.\n"
+    assert done.out == f"{out}: 5 episodes, 5 instructions changed.\n"
     assert json.loads(out.read_text())[0]["instructions"] == ["c", "c"]
     assert itinera("check", out, "--worlds", files.worlds).code == 0
     assert (
@@ -54,4 +54,4 @@ def test_the_words_that_changed_are_counted(itinera, files, tmp_path):
 
 def test_another_rule_is_refused(itinera, files, tmp_path):
     done = itinera("build", "ablated", "--tasks", files.tasks, "--rule", "first-5", "--out", tmp_path / "out.json")
-    assert (done.code, "There is no rule 'first-5'" in done.err) == (2, True)
+    assert (done.code, "not 'first-5'" in done.err) == (2, True)

@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from itinera.cli import season_work
-from itinera.cli.season_work import Order, build
+from itinera.errors import BadArgument
 from itinera.formats import catalog, matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
 from itinera.formats.provenance import check_sidecar
 from itinera.hearth import season as seasons
+from itinera.records.provenance import make_provenance
+from itinera.runs import build_season as driver
+from itinera.runs.build_season import SeasonConfig
 
 FEW = {"train": {"train": 6, "val_seen": 2}, "val_unseen": {"val_unseen": 5}, "test": {"test": 4}}
 
@@ -23,7 +25,7 @@ FEW = {"train": {"train": 6, "val_seen": 2}, "val_unseen": {"val_unseen": 5}, "t
 def _few_paths() -> Iterator[None]:
     """Houses as they are, but with fewer paths, which take most of the time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seasons, "paths_of", lambda index: FEW[seasons.role_of(index)])
+        patch.setattr(seasons, "paths_per_split", lambda index: FEW[seasons.house_role(index)])
         yield
 
 
@@ -31,7 +33,7 @@ def _few_paths() -> Iterator[None]:
 def hearth(tmp_path_factory: pytest.TempPathFactory, _few_paths: None) -> Path:
     """A season of three houses."""
     out = tmp_path_factory.mktemp("built") / "hearth"
-    build(Order(seasons.public_season(1), out, 3, seasons.SPLITS), 1)
+    build(SeasonConfig(seasons.public_season(1), out, 3))
     return out
 
 
@@ -40,6 +42,10 @@ def copied(hearth: Path, tmp_path: Path) -> Path:
     """The season, to be changed."""
     shutil.copytree(hearth, tmp_path / "hearth")
     return tmp_path / "hearth"
+
+
+def build(config: SeasonConfig) -> None:
+    driver.build_season(config, workers=1, provenance=make_provenance({}))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -51,8 +57,8 @@ def files(folder: Path) -> dict[str, bytes]:
 def made_since(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The houses that are really made from now on, as a list that grows."""
     made: list[int] = []
-    whole = season_work.make_home
-    monkeypatch.setattr(season_work, "make_home", lambda order, index: (made.append(index), whole(order, index)))
+    whole = driver.build_part
+    monkeypatch.setattr(driver, "build_part", lambda config, index: (made.append(index), whole(config, index)))
     return made
 
 
@@ -148,9 +154,9 @@ def test_path_ids_are_unique_in_the_season(hearth):
 
 def test_the_seasons_file_tells_order_houses_counts_and_digests(hearth, itinera):
     about = json.loads((hearth / "season.json").read_text())
-    assert about["order"]["seed"] == 1
+    assert about["config"]["seed"] == 1
     assert about["houses"] == {"train": ["hearth-1-000"], "val_unseen": ["hearth-1-001"], "test": ["hearth-1-002"]}
-    assert about["splits"]["train"].items() >= {"houses": 1, "paths": 6, "instructions": 18, "points": 6}.items()
+    assert about["splits"]["train"].items() >= {"houses": 1, "paths": 6, "instructions": 18, "pointnav": 6}.items()
     assert about["files"].keys() == files(hearth).keys() - {"season.json"}
 
 
@@ -219,36 +225,37 @@ def test_it_can_be_described_and_checked(itinera, hearth):
 def test_a_sealed_season_withholds_the_answers_and_keeps_them_elsewhere(itinera, copied, hearth):
     answers = copied.parent / "hearth-answers"
     answers.mkdir()
-    (copied / ".homes").rename(answers / ".homes")  # made already: this test is of the rest
-    done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--sealed")
+    (copied / ".houses").rename(answers / ".houses")  # made already: this test is of the rest
+    done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--sealed", "--overwrite")
     assert done.code == 0, done.err
     assert "Season 1 is public" in done.err
-    assert "hearth-answers. Keep that folder to yourself." in done.err
+    assert "hearth-answers. Do not publish that folder." in done.err
     tasks = ("r2r/R2R_test.json", "rxr/rxr_test_guide.jsonl.gz", "vlnce/test/test.json.gz", "reverie/REVERIE_test.json")
     for file in tasks:
         hidden, answered = (
             catalog.read_tasks(copied / file),
             catalog.read_tasks(copied.parent / "hearth-answers" / file),
         )
-        assert hidden.withheld == len(hidden.episodes) > 0
-        assert answered.withheld == 0
+        assert hidden.withheld_goals == len(hidden.episodes) > 0
+        assert answered.withheld_goals == 0
         assert [e.instruction for e in hidden.episodes] == [e.instruction for e in answered.episodes]
         assert all(e.stated_distance is None for e in hidden.episodes)
-    assert catalog.read_tasks(copied / "r2r/R2R_train.json").withheld == 0
+    assert catalog.read_tasks(copied / "r2r/R2R_train.json").withheld_goals == 0
     gone = {"vlnce/test/test_gt.json.gz", "rxr/pose_traces/rxr_test.tar.gz"}
     assert files(hearth).keys() - files(copied).keys() == gone
-    assert not (copied / ".homes").exists()
+    assert not (copied / ".houses").exists()
     assert (answers / "vlnce/test/test_gt.json.gz").exists()
 
 
 def test_a_season_that_is_sealed_later_does_not_leave_its_answers_behind(itinera, copied, monkeypatch):
     kept = copied.parent / "kept"
-    shutil.copytree(copied / ".homes", kept)
+    shutil.copytree(copied / ".houses", kept)
     monkeypatch.setattr(
-        season_work, "make_home", lambda order, index: shutil.copytree(kept / order.part(index).name, order.part(index))
+        driver, "build_part", lambda config, index: shutil.copytree(kept / config.part(index).name, config.part(index))
     )
-    assert itinera("build", "hearth", "--out", copied, "--houses", 3, "--sealed", "--workers", 1).code == 0
-    assert not (copied / ".homes").exists()
+    options = ("--sealed", "--overwrite", "--workers", 1)
+    assert itinera("build", "hearth", "--out", copied, "--houses", 3, *options).code == 0
+    assert not (copied / ".houses").exists()
     assert not (copied / "vlnce/test/test_gt.json.gz").exists()
 
 
@@ -261,7 +268,7 @@ def test_a_secret_season_tells_the_hash_first_and_never_the_seed(itinera, tmp_pa
     season = seasons.secret_season(b"correct horse battery staple")
     assert done.err.splitlines()[0] == f"SHA-256 of the secret: {season.commitment}"
     about = json.loads((out / "season.json").read_text())
-    assert (about["order"]["seed"], about["order"]["commitment"]) == (None, season.commitment)
+    assert (about["config"]["seed"], about["config"]["commitment"]) == (None, season.commitment)
     assert about["houses"]["test"] == [f"hearth-{season.commitment[:8]}-002"]
     published = b"".join(file.read_bytes() for file in out.rglob("*") if file.is_file())
     assert str(season.seed).encode() not in published
@@ -278,15 +285,15 @@ def test_the_order_of_work_leaves_no_trace(hearth, tmp_path, monkeypatch):
         for number, job in reversed(list(enumerate(jobs))):
             yield number, work(job)
 
-    monkeypatch.setattr(season_work, "in_processes", backwards)
-    build(Order(seasons.public_season(1), tmp_path / "hearth", 3, seasons.SPLITS), 1)
+    monkeypatch.setattr(driver, "parallel_map", backwards)
+    build(SeasonConfig(seasons.public_season(1), tmp_path / "hearth", 3))
     assert files(tmp_path / "hearth") == files(hearth)
 
 
 def test_an_interrupted_build_goes_on_where_it_was(itinera, copied, hearth, monkeypatch):
     (copied / "season.json").unlink()
-    shutil.rmtree(copied / ".homes/hearth-1-001")
-    half = copied / ".homes/hearth-1-001.0123.part"
+    shutil.rmtree(copied / ".houses/hearth-1-001")
+    half = copied / ".houses/hearth-1-001.0123.part"
     half.mkdir()
     made = made_since(monkeypatch)
     done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--workers", 1)
@@ -298,7 +305,11 @@ def test_an_interrupted_build_goes_on_where_it_was(itinera, copied, hearth, monk
 
 def test_a_smaller_choice_leaves_nothing_of_the_larger(itinera, copied, monkeypatch):
     made = made_since(monkeypatch)
-    done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--splits", "val_unseen", "--json")
+    options = ("--out", copied, "--houses", 3, "--splits", "val_unseen", "--json")
+    refused = itinera("build", "hearth", *options)
+    assert refused.code == 2
+    assert "season.json exists already and comes from another run" in refused.err
+    done = itinera("build", "hearth", *options, "--overwrite")
     assert done.code == 0, done.err
     assert made == []
     assert list(done.json["splits"]) == ["val_unseen"]
@@ -307,15 +318,16 @@ def test_a_smaller_choice_leaves_nothing_of_the_larger(itinera, copied, monkeypa
 
 
 def test_other_settings_are_other_houses(copied):
-    order = Order(seasons.public_season(1), copied, 3, seasons.SPLITS)
+    config = SeasonConfig(seasons.public_season(1), copied, 3)
     for other in (
-        Order(seasons.public_season(1), copied, 3, seasons.SPLITS, radius=0.18),
-        Order(seasons.Season(2, "1"), copied, 3, seasons.SPLITS),
-        Order(seasons.public_season(1), copied, 3, seasons.SPLITS, scenes=True),
+        SeasonConfig(seasons.public_season(1), copied, 3, radius=0.18),
+        SeasonConfig(seasons.Season(2, "1"), copied, 3),
+        SeasonConfig(seasons.public_season(1), copied, 3, scenes=True),
     ):
-        assert season_work._is_made(order, 0)
-        assert not season_work._is_made(other, 0)
-        assert season_work.finished(other) is None
+        assert driver._is_built(config, 0)
+        assert not driver._is_built(other, 0)
+        with pytest.raises(BadArgument, match="comes from another run"):
+            build(other)
 
 
 def test_scenes_are_written_and_can_be_read(itinera, tmp_path):
@@ -336,14 +348,14 @@ def test_scenes_are_written_and_can_be_read(itinera, tmp_path):
     [
         (("--houses", 0), 2, "at least 3 houses"),
         (("--houses", 2), 2, "at least 3 houses"),
-        (("--season", -1), 2, "Seasons count from 0, not -1"),
-        (("--splits", "train,val"), 2, "--splits must be one of train, val_seen, val_unseen, test, not 'val'"),
+        (("--season", -1), 2, "A season's seed must be ≥ 0 (got -1)"),
+        (("--splits", "train,val"), 2, "splits must be one of train, val_seen, val_unseen, test, not 'val'"),
         (("--radius", 0.5), 2, "A robot of radius 0.5 m does not fit through these houses"),
-        (("--workers", 0), 2, "--workers must be at least 1, not 0"),
-        (("--sealed", "--splits", "train"), 2, "which is not among --splits"),
+        (("--workers", -1), 2, "workers must be ≥ 0 (got -1)"),
+        (("--sealed", "--splits", "train"), 2, "which is not among splits (--splits)"),
         (("--secret", "missing.txt"), 1, "missing.txt"),
         (("--secret", "short.txt"), 1, "short.txt: A secret of 3 bytes could be guessed"),
-        (("--secret", "long.txt", "--season", 2), 2, "Give --season or --secret, not both"),
+        (("--secret", "long.txt", "--season", 2), 2, "Give a seed (--season) or a secret (--secret), not both"),
     ],
 )
 def test_a_wrong_call_is_told_before_anything_is_built(itinera, tmp_path, monkeypatch, options, code, said):
@@ -360,7 +372,7 @@ def test_a_folder_of_somebody_elses_is_not_filled(itinera, tmp_path):
     (tmp_path / "thesis.txt").write_text("precious")
     done = itinera("build", "hearth", "--out", tmp_path)
     assert done.code == 2
-    assert "holds something else" in done.err
+    assert "contains other files" in done.err
     assert itinera("build", "hearth", "--out", tmp_path / "thesis.txt").code == 2
 
 

@@ -22,7 +22,8 @@ def test_predictions_alone_are_checked_for_their_shape(files: tiny.Files, itiner
 
 def test_predictions_are_checked_against_tasks_and_worlds(files: tiny.Files, itinera: Command) -> None:
     told = itinera("check", files.predictions, *files.options, "--json").json
-    assert (told["format"], told["kind"], told["trajectories"], told["worlds"]) == ("r2r-submission", "walks", 5, 2)
+    assert (told["format"], told["kind"]) == ("r2r-submission", "predictions")
+    assert (told["trajectories"], told["worlds"]) == (5, 2)
     assert told["share with repeats"] == 0
 
 
@@ -109,7 +110,7 @@ def test_a_bundle_whose_inputs_changed_is_refused(
     path.write_text(json.dumps(json.loads(path.read_text())) + "\n")
     outcome = itinera("check", bundle)
     assert outcome.code == 1
-    assert "is not the file this result was made from" in outcome.err
+    assert "is not the file these scores were made from" in outcome.err
 
 
 def test_a_changed_bundle_is_refused(bundle: Path, itinera: Command) -> None:
@@ -120,40 +121,41 @@ def test_a_changed_bundle_is_refused(bundle: Path, itinera: Command) -> None:
 
 
 def test_an_agent_that_keeps_its_promises_passes(itinera: Command) -> None:
-    outcome = itinera("check", "agent", "players:Wanderer")
+    outcome = itinera("check", "agent", "scripted_agents:Wanderer")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out == "players:Wanderer: an agent that weighs. It keeps its promises.\n"
-    assert itinera("check", "agent", "players:Still", "--protocol", "r2r-ce", "--json").json == {
-        "agent": "players:Still", "protocol": "r2r-ce", "action_probabilities": False,
+    assert outcome.out == "scripted_agents:Wanderer: an agent with action probabilities. It keeps the contract.\n"
+    assert itinera("check", "agent", "scripted_agents:Still", "--protocol", "r2r-ce", "--json").json == {
+        "agent": "scripted_agents:Still", "protocol": "r2r-ce", "action_probabilities": False,
     }  # fmt: skip
 
 
 def test_an_agent_is_checked_in_the_body_it_is_made_for(itinera: Command) -> None:
-    assert itinera("check", "agent", "players:Racer", "--protocol", "pointnav", "--drive", "unicycle-15").code == 0
-    refused = itinera("check", "agent", "players:Racer", "--protocol", "pointnav")
+    racer = ("check", "agent", "scripted_agents:Racer")
+    assert itinera(*racer, "--protocol", "pointnav", "--drive", "unicycle-15").code == 0
+    refused = itinera("check", "agent", "scripted_agents:Racer", "--protocol", "pointnav")
     assert refused.code == 2
-    assert "act() returned 14; expected a whole number from 0 (STOP) to 3." in refused.err
+    assert "act() returned 14; expected an integer from 0 (STOP) to 3." in refused.err
 
 
 def test_an_agent_in_another_process_is_checked_too(itinera: Command) -> None:
     client = Path(__file__).parents[2] / "examples" / "client.py"
     outcome = itinera("check", "agent", "--agent-command", f"{sys.executable} {client}")
     assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.endswith("client.py: an agent. It keeps its promises.\n")
+    assert outcome.out.endswith("client.py: an agent. It keeps the contract.\n")
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["agent"], "Say whom to check"),
-        (["agent", "players:Still", "--agent-command", "python"], "one of them"),
-        (["agent", "still"], "still is one of ours"),
-        (["agent", "players:Nobody"], "Module players has no Nobody"),
-        (["agent", "players:Scripted"], "missing 1 required positional argument"),
-        (["agent", "pathlib:Path"], "has no enter"),
-        (["agent", "players:Still", "--protocol", "r3r"], "--protocol must be one of"),
+        (["agent"], "Name the agent to check"),
+        (["agent", "scripted_agents:Still", "--agent-command", "python"], "one of them"),
+        (["agent", "still"], "still is one of itinera's own agents"),
+        (["agent", "scripted_agents:Nobody"], "Module scripted_agents has no Nobody"),
+        (["agent", "scripted_agents:Scripted"], "missing 1 required positional argument"),
+        (["agent", "pathlib:Path"], "has no reset"),
+        (["agent", "scripted_agents:Still", "--protocol", "r3r"], "protocol must be one of"),
         (["agent", "localhost:70000"], "An agent's address is HOST:PORT"),
-        (["preds.json", "players:Still"], "To check an agent, say so: itinera check agent players:Still"),
+        (["preds.json", "scripted_agents:Still"], "To check an agent, write: itinera check agent scripted_agents"),
     ],
 )
 def test_what_is_no_agent_is_told(itinera: Command, arguments: list[str], told: str) -> None:

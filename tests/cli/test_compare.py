@@ -8,8 +8,6 @@ import pytest
 
 import tiny
 from cli.conftest import Command
-from itinera.cli import compare as compare_verb
-from itinera.cli.compare import _colours
 from itinera.records import Column
 from itinera.reports.comparison import Comparison, MetricComparison
 from itinera.stats import Difference, Interval
@@ -94,14 +92,14 @@ def scored(files: tiny.Files, itinera: Command, name: str, *options: object) -> 
 def test_suites_are_not_mixed(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
     outcome = itinera("compare", bundles[0], scored(files, itinera, "hamt.jsonl", "--suite", "hamt"))
     assert outcome.code == 2
-    assert "was scored by suite paper" in outcome.err
-    assert "hamt by hamt" in outcome.err
+    assert "was scored with suite paper" in outcome.err
+    assert "hamt with hamt" in outcome.err
 
 
 def test_protocols_are_not_mixed(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
     outcome = itinera("compare", bundles[0], scored(files, itinera, "long.jsonl", "--protocol", "r4r"))
     assert outcome.code == 2
-    assert "Results of different protocols cannot share a table" in outcome.err
+    assert "Results of different protocols cannot be compared" in outcome.err
 
 
 def test_episodes_are_not_mixed(files: tiny.Files, bundles: list[Path], itinera: Command) -> None:
@@ -112,7 +110,7 @@ def test_episodes_are_not_mixed(files: tiny.Files, bundles: list[Path], itinera:
     for pair in ((bundles[0], fewer), (fewer, bundles[0])):
         outcome = itinera("compare", *pair)
         assert outcome.code == 2
-        assert "does not hold the same episodes" in outcome.err
+        assert "does not have the same episodes" in outcome.err
 
 
 def test_one_bundle_is_no_comparison(bundles: list[Path], itinera: Command) -> None:
@@ -167,26 +165,26 @@ def test_where_nobody_solved_the_same_it_is_said(files: tiny.Files, bundles: lis
     assert "undefined" in outcome.out
 
 
-def coloured(value: float, letters: tuple[str, str], better: str) -> dict[tuple[int, int], str]:
-    """The colours of a comparison of one metric and one difference."""
+def colored(value: float, letters: tuple[str, str], better: str) -> dict[tuple[int, int], str]:
+    """The colors of a comparison of one metric and one difference."""
     gap = Difference(Interval(value, value - 0.1, value + 0.1, 0.95), 0.01, exact=True, episodes=5, clusters=2)
     metric = MetricComparison(Column("SR", "", better), 5, (0.0, value), (gap,), (gap.interval,), letters)  # type: ignore[arg-type]
-    return _colours(Comparison(("a", "b"), (metric,), 5, 2, "paper", "r2r"))
+    return Comparison(("a", "b"), (metric,), 5, 2, "paper", "r2r").colors()
 
 
-def test_better_is_green_worse_is_red_and_luck_has_no_colour() -> None:
-    assert coloured(0.2, ("b", "a"), "higher") == {(0, 3): "green"}
-    assert coloured(-0.2, ("a", "b"), "higher") == {(0, 3): "red"}
-    assert coloured(0.2, ("a", "b"), "lower") == {(0, 3): "red"}
-    assert coloured(-0.2, ("b", "a"), "lower") == {(0, 3): "green"}
-    assert coloured(0.2, ("ab", "a"), "higher") == {}
-    assert coloured(0.2, ("b", "a"), "neither") == {}
+def test_better_is_green_worse_is_red_and_chance_has_no_color() -> None:
+    assert colored(0.2, ("b", "a"), "higher") == {(0, 3): "green"}
+    assert colored(-0.2, ("a", "b"), "higher") == {(0, 3): "red"}
+    assert colored(0.2, ("a", "b"), "lower") == {(0, 3): "red"}
+    assert colored(-0.2, ("b", "a"), "lower") == {(0, 3): "green"}
+    assert colored(0.2, ("ab", "a"), "higher") == {}
+    assert colored(0.2, ("b", "a"), "neither") == {}
 
 
-def test_colours_stand_at_the_differences(
+def test_colors_stand_at_the_differences(
     bundles: list[Path], itinera: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compare_verb, "_colours", lambda found: dict.fromkeys([(0, 1 + len(found.names))], "green"))
+    monkeypatch.setattr(Comparison, "colors", lambda found: dict.fromkeys([(0, 1 + len(found.names))], "green"))
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)

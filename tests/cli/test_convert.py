@@ -18,7 +18,7 @@ def walked(path: Path) -> dict[str, list[str]]:
     return {t.episode_id: list(t.places) for t in catalog.read_predictions(path).trajectories}  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("between", "name"), [("native-walks", "w.jsonl"), ("native-walks", "w.jsonl.gz"),
+@pytest.mark.parametrize(("between", "name"), [("native-predictions", "w.jsonl"), ("native-predictions", "w.jsonl.gz"),
                                                ("rxr-submission", "w.jsonl")])  # fmt: skip
 def test_walks_go_there_and_back(files: tiny.Files, itinera: Command, between: str, name: str) -> None:
     there, back = files.folder / name, files.folder / "back.json"
@@ -40,7 +40,7 @@ def test_tasks_go_there_and_back(files: tiny.Files, itinera: Command) -> None:
 
 def test_converted_files_score_the_same(files: tiny.Files, itinera: Command) -> None:
     walks, tasks, worlds = (files.folder / name for name in ("w.jsonl", "t.jsonl", "worlds.tar.gz"))
-    itinera("convert", files.predictions, walks, "--to", "native-walks")
+    itinera("convert", files.predictions, walks, "--to", "native-predictions")
     itinera("convert", files.tasks, tasks, "--to", "native-tasks", "--tours", files.tours)
     itinera("convert", files.worlds, worlds, "--to", "connectivity")
     converted = itinera("score", walks, "--tasks", tasks, "--worlds", worlds, "--json").json
@@ -94,14 +94,14 @@ def test_the_list_names_every_format(itinera: Command) -> None:
 def test_kinds_are_not_mixed(files: tiny.Files, itinera: Command) -> None:
     outcome = itinera("convert", files.predictions, files.folder / "x", "--to", "r2r")
     assert outcome.code == 2
-    assert "holds walks (r2r-submission), which cannot become tasks (r2r)" in outcome.err
+    assert "holds predictions (r2r-submission), which cannot become tasks (r2r)" in outcome.err
 
 
 def test_places_of_one_sort_do_not_become_the_other(files: tiny.Files, itinera: Command) -> None:
     walks = files.write("w.json", tiny.GROUND_WALKS)
     outcome = itinera("convert", walks, files.folder / "x", "--to", "r2r-submission")
     assert outcome.code == 2
-    assert 'The walk of episode "1" holds positions, but this format holds nodes' in outcome.err
+    assert 'The trajectory of episode "1" holds positions, but this format holds nodes' in outcome.err
     tasks = files.write("t.json", tiny.GROUND)
     assert itinera("convert", tasks, files.folder / "x", "--to", "r2r").code == 2
     assert not (files.folder / "x").exists()
@@ -111,21 +111,21 @@ def test_an_unfinished_call_is_told(files: tiny.Files, itinera: Command) -> None
     outcome = itinera("convert", files.predictions)
     assert outcome.code == 2
     assert "--list" in outcome.err
-    outcome = itinera("convert", files.predictions, files.folder / "x", "--to", "native-walk")
+    outcome = itinera("convert", files.predictions, files.folder / "x", "--to", "native-prediction")
     assert outcome.code == 2
-    assert "Did you mean native-walks?" in outcome.err
+    assert "Did you mean native-predictions?" in outcome.err
 
 
 def test_options_that_do_not_fit_are_told(files: tiny.Files, itinera: Command) -> None:
     outcome = itinera("convert", files.tasks, files.folder / "x", "--to", "r2r", "--traces", files.worlds)
-    assert (outcome.code, "RxR guide annotations only" in outcome.err) == (2, True)
+    assert (outcome.code, "aligns words of RxR annotations" in outcome.err) == (2, True)
     outcome = itinera("convert", files.worlds, files.folder / "x", "--to", "connectivity", "--tours", files.tours)
-    assert (outcome.code, "--tours goes with tasks" in outcome.err) == (2, True)
+    assert (outcome.code, "(--tours) is for tasks" in outcome.err) == (2, True)
 
 
 def test_a_bad_source_leaves_no_target(files: tiny.Files, itinera: Command) -> None:
     bad = files.write("bad.json", files.predictions.read_bytes()[:-5])
-    outcome = itinera("convert", bad, files.folder / "x", "--to", "native-walks")
+    outcome = itinera("convert", bad, files.folder / "x", "--to", "native-predictions")
     assert outcome.code == 1
     assert "ends too soon" in outcome.err
     assert not (files.folder / "x").exists()
@@ -133,7 +133,7 @@ def test_a_bad_source_leaves_no_target(files: tiny.Files, itinera: Command) -> N
 
 def test_where_a_file_came_from_is_told_in_it_or_beside_it(files: tiny.Files, itinera: Command) -> None:
     there, back = files.folder / "walks.jsonl", files.folder / "back.json"
-    itinera("convert", files.predictions, there, "--to", "native-walks")
+    itinera("convert", files.predictions, there, "--to", "native-predictions")
     told = native_predictions.read_predictions(there).provenance
     assert told is not None
     assert (told.command[:2], told.inputs) == (("itinera", "convert"), {"source": str(files.predictions)})

@@ -53,8 +53,8 @@ def test_a_changed_file_a_missing_and_a_broken_one_are_told_together(files: tiny
     (files.folder / "cut.json.gz").write_bytes(gzip.compress(b"[1, 2, 3]")[:-9])
     outcome = itinera("data", "verify", files.folder)
     assert outcome.code == 1
-    assert f"{files.tasks}: is not the file that SHA256SUMS notes." in outcome.err
-    assert f"{files.folder / 'gone.json'}: is not there, though SHA256SUMS names it." in outcome.err
+    assert f"{files.tasks}: does not have the digest in SHA256SUMS." in outcome.err
+    assert f"{files.folder / 'gone.json'}: does not exist, though SHA256SUMS names it." in outcome.err
     assert f"{files.predictions}: " in outcome.err
     assert "cut short or damaged" in outcome.err
     assert "4 faults." in outcome.out
@@ -71,7 +71,7 @@ def test_a_season_is_held_against_its_own_digests(files: tiny.Files, itinera: Co
     graphs[0].write_bytes(graphs[0].read_bytes() + b" ")
     outcome = itinera("data", "verify", files.folder)
     assert outcome.code == 1
-    assert f"{graphs[0]}: is not the file that season.json notes." in outcome.err
+    assert f"{graphs[0]}: does not have the digest in season.json." in outcome.err
 
 
 def test_a_file_changed_since_its_provenance_was_written_is_told(files: tiny.Files, itinera: Command) -> None:
@@ -119,7 +119,7 @@ def test_the_folder_may_be_that_of_the_environment(
 def test_what_is_no_folder_is_refused(files: tiny.Files, itinera: Command) -> None:
     outcome = itinera("data", "verify", files.tasks)
     assert outcome.code == 1
-    assert "is no folder" in outcome.err
+    assert "is not a folder" in outcome.err
 
 
 @pytest.mark.real

@@ -24,7 +24,7 @@ def test_a_data_set_is_told_in_numbers(itinera, files):
     assert found["vocabulary"] == 5  # go, to, c, e, r
     assert found["overlap"]["mean"] == pytest.approx((1 / 3 + 1 / 3 + 0) / 3)  # c is on both paths of the house
     assert found["tours"] is None
-    assert found["seen"] == {}
+    assert found["coverage"] == {}
 
 
 def test_several_data_sets_stand_side_by_side(itinera, files):
@@ -44,18 +44,18 @@ def test_tours_are_told_with_what_was_seen_along_them(itinera, files):
     (found,) = told.json
     assert (found["tours"]["scenes"], found["tours"]["episodes"], found["tours"]["tours"]) == (2, 5, 3)
     assert found["tours"]["tours_per_scene"] == 1.5
-    second = found["seen"]["visited"]["upcoming"][1]
+    second = found["coverage"]["visited"]["upcoming"][1]
     # House: a b c, then c d e, of which c was visited. Hut: p q r twice.
     assert (second["mean"], second["tours"]) == (pytest.approx((1 / 3 + 1) / 2), 2)
     # In sight are neighbours: the second path shows b c d e f, the first had shown a b c d.
-    assert found["seen"]["visible"]["upcoming"][1]["mean"] == pytest.approx((3 / 5 + 1) / 2)
+    assert found["coverage"]["visible"]["upcoming"][1]["mean"] == pytest.approx((3 / 5 + 1) / 2)
 
 
 def test_graphs_that_do_not_tell_what_is_in_sight_are_told_by_what_was_visited(itinera, files):
     graphs.write_worlds(files.folder / "graphs.json", matterport.read_worlds(files.worlds))
     told = itinera("describe", files.tasks, "--worlds", files.folder / "graphs.json", "--tours", files.tours, "--json")
     assert told.code == 0, told.err
-    assert list(told.json[0]["seen"]) == ["visited"]
+    assert list(told.json[0]["coverage"]) == ["visited"]
 
 
 def test_journeys_are_told_as_tours_of_their_parts(itinera, files):
@@ -64,9 +64,9 @@ def test_journeys_are_told_as_tours_of_their_parts(itinera, files):
     short, long = itinera("describe", *tasks, *options).json
     assert short["tours"]["tours"] == 3
     assert long["tours"] is None
-    assert [k["mean"] for k in long["seen"]["visited"]["upcoming"]] == [0.0, pytest.approx(1 / 3)]
+    assert [k["mean"] for k in long["coverage"]["visited"]["upcoming"]] == [0.0, pytest.approx(1 / 3)]
     # Without the parts they cannot be taken apart.
-    assert itinera("describe", tasks[1], "--worlds", files.worlds, "--json").json[0]["seen"] == {}
+    assert itinera("describe", tasks[1], "--worlds", files.worlds, "--json").json[0]["coverage"] == {}
 
 
 def test_figures_are_drawn_into_a_folder(itinera, files, tmp_path):
@@ -75,7 +75,7 @@ def test_figures_are_drawn_into_a_folder(itinera, files, tmp_path):
     told = itinera("describe", files.tasks, "--worlds", files.worlds, "--tours", files.tours, "--figures", folder)
     assert told.code == 0, told.err
     drawn = sorted(file.name for file in folder.iterdir())
-    assert drawn == ["distributions.svg", "seen-by-visible.svg", "seen-by-visited.svg", "tour-lengths.svg"]
+    assert drawn == ["coverage-visible.svg", "coverage-visited.svg", "distributions.svg", "tour-lengths.svg"]
     plain = tmp_path / "plain"
     itinera("describe", files.tasks, "--worlds", files.worlds, "--figures", plain)
     assert [file.name for file in plain.iterdir()] == ["distributions.svg"]
@@ -88,7 +88,7 @@ def test_tasks_on_the_ground_are_told_in_straight_lines(itinera, files):
     tours = files.write("ground_tours.json", {"ground": {"house": [["1"]], "hut": [["2"]]}})
     toured = itinera("describe", files.folder / "ground.json", "--tours", tours, "--json")
     assert toured.json[0]["tours"]["tours"] == 2
-    assert toured.json[0]["seen"] == {}
+    assert toured.json[0]["coverage"] == {}
     assert "navigation graphs" in toured.err
 
 
@@ -97,14 +97,14 @@ def test_tours_of_a_split_without_goals_are_still_counted(itinera, files):
     tasks = files.write("R2R_tiny_test.json", hidden)
     told = itinera("describe", tasks, "--worlds", files.worlds, "--tours", files.tours, "--json")
     assert (told.json[0]["goals_withheld"], told.json[0]["tours"]["tours"]) == (3, 3)
-    assert "with goals only" in told.err
+    assert "needs navigation graphs and goals" in told.err
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
-        (["{tasks}"], 2, "give their folder with --worlds"),
-        (["{journeys}", "--worlds", "{worlds}", "--tours", "{tours}"], 2, "Give --parts instead of --tours"),
+        (["{tasks}"], 2, "needs navigation graphs"),
+        (["{journeys}", "--worlds", "{worlds}", "--tours", "{tours}"], 2, "Give --parts (parts=) instead of --tours"),
         (["{tasks}", "--worlds", "{worlds}", "--json", "--csv"], 2, "Choose one of --json and --csv"),
         (["{tours}", "--worlds", "{worlds}"], 1, "where tasks are expected"),
         (["{strange}", "--worlds", "{worlds}"], 1, 'path "5": node x is not in world house'),

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Command
-from itinera.cli import doctor
-from itinera.cli.doctor import CORE, EXTRAS, Data, Kernels, examine
+from itinera.analysis import installation
+from itinera.analysis.installation import CORE, EXTRAS, DataFolder, Kernels, examine
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +28,7 @@ def test_it_tells_versions_extras_and_machine(itinera: Command, monkeypatch: pyt
     outcome = itinera("doctor")
     assert (outcome.code, outcome.err) == (0, "")
     assert all(re.search(rf"^{name} +\d", outcome.out, re.MULTILINE) for name in CORE)
-    assert outcome.out.endswith("All is well.\n")
+    assert outcome.out.endswith("Everything works.\n")
     told = itinera("doctor", "--json").json
     assert told["troubles"] == []
     assert told["cores"] >= 1
@@ -46,8 +46,8 @@ def test_core_and_extras_are_those_of_the_project() -> None:
 
 
 def test_a_missing_extra_comes_with_its_command(itinera: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    installed = doctor._version
-    monkeypatch.setattr(doctor, "_version", lambda package: "" if package == "h5py" else installed(package))
+    installed = installation._version
+    monkeypatch.setattr(installation, "_version", lambda package: "" if package == "h5py" else installed(package))
     outcome = itinera("doctor")
     assert outcome.code == 0
     assert 'pip install "itinera[features]"' in outcome.out
@@ -60,7 +60,7 @@ def test_a_folder_of_data_that_is_not_there_is_trouble(
     monkeypatch.setenv("ITINERA_DATA", str(tmp_path / "nowhere"))
     outcome = itinera("doctor")
     assert outcome.code == 1
-    assert "which is no folder" in outcome.out
+    assert "which is not a folder" in outcome.out
     (tmp_path / "r2r").mkdir()
     (tmp_path / "r2r" / "R2R_train.json").write_text("[]")
     monkeypatch.setenv("ITINERA_DATA", str(tmp_path))
@@ -68,13 +68,13 @@ def test_a_folder_of_data_that_is_not_there_is_trouble(
 
 
 def test_every_trouble_has_a_remedy() -> None:
-    well = replace(examine(), data=None, browser=None, browser_asked=None)
+    well = replace(examine(), data=None, browser=None, browser_setting=None)
     assert well.troubles == ()
     assert "pip install" in replace(well, core={"numpy": ""}).troubles[0]
     assert "NUMBA_CACHE_DIR" in replace(well, kernels=Kernels("/", False, 0, 1)).troubles[0]
     assert replace(well, kernels=Kernels("", False, 0, 0, "Set it.")).troubles == ("Set it.",)
-    assert "Install it" in replace(well, browser_asked="lynx").troubles[0]
-    assert "unset it" in replace(well, data=Data("/x", False, 0)).troubles[0]
+    assert "Install it" in replace(well, browser_setting="lynx").troubles[0]
+    assert "unset it" in replace(well, data=DataFolder("/x", False, 0)).troubles[0]
 
 
 def test_a_compiled_kernel_is_counted(

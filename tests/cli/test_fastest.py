@@ -24,12 +24,12 @@ def room(tmp_path):
     return tmp_path / "room.yaml"
 
 
-def test_the_answer_is_told_in_the_maps_own_frame(itinera, room):
+def test_the_answer_is_in_the_maps_own_frame(itinera, room):
     found = json.loads(itinera("fastest", str(room), "--start", "0,-1,90", "--goal", "4,-1", "--json").out)
     assert found.keys() == {
         "dynamics", "time_s", "length_m", "point_turn_time_s", "shortest_length_m", "path",
     }  # fmt: skip
-    low, high = found["time_s"]["low"], found["time_s"]["high"]
+    low, high = found["time_s"]["lower"], found["time_s"]["upper"]
     assert 4 / 0.25 < low <= high < found["point_turn_time_s"]
     assert found["shortest_length_m"] <= found["length_m"] + 1e-6
     path = np.array(found["path"])
@@ -49,7 +49,7 @@ def test_words_and_a_picture_for_people(itinera, room, tmp_path):
 def test_a_robot_that_arrives_at_once_takes_no_time(itinera, room):
     asked = ("--start", "0,-1,90", "--goal", "0.1,-1", "--goal-radius", "0.2", "--json")
     found = json.loads(itinera("fastest", str(room), *asked).out)
-    assert found["time_s"] == {"low": 0.0, "high": 0.0}
+    assert found["time_s"] == {"lower": 0.0, "upper": 0.0}
 
 
 def test_a_floor_plan_needs_its_scale(itinera, tmp_path):
@@ -70,26 +70,26 @@ def test_a_floor_plan_needs_its_scale(itinera, tmp_path):
     [
         (["--start", "0,-1", "--goal", "4,-1"], "--start must be x,y,degrees"),
         (["--start", "0,-1,0", "--goal", "4,east"], "--goal must be x,y"),
-        (["--start", "-1,-2,0", "--goal", "4,-1"], "cannot stand at the start, (-1, -2)"),
-        (["--start", "0,-1,0", "--goal", "2.05,-1"], "cannot stand at the goal, (2.05, -1)"),
-        (["--start", "0,-1,0", "--goal", "4,-1", "--vmax", "0"], "--vmax must be above 0"),
-        (["--start", "0,-1,0", "--goal", "4,-1", "--wmax", "-3"], "--wmax must be above 0"),
-        (["--start", "0,-1,0", "--goal", "4,-1", "--radius", "-1"], "radius must be a number of metres"),
-        (["--start", "0,-1,0", "--goal", "4,-1", "--dynamics", "tank"], "--dynamics"),
-        (["--start", "0,-1,0", "--goal", "4,-1", "--unknown", "maybe"], "--unknown"),
-        (["--start", "0,-1,0", "--goal", "4,-1", "--metres-per-pixel", "1"], "tells its own resolution"),
+        (["--start", "-1,-2,0", "--goal", "4,-1"], "cannot be at the start, (-1, -2)"),
+        (["--start", "0,-1,0", "--goal", "2.05,-1"], "cannot be at the goal, (2.05, -1)"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--vmax", "0"], "vmax must be finite and above 0"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--wmax", "-3"], "wmax must be above 0"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--radius", "-1"], "radius must be a finite number of metres"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--dynamics", "tank"], "dynamics must be one of unicycle"),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--unknown", "maybe"], 'unknown must be "blocked" or "free"'),
+        (["--start", "0,-1,0", "--goal", "4,-1", "--metres-per-pixel", "1"], "has its own resolution"),
     ],
 )
-def test_bad_questions_are_told_so(itinera, room, options, words):
+def test_bad_queries_are_refused(itinera, room, options, words):
     refused = itinera("fastest", str(room), *options)
     assert refused.code == 2
     assert words in refused.err
 
 
-def test_no_way_takes_forever(itinera, room):
+def test_an_unreachable_goal_takes_forever(itinera, room):
     walled = np.full((40, 60), 254, dtype=np.uint8)
     walled[:, 30] = 0
     room.with_name("room.pgm").write_bytes(b"P5 60 40 255\n" + walled.tobytes())
     asked = ("fastest", str(room), "--start", "0,-1,90", "--goal", "4,-1")
-    assert "inf: no way leads to the goal" in itinera(*asked).out
-    assert json.loads(itinera(*asked, "--json").out)["time_s"] == {"low": "inf", "high": "inf"}
+    assert "inf: the goal is unreachable" in itinera(*asked).out
+    assert json.loads(itinera(*asked, "--json").out)["time_s"] == {"lower": "inf", "upper": "inf"}

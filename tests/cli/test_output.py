@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from itinera.cli import output
-from itinera.reports.tables import Grid
+from itinera.records.tables import TextTable
 
-WIDE = Grid(("metric", *(f"system{i}" for i in range(40))), (("SR %", *(f"+{i}.5 [−1.0, +99.0]" for i in range(40))),))
+WIDE = TextTable(
+    ("metric", *(f"system{i}" for i in range(40))), ((("SR %", *(f"+{i}.5 [−1.0, +99.0]" for i in range(40)))),)
+)
 GREEN = "\x1b[32m"
 
 
@@ -20,11 +22,11 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
         monkeypatch.delenv(name, raising=False)
     yield
-    output.be_quiet(False)
+    output.configure((), quiet=False)
 
 
 def test_a_table_in_a_pipe_is_as_wide_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    output.print_grid(WIDE, "terminal")
+    output.print_table(WIDE, "terminal")
     out = capsys.readouterr().out
     assert all(cell in out for cell in WIDE.rows[0])
     assert len(out.splitlines()) == 5
@@ -34,7 +36,7 @@ def test_a_table_for_a_narrow_screen_is_folded_and_never_cut(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "30")
-    output.print_grid(Grid(("metric", "gap"), (("SR %", "+12.5 [−1.0, +99.0] of one hundred"),)), "terminal")
+    output.print_table(TextTable(("metric", "gap"), (("SR %", "+12.5 [−1.0, +99.0] of one hundred"),)), "terminal")
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= 30
     assert "…" not in out
@@ -46,7 +48,9 @@ def test_a_narrow_table_breaks_between_words_where_these_fit(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    output.print_grid(Grid(("metric", "mean", "gap"), (("SED_nodes %", "−10.14", "+1.0 [−1.0, +99.0]"),)), "terminal")
+    output.print_table(
+        TextTable(("metric", "mean", "gap"), (("SED_nodes %", "−10.14", "+1.0 [−1.0, +99.0]"),)), "terminal"
+    )
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= columns
     assert all(word in out for word in ("SED_nodes", "−10.14", "[−1.0,", "+99.0]"))
@@ -62,7 +66,7 @@ def test_colours_are_for_terminals_and_those_who_ask(
     monkeypatch.setenv("TERM", "xterm")
     for name, value in wishes.items():
         monkeypatch.setenv(name, value)
-    output.print_grid(Grid(("metric", "gap"), (("SR %", "+1.0"),)), "terminal", colours={(0, 1): "green"})
+    output.print_table(TextTable(("metric", "gap"), (("SR %", "+1.0"),)), "terminal", colors={(0, 1): "green"})
     assert (GREEN in capsys.readouterr().out) == coloured
 
 
@@ -71,15 +75,15 @@ def test_colours_never_reach_files_for_machines(
 ) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     for shape in ("csv", "markdown", "latex"):
-        output.print_grid(Grid(("metric", "gap"), (("SR %", "+1.0"),)), shape, colours={(0, 1): "green"})
+        output.print_table(TextTable(("metric", "gap"), (("SR %", "+1.0"),)), shape, colors={(0, 1): "green"})
         assert "\x1b" not in capsys.readouterr().out
 
 
 def test_quiet_keeps_back_remarks_and_bars(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert output.watched()
-    output.be_quiet(True)
-    assert not output.watched()
+    assert output.is_interactive()
+    output.configure((), quiet=True)
+    assert not output.is_interactive()
     output.remark("By the way.")
     with output.progress("walking", 3) as done:
         done(3)

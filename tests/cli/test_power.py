@@ -6,25 +6,23 @@ import pytest
 
 import tiny
 from cli.conftest import Command
-from itinera.stats import Comparison, detectable, episodes_needed
+from itinera.stats import ComparisonDesign, detectable_difference, episodes_needed
 
 
 def test_the_plan_is_that_of_the_statistics(itinera: Command) -> None:
     options = ("--difference", 0.05, "--rate", 0.4, "--icc", 0.02, "--correlation", 0.5, "--per-scene", 100)
     told = itinera("power", *options, "--scenes", 11, "--json").json
-    comparison = Comparison.of_rates(0.4, icc=0.02, correlation=0.5)
+    comparison = ComparisonDesign.from_success_rate(0.4, icc=0.02, correlation=0.5)
     plan = episodes_needed(comparison, 0.05, episodes_per_scene=100, power=0.8)
     assert (told["scenes"], told["episodes"]) == (plan.scenes, plan.episodes)
-    assert told["detectable"] == detectable(comparison, scenes=11, episodes_per_scene=100, power=0.8)
+    assert told["detectable"] == detectable_difference(comparison, scenes=11, episodes_per_scene=100, power=0.8)
 
 
 def test_the_terminal_tells_it_in_a_sentence(itinera: Command) -> None:
     outcome = itinera("power", "--difference", 0.02, "--correlation", 0.5, "--scenes", 11)
     assert (outcome.code, outcome.err) == (0, "")
-    assert (
-        "To see a difference of 2 points between two systems on the same episodes with a chance of 80%" in outcome.out
-    )
-    assert "11 scenes of 200 episodes show a difference of" in outcome.out
+    assert "Detecting a difference of 2 points between two systems on the same episodes with power 80%" in outcome.out
+    assert "11 scenes of 200 episodes detect a difference of" in outcome.out
     assert "each on scenes of its own" in itinera("power").out
 
 
@@ -41,9 +39,9 @@ def test_spread_and_correlation_are_learned_from_bundles(files: tiny.Files, itin
     assert both["correlation"] == pytest.approx(0.12 / (0.4 * 0.24**0.5))
     assert itinera("power", *bundles, "--metric", "SPL", "--json").json["sd"] != both["sd"]
     outcome = itinera("power", bundles[0], "--metric", "SRR")
-    assert (outcome.code, "There is no SRR in the bundles; they hold PL" in outcome.err) == (2, True)
+    assert (outcome.code, "have no metric SRR. Use one of PL" in outcome.err) == (2, True)
     outcome = itinera("power", *bundles, bundles[0])
-    assert (outcome.code, "Give one bundle, or two" in outcome.err) == (2, True)
+    assert (outcome.code, "Give one or two score tables, not 3" in outcome.err) == (2, True)
 
 
 def test_bundles_without_spread_teach_nothing(files: tiny.Files, itinera: Command) -> None:
@@ -57,7 +55,7 @@ def test_bundles_without_spread_teach_nothing(files: tiny.Files, itinera: Comman
 
 
 @pytest.mark.parametrize("options", [("--rate", 1.5), ("--icc", -1), ("--correlation", 2), ("--difference", 0),
-                                     ("--per-scene", 0), ("--scenes", 1), ("--chance", 1)])  # fmt: skip
+                                     ("--per-scene", 0), ("--scenes", 1), ("--power", 1)])  # fmt: skip
 def test_impossible_numbers_are_told(itinera: Command, options: tuple[object, ...]) -> None:
     outcome = itinera("power", *options)
     assert outcome.code == 2

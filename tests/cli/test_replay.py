@@ -1,4 +1,4 @@
-"""`itinera replay`: walks done again."""
+"""`itinera replay`: stored actions taken again."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import pytest
 
 @pytest.fixture
 def walks(itinera, files, tmp_path):
-    out = tmp_path / "walks.jsonl"
-    command = ["--agent", "players:Wanderer", *files.options, "--tours", files.tours, "--workers", 0]
+    out = tmp_path / "predictions.jsonl"
+    command = ["--agent", "scripted_agents:Wanderer", *files.options, "--tours", files.tours, "--workers", 0]
     assert itinera("run", *command, "--out", out).code == 0
     return out
 
 
 def test_walks_as_they_were_are_found_the_same(itinera, files, walks):
     done = itinera("replay", walks, *files.options)
-    assert (done.code, done.out) == (0, f"{walks}: 5 episodes walked again, each as it is stored.\n")
+    assert (done.code, done.out) == (0, f"{walks}: 5 episodes replayed, all identical.\n")
     assert itinera("replay", walks, *files.options, "--json").json["differences"] == []
 
 
@@ -37,10 +37,10 @@ def test_a_tampered_walk_is_pinpointed(itinera, files, walks):
 
 def test_walks_without_actions_cannot_be_done_again(itinera, files, tmp_path):
     out = tmp_path / "converted.jsonl"
-    assert itinera("convert", files.predictions, out, "--to", "native-walks").code == 0
+    assert itinera("convert", files.predictions, out, "--to", "native-predictions").code == 0
     refused = itinera("replay", out, *files.options)
     assert refused.code == 1
-    assert "tells no actions" in refused.err
+    assert "has no actions" in refused.err
 
 
 def test_walks_of_other_tasks_are_refused(itinera, files, walks):

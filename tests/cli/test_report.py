@@ -24,13 +24,15 @@ def bundles(files: tiny.Files, itinera: Command) -> list[Path]:
     return made
 
 
-def test_bundles_tell_what_episodes_ask(bundles):
-    asked = read_scores(bundles[0]).asked
-    assert asked is not None
-    assert asked.distances.tolist() == asked.lengths.tolist() == [4.0] * 5
-    told = dict(zip(read_scores(bundles[0]).episode_ids, zip(asked.tours, asked.legs, strict=True), strict=True))
-    assert [told[name][1] for name in ("1_0", "2_0", "1_1", "3_0", "3_1")] == [0, 1, 0, 0, 1]
-    assert told["1_0"][0] == told["2_0"][0] != told["1_1"][0]
+def test_bundles_have_lengths_and_tours_of_episodes(bundles):
+    scores = read_scores(bundles[0])
+    info = scores.episode_info
+    assert info is not None
+    assert info.goal_distances.tolist() == info.reference_lengths.tolist() == [4.0] * 5
+    tours = dict(zip(scores.episode_ids, info.tour_ids, strict=True))
+    positions = dict(zip(scores.episode_ids, info.tour_positions, strict=True))
+    assert [positions[name] for name in ("1_0", "2_0", "1_1", "3_0", "3_1")] == [0, 1, 0, 0, 1]
+    assert tours["1_0"] == tours["2_0"] != tours["1_1"]
 
 
 def test_a_report_is_one_page_with_tables_for_papers_beside(bundles, itinera, tmp_path):
@@ -39,7 +41,7 @@ def test_a_report_is_one_page_with_tables_for_papers_beside(bundles, itinera, tm
     assert done.code == 0, done.err
     assert "perfect and mine lead" in done.out
     assert page.read_text().startswith("<!doctype html>")
-    assert "Who is better?" in page.read_text()
+    assert "Which agent is better?" in page.read_text()
     assert markdown.read_text().startswith("# mine and perfect on ")
     assert r"\begin{tabular}" in latex.read_text()
 
@@ -49,8 +51,8 @@ def test_findings_descriptions_and_replays_join_in(bundles, files, itinera, tmp_
         "findings.json", {"agents": {"mine": {"stop": {"verdicts": ["mine stops."], "score": None}}}}
     )
     described = files.folder / "seen.json"
-    told = itinera("describe", files.tasks, "--worlds", files.worlds, "--tours", files.tours, "--json")
-    described.write_text(told.out)
+    printed = itinera("describe", files.tasks, "--worlds", files.worlds, "--tours", files.tours, "--json")
+    described.write_text(printed.out)
     replays = tmp_path / "walks & more"
     replays.mkdir()
     (replays / "replay-1_1.html").write_text("")
@@ -58,7 +60,8 @@ def test_findings_descriptions_and_replays_join_in(bundles, files, itinera, tmp_
     done = itinera("report", *bundles, findings, described, "--replays", replays, "--title", "All of it", "--out", page)
     assert done.code == 0, done.err
     text = page.read_text()
-    for part in ("mine stops.", "Seen along tours", 'href="walks%20%26%20more/replay-1_1.html"', "<h1>All of it</h1>"):
+    link = 'href="walks%20%26%20more/replay-1_1.html"'
+    for part in ("mine stops.", "Coverage along tours", link, "<h1>All of it</h1>"):
         assert part in text
 
 
@@ -66,7 +69,7 @@ def test_results_of_other_rules_get_sections_of_their_own(bundles, files, itiner
     other = files.folder / "other.jsonl"
     assert itinera("score", files.predictions, *files.options, "--suite", "hamt", "--out", other).code == 0
     assert itinera("report", *bundles, other, "--out", tmp_path / "r.html").code == 0
-    assert (tmp_path / "r.html").read_text().count('class="contest"') == 2
+    assert (tmp_path / "r.html").read_text().count('class="benchmark"') == 2
 
 
 @pytest.mark.parametrize("content", ["", "not json", json.dumps({"walks": 1}), json.dumps([3])])
@@ -80,11 +83,11 @@ def test_what_is_no_result_is_refused(files, itinera, tmp_path, content):
 def test_a_folder_of_replays_that_is_not_there_is_told(bundles, itinera, tmp_path):
     done = itinera("report", *bundles, "--replays", tmp_path / "none", "--out", tmp_path / "r.html")
     assert done.code == 2
-    assert "is no folder of replays" in done.err
+    assert "is not a folder" in done.err
 
 
-def test_walks_are_not_scores(files, itinera, tmp_path):
-    walks = files.write("walks.jsonl", '{"itinera":"walks"}\n')
+def test_predictions_are_not_scores(files, itinera, tmp_path):
+    walks = files.write("walks.jsonl", '{"itinera":"predictions"}\n')
     done = itinera("report", walks, "--out", tmp_path / "r.html")
     assert done.code == 1
-    assert "holds walks, not scores" in done.err
+    assert "contains predictions, not scores" in done.err

@@ -1,4 +1,4 @@
-"""`itinera run`, from tasks to walks, stopped and taken up again."""
+"""`itinera run`, from tasks to predictions, interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ import typer
 import tiny
 from itinera.cli.main import app
 from itinera.formats.native_predictions import read_predictions
+from itinera.runs.resume import ResumableWriter
 
 
-def arguments(files, out, *more, agent="players:Wanderer", workers=0):
+def arguments(files, out, *more, agent="scripted_agents:Wanderer", workers=0):
     return ["run", "--agent", agent, *files.options, "--out", str(out), "--workers", str(workers), *map(str, more)]
 
 
@@ -36,25 +37,25 @@ def rows(file: Path) -> list[bytes]:
 
 
 def test_a_run_keeps_a_walk_for_each_episode(itinera, files, tmp_path):
-    out = tmp_path / "walks.jsonl"
-    done = itinera(*arguments(files, out, agent="players:Still"))
+    out = tmp_path / "predictions.jsonl"
+    done = itinera(*arguments(files, out, agent="scripted_agents:Still"))
     assert done.code == 0
-    assert done.out == f"{out}: 5 walks of 5 episodes; 5 stopped, 0 out of steps, 0 failed. SR 0.0 % (0.0 – 43.4)\n"
+    assert done.out == f"{out}: 5 rollouts, 5 episodes; 5 stopped, 0 out of steps, 0 failed. SR 0.0 % (0.0 – 43.4)\n"
     predictions = read_predictions(out)
     assert [walk.tour_id for walk in predictions.rollouts] == ["1_0", "1_1", "2_0", "3_0", "3_1"]
     assert predictions.protocol.name == "r2r"
     assert predictions.provenance.seed == 0
     assert set(predictions.provenance.digests) == {"tasks", "worlds", "agent"}
-    assert not (tmp_path / "walks.jsonl.draft").exists()
+    assert not (tmp_path / "predictions.jsonl.partial").exists()
     scored = itinera("score", out, *files.options, "--json")
     assert scored.json["metrics"]["SR"]["mean"] == 0.0
 
 
 def test_a_run_over_tours_leads_the_agent_between_episodes(itinera, files, tmp_path):
-    out = tmp_path / "walks.jsonl"
-    done = itinera(*arguments(files, out, "--tours", files.tours, "--json", agent="players:Still"))
+    out = tmp_path / "predictions.jsonl"
+    done = itinera(*arguments(files, out, "--tours", files.tours, "--json", agent="scripted_agents:Still"))
     assert done.json == {
-        "file": str(out), "walks": 3, "episodes": 5, "stopped": 5, "out of steps": 0, "failed": 0,
+        "file": str(out), "rollouts": 3, "episodes": 5, "stopped": 5, "out of steps": 0, "failed": 0,
         "SR": {"mean": 0.0, "low": 0.0, "high": pytest.approx(0.434, abs=1e-3)},
     }  # fmt: skip
     predictions = read_predictions(out)
@@ -66,16 +67,16 @@ def test_a_run_over_tours_leads_the_agent_between_episodes(itinera, files, tmp_p
 
 
 def test_the_first_episodes_can_be_walked_alone(itinera, files, tmp_path):
-    out = tmp_path / "walks.jsonl"
+    out = tmp_path / "predictions.jsonl"
     assert itinera(*arguments(files, out, "--max-episodes", 3)).code == 0
     assert len(rows(out)) == 3
     assert itinera(*arguments(files, tmp_path / "b.jsonl", "--max-episodes", 0)).code == 2
 
 
 def test_choices_are_kept_if_asked_for(itinera, files, tmp_path):
-    out = tmp_path / "walks.jsonl"
-    assert itinera(*arguments(files, out, "--choices")).code == 0
-    assert all(t.choices is not None for t in read_predictions(out).trajectories)
+    out = tmp_path / "predictions.jsonl"
+    assert itinera(*arguments(files, out, "--record-probabilities")).code == 0
+    assert all(t.action_log is not None for t in read_predictions(out).trajectories)
 
 
 def test_rows_do_not_depend_on_the_number_of_workers(itinera, itinera_process, many, tmp_path):
@@ -102,33 +103,35 @@ def started(command):
 
 
 def test_a_run_killed_halfway_ends_with_the_same_bytes(itinera_process, many, tmp_path):
-    command = arguments(many, tmp_path / "walks.jsonl", agent="players:Dawdler", workers=2)
-    draft = tmp_path / "walks.jsonl.draft"
+    command = arguments(many, tmp_path / "predictions.jsonl", agent="scripted_agents:Dawdler", workers=2)
+    draft = tmp_path / "predictions.jsonl.partial"
     process = started(command)
-    while not draft.exists() or draft.read_bytes().count(b"\n") < 10:
+    while not draft.exists() or draft.read_bytes().count(b"\n") < 20:
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    there = draft.read_bytes().count(b"\n") - 1
+    there = draft.read_bytes().count(b"tour_id")
     assert there < 120
     again = itinera_process(*command)
     assert again.code == 0
-    assert f"{there} of 120 walks are there already; going on with the rest." in again.err
-    stopped = (tmp_path / "walks.jsonl").read_bytes()
-    (tmp_path / "walks.jsonl").unlink()
+    assert "of 120 rollouts exist already; resuming." in again.err
+    stopped = (tmp_path / "predictions.jsonl").read_bytes()
+    (tmp_path / "predictions.jsonl").unlink()
     assert itinera_process(*command).code == 0
-    assert (tmp_path / "walks.jsonl").read_bytes() == stopped
+    assert (tmp_path / "predictions.jsonl").read_bytes() == stopped
 
 
 @pytest.mark.slow
 def test_a_run_killed_at_random_moments_ends_with_the_same_rows(many, tmp_path):
-    undisturbed = started(arguments(many, tmp_path / "whole.jsonl", agent="players:Dawdler", workers=1))
+    undisturbed = started(arguments(many, tmp_path / "whole.jsonl", agent="scripted_agents:Dawdler", workers=1))
     undisturbed.communicate()
     assert undisturbed.returncode == 0
     rng = np.random.default_rng(11)
     killed = 0
     while True:
-        process = started(arguments(many, tmp_path / "walks.jsonl", agent="players:Dawdler", workers=1 + killed % 4))
+        process = started(
+            arguments(many, tmp_path / "predictions.jsonl", agent="scripted_agents:Dawdler", workers=1 + killed % 4)
+        )
         try:
             process.communicate(timeout=rng.uniform(1.0, 4.0 + killed))
             break
@@ -138,44 +141,44 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_rows(many, tmp_path):
             killed += 1
     assert killed > 1
     assert process.returncode == 0
-    assert rows(tmp_path / "walks.jsonl") == rows(tmp_path / "whole.jsonl")
+    assert rows(tmp_path / "predictions.jsonl") == rows(tmp_path / "whole.jsonl")
 
 
 def test_ctrl_c_keeps_what_is_done(many, tmp_path):
-    command = arguments(many, tmp_path / "walks.jsonl", agent="players:Dawdler", workers=2)
-    draft = tmp_path / "walks.jsonl.draft"
+    command = arguments(many, tmp_path / "predictions.jsonl", agent="scripted_agents:Dawdler", workers=2)
+    draft = tmp_path / "predictions.jsonl.partial"
     process = started(command)
-    while not draft.exists() or draft.read_bytes().count(b"\n") < 5:
+    while not draft.exists() or draft.read_bytes().count(b"\n") < 10:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 1, said
-    assert "The same command goes on from here." in said
+    assert "Run the same again to resume." in said
     assert "Traceback" not in said
 
 
 def test_a_run_that_is_done_is_left_alone(itinera, files, tmp_path):
-    out = tmp_path / "walks.jsonl"
+    out = tmp_path / "predictions.jsonl"
     first = itinera(*arguments(files, out))
     made = out.read_bytes(), out.stat().st_mtime_ns
     again = itinera(*arguments(files, out, "--workers", 1))
     assert (again.code, again.out) == (0, first.out)
-    assert "from this very run" in again.err
+    assert "is complete already" in again.err
     assert (out.read_bytes(), out.stat().st_mtime_ns) == made
     other = itinera(*arguments(files, out, "--seed", 5))
     assert other.code == 2
-    assert "not from this run" in other.err
-    assert itinera(*arguments(files, out, "--seed", 5, "--restart")).code == 0
+    assert "comes from another run" in other.err
+    assert itinera(*arguments(files, out, "--seed", 5, "--overwrite")).code == 0
 
 
 def test_a_draft_of_another_run_is_not_mixed_in(itinera, files, tmp_path):
-    out = tmp_path / "walks.jsonl"
-    other = b'{"itinera":"walks","plan":"other"}\n{"number":0,"record":{}}\n'
-    (tmp_path / "walks.jsonl.draft").write_bytes(other)
+    out = tmp_path / "predictions.jsonl"
+    with ResumableWriter(out, "other") as work:
+        work.add(0, b"{}")
     refused = itinera(*arguments(files, out))
     assert refused.code == 2
-    assert "--restart starts over" in refused.err
-    assert itinera(*arguments(files, out, "--restart")).code == 0
+    assert "belongs to another run" in refused.err
+    assert itinera(*arguments(files, out, "--overwrite")).code == 0
 
 
 @pytest.mark.parametrize(
@@ -183,54 +186,54 @@ def test_a_draft_of_another_run_is_not_mixed_in(itinera, files, tmp_path):
     [
         ("nobody", "There is no agent 'nobody'."),
         ("no_such_module:Agent", "no_such_module cannot be imported"),
-        ("players:Nobody", "Module players has no Nobody."),
-        ("players:STREETS", "'dict' object is not callable"),
-        ("pathlib:Path", "pathlib:Path is no agent: it has no enter, begin, act, watch."),
+        ("scripted_agents:Nobody", "Module scripted_agents has no Nobody."),
+        ("scripted_agents:STREETS", "'dict' object is not callable"),
+        ("pathlib:Path", "is not an agent: it has no reset, start_episode, act, observe."),
     ],
 )
 def test_an_agent_that_is_none_is_told_so(itinera, files, tmp_path, agent, said):
-    refused = itinera(*arguments(files, tmp_path / "walks.jsonl", agent=agent, workers=1))
+    refused = itinera(*arguments(files, tmp_path / "predictions.jsonl", agent=agent, workers=1))
     assert refused.code in (1, 2)
     assert said in refused.err
-    assert itinera(*arguments(files, tmp_path / "walks.jsonl", agent="still")).code == 0  # nothing is in the way
+    assert itinera(*arguments(files, tmp_path / "predictions.jsonl", agent="still")).code == 0  # nothing is in the way
 
 
 def test_tasks_and_protocol_must_be_of_one_kind(itinera, files, tmp_path):
-    refused = itinera(*arguments(files, tmp_path / "walks.jsonl", "--protocol", "r2r-ce"))
+    refused = itinera(*arguments(files, tmp_path / "predictions.jsonl", "--protocol", "r2r-ce"))
     assert refused.code == 2
-    assert "is walked on graphs, but protocol r2r-ce is of walks on the ground" in refused.err
+    assert "has episodes on graphs, but protocol r2r-ce is for episodes on the ground" in refused.err
 
 
 def test_hidden_goals_are_not_asked_for(itinera, files, tmp_path):
     hidden = [{**path, "path": path["path"][:1], "distance": None} for path in tiny.PATHS]
     tiny.written(files.tasks, hidden)
-    done = itinera(*arguments(files, tmp_path / "walks.jsonl", "--tours", files.tours, "--json"))
+    done = itinera(*arguments(files, tmp_path / "predictions.jsonl", "--tours", files.tours, "--json"))
     assert done.code == 0
     assert done.json["SR"] is None
-    assert read_predictions(tmp_path / "walks.jsonl").protocol.name == "ivln-test"
+    assert read_predictions(tmp_path / "predictions.jsonl").protocol.name == "ivln-test"
 
 
 @pytest.mark.parametrize("agent", ["still", "uniform", "random", "forward", "expert"])
 def test_agents_go_by_name(itinera, files, tmp_path, agent):
-    done = itinera(*arguments(files, tmp_path / "walks.jsonl", "--tours", files.tours, "--json", agent=agent))
+    done = itinera(*arguments(files, tmp_path / "predictions.jsonl", "--tours", files.tours, "--json", agent=agent))
     assert (done.code, done.json["failed"]) == (0, 0)
     if agent == "expert":
         assert done.json["SR"]["mean"] == 1.0
 
 
 def test_the_reader_asks_for_sights(itinera, files, tmp_path):
-    refused = itinera(*arguments(files, tmp_path / "walks.jsonl", agent="reader"))
+    refused = itinera(*arguments(files, tmp_path / "predictions.jsonl", agent="reader"))
     assert refused.code == 2
-    assert "give a season's folder as --worlds" in refused.err
+    assert "give the folder of a Hearth season as --worlds" in refused.err
 
 
 def test_an_agent_may_be_a_program_of_its_own(itinera, files, tmp_path):
     client = Path(__file__).parents[2] / "examples" / "client.py"
-    command = ["run", *files.options, "--out", tmp_path / "walks.jsonl", "--workers", 0, "--json"]
+    command = ["run", *files.options, "--out", tmp_path / "predictions.jsonl", "--workers", 0, "--json"]
     done = itinera(*command, "--agent-command", f"{sys.executable} {client}")
     assert (done.code, done.json["failed"]) == (0, 0)
-    assert itinera("replay", tmp_path / "walks.jsonl", *files.options).code == 0
-    told = "give --agent or --agent-command, one of them"
+    assert itinera("replay", tmp_path / "predictions.jsonl", *files.options).code == 0
+    told = "(--agent or --agent-command), one of them"
     for wrong in ([], ["--agent", "still", "--agent-command", "true"]):
         refused = itinera(*command, *wrong)
         assert refused.code == 2

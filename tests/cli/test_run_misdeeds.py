@@ -12,23 +12,23 @@ import tiny
 from itinera.formats.native_predictions import read_predictions
 from itinera.records import Ending
 
-OUTSIDER = Path(__file__).parents[1] / "outsider.py"
+OUTSIDER = Path(__file__).parents[1] / "support" / "scripted_process.py"
 OUTSIDE = shlex.join([sys.executable, "-I", "-S", str(OUTSIDER)])
 LIMIT = 8  # seconds, also on a busy machine more than an episode of the others takes
 
 # deed -> the reason in a worker, and in a process of its own; None where it does no harm
 MISDEEDS = {
-    "crash": ("ValueError: <object object at 0x…> is no good", "Its last words on stderr: ZeroDivisionError"),
+    "crash": ("ValueError: <object object at 0x…> is no good", "Last line of its stderr: ZeroDivisionError"),
     "leave": ("the process ended with exit code 3.", "The agent ended (exit code 3)."),
     "exit": ("SystemExit: enough", "The agent ended (exit code 1)."),
     "kill": ("the process was ended by SIGKILL.", "The agent ended (signal SIGKILL)."),
     "hang": (f"time limit: the episode took longer than {LIMIT} s.", "The agent did not answer within 3 s."),
-    "nonsense": ("'left' (str) was chosen", "answered act with going left"),
-    "nan": ("nan (float) was chosen", 'answered act with {"action": NaN}'),
-    "far": ("where there are actions 0 to 1.", "where there are actions 0 to 1."),
-    "back": ("Action -1 was chosen where", "Action -1 was chosen where"),
-    "print": ("more than 1048576 bytes were printed", "answered with more than 1048576 bytes"),
-    "complain": ("more than 1048576 bytes were printed", "wrote more than 1048576 bytes to stderr"),
+    "nonsense": ("The agent chose 'left' (str)", "answered act with going left"),
+    "nan": ("The agent chose nan (float)", 'answered act with {"action": NaN}'),
+    "far": ("the actions here are 0 to 1.", "the actions here are 0 to 1."),
+    "back": ("The agent chose action -1;", "The agent chose action -1;"),
+    "print": ("the agent printed more than 1048576 bytes", "answered with more than 1048576 bytes"),
+    "complain": ("the agent printed more than 1048576 bytes", "wrote more than 1048576 bytes to stderr"),
     "mutter": (None, None),
     "close": (None, "The agent closed its input."),
 }
@@ -40,10 +40,10 @@ def test_misdeeds_are_told_and_the_run_goes_on(itinera_process, files, tmp_path,
     words = [word for deed in MISDEEDS for word in (deed, "stop")]
     tiny.written(files.tasks, [tiny.path(k, "house", "abc") | {"instructions": [word]} for k, word in enumerate(words)])
     who = {
-        "inside": ["--agent", "players:Obedient"],
+        "inside": ["--agent", "scripted_agents:Obedient"],
         "outside": ["--agent-command", OUTSIDE, "--reply-seconds", 3],
     }[where]
-    out = tmp_path / "walks.jsonl"
+    out = tmp_path / "predictions.jsonl"
     done = itinera_process(
         "run", *who, *files.options, "--out", out, "--workers", 2, "--limit-seconds", LIMIT, "--json"
     )
@@ -60,7 +60,7 @@ def test_misdeeds_are_told_and_the_run_goes_on(itinera_process, files, tmp_path,
 
 def test_what_an_agent_prints_in_this_very_process_is_kept_from_the_results(itinera, files, tmp_path):
     tiny.written(files.tasks, [tiny.path(0, "house", "abc") | {"instructions": ["mutter"]}])
-    out = tmp_path / "walks.jsonl"
-    done = itinera("run", "--agent", "players:Obedient", *files.options, "--out", out, "--workers", 0, "--json")
+    out = tmp_path / "predictions.jsonl"
+    done = itinera("run", "--agent", "scripted_agents:Obedient", *files.options, "--out", out, "--workers", 0, "--json")
     assert done.json["stopped"] == 1
     assert "hm\n" in done.err

@@ -146,9 +146,9 @@ def test_suites_have_fingerprints_of_their_own(files: tiny.Files, itinera: Comma
     ("option", "value", "said"),
     [
         ("--suite", "papr", "not 'papr'. Did you mean paper?"),
-        ("--missing", "nought", "--missing must be one of fail, zero, not 'nought'"),
-        ("--repeats", "drip", "--repeats must be one of keep, drop, not 'drip'. Did you mean drop?"),
-        ("--protocol", "r3r", "--protocol must be one of r2r, "),
+        ("--missing", "nought", "missing must be one of fail, zero, not 'nought'"),
+        ("--repeats", "drip", "repeats must be one of keep, drop, not 'drip'. Did you mean drop?"),
+        ("--protocol", "r3r", "protocol must be one of r2r, "),
         ("--format", "r2r-submision", "Did you mean r2r-submission?"),
     ],
 )
@@ -168,7 +168,7 @@ def test_missing_episodes_can_count_as_zero(files: tiny.Files, itinera: Command)
     assert outcome.code == 0
     assert outcome.json["missing"] == 1
     assert outcome.json["metrics"]["SR"]["mean"] == pytest.approx(3 / 5)
-    assert "1 episodes were not answered and count as zero" in outcome.err
+    assert "1 episodes have no trajectory and count as zero" in outcome.err
     absent = next(row for row in rows_of(rows) if row["missing"])
     assert (absent["episode_id"], absent["SR"], absent["nDTW"], absent["NE"], absent["PL"]) == ("3_0", 0, 0, 4.0, 0)
 
@@ -192,7 +192,7 @@ def test_results_with_and_without_repeats_cannot_be_compared(files: tiny.Files, 
         itinera("score", files.predictions, *files.options, "--repeats", repeats, "--out", out)
     outcome = itinera("compare", files.folder / "keep.jsonl", files.folder / "drop.jsonl")
     assert outcome.code == 2
-    assert "Score both with one suite" in outcome.err
+    assert "Score both with the same suite" in outcome.err
 
 
 @pytest.fixture
@@ -251,9 +251,9 @@ def test_withheld_goals_are_refused_by_score_and_passed_by_check(files: tiny.Fil
 
 
 def test_unreachable_goals_are_infinitely_far_and_never_nan(files: tiny.Files, itinera: Command) -> None:
-    from drawn import graph
     from itinera.formats import matterport
     from itinera.worlds import World
+    from text_worlds import graph
 
     matterport.write_worlds(files.folder / "broken", {"house": World("house", graph("a-b-c d-e-f"))})
     tasks = files.write("far.json", [tiny.path(1, "house", "f") | {"path": ["a", "f"]}])
@@ -269,14 +269,14 @@ def test_one_scene_is_remarked(files: tiny.Files, itinera: Command) -> None:
     tasks = files.write("one.json", tiny.PATHS[:2])
     walks = files.write("walks.json", tiny.predictions({k: tiny.WALKS[k] for k in ("1_0", "1_1", "2_0")}))
     outcome = itinera("score", walks, "--tasks", tasks, "--worlds", files.worlds)
-    assert "One scene: the intervals say nothing about other scenes" in outcome.err
+    assert "One scene: the intervals do not generalize to other scenes" in outcome.err
 
 
 def test_a_world_that_is_not_given_is_told(files: tiny.Files, itinera: Command) -> None:
     (files.worlds / "hut_connectivity.json").unlink()
     outcome = itinera("score", files.predictions, *files.options)
     assert outcome.code == 1
-    assert "world hut is not among the worlds given.\n  Check --worlds" in outcome.err
+    assert "world hut is not among the worlds given.\n  Check worlds (--worlds)" in outcome.err
 
 
 def test_tasks_and_worlds_that_do_not_belong_together_are_told(files: tiny.Files, itinera: Command) -> None:
@@ -337,7 +337,7 @@ def robot(tmp_path: Path) -> list[Any]:
     goal, start = [2.0, 0.0, 0.0], [0.0, 0.0, 0.0]
     tasks = [{"itinera": "tasks", "name": "flat", "judged_by": "pointnav"}]
     tasks += [{"id": k, "world_id": "flat", "start": start, "goals": [goal], "reference": [start, goal]} for k in "ab"]
-    times = tiny.written(tmp_path / "times.jsonl", HEADER + '{"episode_id": "a", "low": 8, "high": 10}\n')
+    times = tiny.written(tmp_path / "times.jsonl", HEADER + '{"episode_id": "a", "lower": 8, "upper": 10}\n')
     tiny.written(tmp_path / "tasks.jsonl", "".join(json.dumps(task) + "\n" for task in tasks))
     log = tiny.written(tmp_path / "a.csv", ROBOT_RUN)
     return [log, "--tasks", tmp_path / "tasks.jsonl", "--missing", "zero", "--times", times]
@@ -353,7 +353,7 @@ def test_with_times_a_robots_log_is_told_its_completion_time_and_sct(robot: list
     assert (told["robot"]["dynamics"], told["robot"]["goal_radius"]) == ("unicycle", 0.2)
     assert 'lacks 1 of 2 episodes, such as "b"' in outcome.err
     assert "SCT by the fastest times of a unicycle robot of radius 0.2 m" in outcome.err
-    assert "SCT is undefined on 1 of its rows" in outcome.err
+    assert "SCT is undefined for 1 rows" in outcome.err
     assert itinera("check", robot[0].with_name("a.scores")).code == 0
     assert itinera("reproduce", robot[0].with_name("a.scores")).code == 0
 
@@ -367,18 +367,18 @@ def test_a_log_can_be_given_its_episode(robot: list[Any], itinera: Command) -> N
 def test_walks_without_times_have_no_sct_and_times_of_other_tasks_are_refused(
     robot: list[Any], itinera: Command
 ) -> None:
-    untimed = tiny.written(robot[0].with_name("log.csv"), "episode_id,x,y\na,0,0\na,2,0\n")
-    outcome = itinera("score", untimed, *robot[1:], "--json")
-    assert "Not every walk tells its times" in outcome.err
+    episodes_without_times = tiny.written(robot[0].with_name("log.csv"), "episode_id,x,y\na,0,0\na,2,0\n")
+    outcome = itinera("score", episodes_without_times, *robot[1:], "--json")
+    assert "Some trajectories have no times" in outcome.err
     assert outcome.json["metrics"].keys().isdisjoint({"C", "SCT"})
-    tiny.written(robot[-1], HEADER + '{"episode_id": "z", "low": 8, "high": 10}\n')
+    tiny.written(robot[-1], HEADER + '{"episode_id": "z", "lower": 8, "upper": 10}\n')
     outcome = itinera("score", *robot)
     assert outcome.code == 1
-    assert "holds the fastest time of no episode that was scored" in outcome.err
+    assert "contains the fastest time of no episode that was scored" in outcome.err
 
 
 def test_a_robot_of_another_size_is_remarked_on(robot: list[Any], itinera: Command) -> None:
     tiny.written(
-        robot[-1], HEADER.replace('"vmax"', '"radius": 0.1, "vmax"') + '{"episode_id": "a", "low": 8, "high": 9}\n'
+        robot[-1], HEADER.replace('"vmax"', '"radius": 0.1, "vmax"') + '{"episode_id": "a", "lower": 8, "upper": 9}\n'
     )
     assert "a radius of 0.2 m, that of the fastest times another" in itinera("score", *robot).err

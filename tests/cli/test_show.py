@@ -1,4 +1,4 @@
-"""`itinera show`: walks as a page, from the files a person has."""
+"""`itinera show`: trajectories as a page, an image or a video."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import tiny
-from itinera.cli.show import names_of
 from itinera.errors import BadArgument
 from itinera.formats.fastest_times import write_times
+from itinera.reports.replay.inputs import name_agents
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 
 
@@ -23,9 +23,9 @@ def shown(page: Path) -> dict:
 
 @pytest.fixture
 def walks(itinera, files, tmp_path):
-    """Tours walked by a wanderer, led between their episodes."""
+    """Predictions of a random walker on tours, guided between the episodes."""
     out = tmp_path / "wanderer.jsonl"
-    command = ["--agent", "players:Wanderer", *files.options, "--tours", files.tours, "--workers", 0]
+    command = ["--agent", "scripted_agents:Wanderer", *files.options, "--tours", files.tours, "--workers", 0]
     assert itinera("run", *command, "--out", out).code == 0
     return out
 
@@ -38,8 +38,8 @@ def test_an_episode_of_several_agents_is_shown_together(itinera, files, walks, t
     data = shown(page)
     assert data["agents"] == ["preds", "wanderer"]
     assert data["title"] == "Episode 1_0 in house: preds, wanderer"
-    assert data["tasks"][0]["attempts"][0]["track"]["x"] == [0, 200, 400]
-    assert data["tasks"][0]["words"] == [["go to c ", -1, -1]]
+    assert data["episodes"][0]["trajectories"][0]["track"]["x"] == [0, 200, 400]
+    assert data["episodes"][0]["instruction"] == [["go to c ", -1, -1]]
 
 
 def test_a_tour_is_shown_in_its_order_with_where_it_was_led(itinera, files, walks, tmp_path):
@@ -48,23 +48,23 @@ def test_a_tour_is_shown_in_its_order_with_where_it_was_led(itinera, files, walk
     assert itinera("show", walks, *files.options, "--tour", tour_id, "--out", page).code == 0
     data = shown(page)
     assert data["tour"] == tour_id
-    assert [task["id"] for task in data["tasks"]] == ["1_0", "2_0"]
-    assert dict(data["tour_measures"][0]).keys() == {"t-nDTW", "t-SR", "t-SPL"}
-    assert any(attempt["phases"] for task in data["tasks"] for attempt in task["attempts"])
+    assert [task["id"] for task in data["episodes"]] == ["1_0", "2_0"]
+    assert dict(data["tour_metrics"][0]).keys() == {"t-nDTW", "t-SR", "t-SPL"}
+    assert any(attempt["phases"] for task in data["episodes"] for attempt in task["trajectories"])
 
 
 def test_without_a_choice_the_first_walk_is_shown_and_that_is_said(itinera, files, tmp_path):
     done = itinera("show", files.predictions, *files.options, "--out", tmp_path / "replay.html")
     assert done.code == 0
-    assert done.err.startswith("Shown is 1_0, the first of 5 walks of preds; choose another with --episode or --tour.")
+    assert done.err.startswith("Showing 1_0, the first of 5 rollouts of preds; choose others with --episode or --tour.")
 
 
 def test_episodes_of_different_worlds_share_a_page(itinera, files, tmp_path):
     page = tmp_path / "replay.html"
     command = [files.predictions, *files.options, "--episode", "3_1", "--episode", "1_1", "--out", page]
     assert itinera("show", *command).code == 0
-    assert [place["id"] for place in shown(page)["places"]] == ["hut", "house"]
-    assert [task["place"] for task in shown(page)["tasks"]] == [0, 1]
+    assert [place["id"] for place in shown(page)["scenes"]] == ["hut", "house"]
+    assert [task["scene"] for task in shown(page)["episodes"]] == [0, 1]
 
 
 def test_walks_on_open_ground_need_no_worlds(itinera, tmp_path):
@@ -74,7 +74,7 @@ def test_walks_on_open_ground_need_no_worlds(itinera, tmp_path):
     done = itinera("show", walks, "--tasks", tasks, "--episode", "1", "--out", tmp_path / "replay.html")
     assert done.code == 0
     assert "Distances are straight lines" in done.err
-    assert shown(tmp_path / "replay.html")["tasks"][0]["attempts"][0]["arrived"] is True
+    assert shown(tmp_path / "replay.html")["episodes"][0]["trajectories"][0]["success"] is True
 
 
 def test_a_picture_and_a_film_are_written_beside_the_page(itinera, files, tmp_path):
@@ -88,14 +88,14 @@ def test_a_picture_and_a_film_are_written_beside_the_page(itinera, files, tmp_pa
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ([], "Say what to write: --out replay.html"),
+        ([], "Nothing to write. Give --out replay.html"),
         (["--out", "replay.pdf"], "replay.pdf must end in .html."),
         (["--gif", "film.mp4"], "film.mp4 must end in .gif."),
-        (["--out", "r.html", "--pictures", "-1"], "--pictures is a number of pictures from 0 on, not -1."),
+        (["--out", "r.html", "--pictures", "-1"], "max_views (--pictures) must be at least 0, not -1."),
         (["--out", "r.html", "--episode", "9_9"], "Episode '9_9' is not in R2R_tiny."),
-        (["--out", "r.html", "--tour", "9"], "There is no tour '9' in these walks; there are 1_0, 1_1, 2_0"),
-        (["--out", "r.html", "--tour", "1_0", "--episode", "1_0"], "Choose one of --episode and --tour."),
-        (["--out", "r.html", "--protocol", "r2s"], "--protocol must be one of"),
+        (["--out", "r.html", "--tour", "9"], "There is no tour '9' in these predictions; there are 1_0, 1_1, 2_0"),
+        (["--out", "r.html", "--tour", "1_0", "--episode", "1_0"], "Give either episodes (--episode) or a tour"),
+        (["--out", "r.html", "--protocol", "r2s"], "protocol must be one of"),
     ],
 )
 def test_what_cannot_be_shown_is_told(itinera, files, options, told):
@@ -108,26 +108,26 @@ def test_worlds_that_are_not_there_are_told(itinera, files, tmp_path):
     (tmp_path / "connectivity" / "house_connectivity.json").unlink()
     done = itinera("show", files.predictions, *files.options, "--episode", "1_0", "--out", tmp_path / "r.html")
     assert done.code == 2
-    assert "World house is not among those of" in done.err
+    assert "World house is not in" in done.err
 
 
 def test_agents_are_named_by_as_much_of_their_files_as_tells_them_apart():
-    assert names_of([Path("a/walks.jsonl")]) == ["walks"]
-    assert names_of([Path("runs/a/walks.jsonl"), Path("runs/b/walks.jsonl.gz")]) == ["a/walks", "b/walks"]
+    assert name_agents([Path("a/walks.jsonl")]) == ["walks"]
+    assert name_agents([Path("runs/a/walks.jsonl"), Path("runs/b/walks.jsonl.gz")]) == ["a/walks", "b/walks"]
     with pytest.raises(BadArgument, match="given twice"):
-        names_of([Path("a.jsonl"), Path("a.jsonl")])
+        name_agents([Path("a.jsonl"), Path("a.jsonl")])
 
 
 @pytest.fixture(scope="module")
 def season(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of one house with a few paths."""
-    from itinera.cli.season_work import Order, build
+    from itinera import build_hearth
     from itinera.hearth import season as seasons
 
     out = tmp_path_factory.mktemp("built") / "hearth"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(seasons, "paths_of", lambda index: {"val_unseen": 2} if index == 1 else {"train": 1})
-        build(Order(seasons.public_season(1), out, 3, ("val_unseen",)), 1)
+        patch.setattr(seasons, "paths_per_split", lambda index: {"val_unseen": 2} if index == 1 else {"train": 1})
+        build_hearth(out, houses=3, splits=("val_unseen",), workers=0)
     return out
 
 
@@ -141,12 +141,12 @@ def test_a_house_of_hearth_shows_its_rooms_its_words_and_what_is_seen(itinera, s
     assert itinera("run", "--agent", "expert", *common, "--workers", 0, "--out", walks).code == 0
     assert itinera("show", walks, *common, "--pictures", 8, "--out", page).code == 0
     data = shown(page)
-    labels = {label[0] for storey in data["places"][0]["storeys"] for label in storey["labels"]}
+    labels = {label[0] for storey in data["scenes"][0]["storeys"] for label in storey["labels"]}
     assert {"kitchen", "living room"} <= labels
-    task = data["tasks"][0]
-    assert task["attempts"][0]["arrived"] is True
-    assert {place for _, first, last in task["words"] for place in (first, last)} > {-1, 0}
-    assert 2 <= len(task["attempts"][0]["frames"]) <= 8
+    task = data["episodes"][0]
+    assert task["trajectories"][0]["success"] is True
+    assert {place for _, first, last in task["instruction"] for place in (first, last)} > {-1, 0}
+    assert 2 <= len(task["trajectories"][0]["frames"]) <= 8
 
 
 def times_of(folder: Path, *episode_ids: str) -> Path:
@@ -161,7 +161,7 @@ def test_fastest_times_are_told_on_graphs_where_nothing_is_driven(itinera, files
     page = tmp_path / "replay.html"
     command = [files.predictions, *files.options, "--episode", "1_0", "--out", page]
     assert itinera("show", *command, "--times", times_of(tmp_path, "1_0")).code == 0
-    task = shown(page)["tasks"][0]
+    task = shown(page)["episodes"][0]
     assert (task["fastest_seconds"], task["fastest"]["x"]) == ("9.0 – 9.5 s", [])
 
 
@@ -173,7 +173,7 @@ def test_the_fastest_drive_on_the_ground_leads_from_start_to_goal(itinera, seaso
     ids = [json.loads(line)["tour_id"] for line in walks.read_text().splitlines()[1:]]
     chosen = [part for name in ids for part in ("--episode", name)]
     assert itinera("show", walks, *common, *chosen, "--times", times_of(tmp_path, *ids), "--out", page).code == 0
-    tasks = [task for task in shown(page)["tasks"] if task["fastest"]["x"]]
+    tasks = [task for task in shown(page)["episodes"] if task["fastest"]["x"]]
     assert tasks, "no way stays on one floor"
     for task in tasks:
         for axis in "xy":

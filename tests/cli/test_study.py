@@ -13,19 +13,20 @@ import numpy as np
 import pytest
 
 import crossing
-import players
+import scripted_agents
 from itinera.errors import BadFile
 from itinera.formats import catalog, matterport, native_tasks, rooms
-from itinera.formats.action_logs import read_leanings
+from itinera.formats.action_probabilities import read_action_probabilities
 from itinera.formats.trials import read_trials
+from itinera.runs.resume import ResumableWriter
 from itinera.tasks import Alignment, Episode, Instruction, Split
 from itinera.worlds import Pose, Room
 
 WORDS = "Go straight . Go straight . Go straight ."
-OUTSIDER = Path(__file__).parents[1] / "outsider.py"
+OUTSIDER = Path(__file__).parents[1] / "support" / "scripted_process.py"
 
 
-def told(world: str, path: str, number: int) -> Episode:
+def spoken(world: str, path: str, number: int) -> Episode:
     """From a through the crossing to f; three words for every edge."""
     nodes = ("a", "b", "c", "f")
     edge = np.repeat(np.arange(3), 3)
@@ -38,12 +39,12 @@ def told(world: str, path: str, number: int) -> Episode:
 
 @pytest.fixture
 def place(tmp_path) -> Path:
-    """Three crossings with their rooms, and tasks whose words are tied to places."""
+    """Three crossings with their rooms, and tasks whose words are aligned with places."""
     matterport.write_worlds(tmp_path / "connectivity", crossing.WORLDS)
     # Tables of rooms also list places that a graph leaves out, such as a kitchen nobody can get to.
     known = {name: {**world.rooms, "attic": Room("k")} for name, world in crossing.WORLDS.items()}
     rooms.write_table(tmp_path / "rooms.csv", known)
-    episodes = [told(world, path, n) for world in crossing.SCENES for path in ("p", "q") for n in range(2)]
+    episodes = [spoken(world, path, n) for world in crossing.SCENES for path in ("p", "q") for n in range(2)]
     native_tasks.write_split(tmp_path / "tasks.jsonl", Split("val", tuple(episodes), protocol="rxr"))
     return tmp_path
 
@@ -74,11 +75,12 @@ def asked(study, place, agent: str, *more: Any, workers: int = 0):
 def test_a_design_counts_every_candidate(study, place):
     counts = study.designed["designed"]
     assert study.designed["trials"] == len(read_trials(place / "trials.jsonl").trials)
-    for name, tally in counts.items():
-        assert tally["candidates"] == tally["kept"] + sum(tally.get("dropped", {}).values()), name
-    assert counts["cuts"]["kept"] == 24
+    for name, found in counts.items():
+        assert found["candidates"] == found["kept"] + sum(found.get("dropped", {}).values()), name
+    assert counts["truncation"]["kept"] == 24
     assert counts["direction-right"] == {
-        "candidates": 24, "kept": 12, "dropped": {"no neighbour in the direction": 12}, "cuts": 24, "cuts_kept": 12,
+        "candidates": 24, "kept": 12, "dropped": {"no neighbour in the direction": 12}, "truncations": 24,
+        "truncations_kept": 12,
     }  # fmt: skip
     header = json.loads((place / "trials.jsonl").read_text().splitlines()[0])
     assert set(header["provenance"]["digests"]) == {"tasks", "worlds", "rooms"}
@@ -113,7 +115,7 @@ def test_verdicts_are_printed_with_what_was_filtered_out(study, place):
         "expert, direction-right: probability of the direction 1.000 with the sentence, 0.000 without: +1.000"
         in done.out
     )
-    assert "the words do what they should" in done.out
+    assert "the same in every scene, in the intended direction" in done.out
     assert "direction-right: 12 of 24 candidates kept; dropped: 12 no neighbour in the direction." in done.err
     table = study("analyse", place / "trials.jsonl", expert, "--markdown", "--resamples", 100)
     assert table.out.startswith("| agent | stop % |")
@@ -121,39 +123,41 @@ def test_verdicts_are_printed_with_what_was_filtered_out(study, place):
 
 
 def test_answers_do_not_depend_on_workers(study, place):
-    one = asked(study, place, "players:Wanderer").read_bytes().splitlines()[1:]
-    two = asked(study, place, "players:Wanderer", "--restart", workers=2).read_bytes().splitlines()[1:]
+    one = asked(study, place, "scripted_agents:Wanderer").read_bytes().splitlines()[1:]
+    two = asked(study, place, "scripted_agents:Wanderer", "--overwrite", workers=2).read_bytes().splitlines()[1:]
     assert one == two
 
 
 @pytest.mark.parametrize("workers", [0, 2])
 def test_what_was_stopped_goes_on_and_ends_in_the_same_file(study, place, workers):
-    out = asked(study, place, "players:Wanderer")
+    out = asked(study, place, "scripted_agents:Wanderer")
     header, *records = whole = out.read_bytes().splitlines()
-    kept = [b'{"number":%d,"record":%s}' % (number, records[number]) for number in (200, 7, 0)]
-    draft = out.with_name(f"{out.name}.draft")
-    draft.write_bytes(b"\n".join([header, *kept, b'{"number":8,"rec']))
     out.unlink()
-    again = asked(study, place, "players:Wanderer", workers=workers)
+    with ResumableWriter(out, json.loads(header)["plan"]) as work:
+        for number in (200, 7, 0):
+            work.add(number, records[number] + b"\n")
+    again = asked(study, place, "scripted_agents:Wanderer", workers=workers)
     assert again.read_bytes().splitlines()[1:] == whole[1:]
-    assert not draft.exists()
+    assert not work.path.exists()
 
 
 def test_a_study_that_is_stopped_says_how_to_go_on(study, place, monkeypatch):
-    monkeypatch.setattr("itinera.runs.probing.BATCH", 10)
-    monkeypatch.setattr(players.Wanderer, "start_episode", stopping_after(25, players.Wanderer.start_episode))
+    monkeypatch.setattr("itinera.runs.probing.BATCH_SIZE", 10)
+    monkeypatch.setattr(
+        scripted_agents.Wanderer, "start_episode", stopping_after(25, scripted_agents.Wanderer.start_episode)
+    )
     out = place / "walker.jsonl"
     rest = ("--trials", place / "trials.jsonl", "--worlds", place / "connectivity", "--out", out, "--workers", 0)
-    done = study("run", "--agent", "players:Wanderer", *rest)
+    done = study("run", "--agent", "scripted_agents:Wanderer", *rest)
     assert done.code == 1
-    assert "Stopped with 20 of 312 trials. The same command goes on from here." in done.err
+    assert "Interrupted with 20 of 312 trials." in done.err
     assert not out.exists()
-    done = study("run", "--agent", "players:Wanderer", *rest)
-    assert "20 of 312 trials are answered already" in done.err
-    assert "312 answered" in done.out
+    done = study("run", "--agent", "scripted_agents:Wanderer", *rest)
+    assert "20 of 312 trials exist already; resuming." in done.err
+    assert "312 completed" in done.out
     made = out.stat().st_mtime_ns
     other = study("run", "--agent", "still", *rest)
-    assert (other.code, "not from this run" in other.err, out.stat().st_mtime_ns) == (2, True, made)
+    assert (other.code, "comes from another run" in other.err, out.stat().st_mtime_ns) == (2, True, made)
 
 
 def stopping_after(count: int, start_episode: Any) -> Any:
@@ -171,10 +175,13 @@ def stopping_after(count: int, start_episode: Any) -> Any:
 FAR = """
 import json, sys
 for line in iter(sys.stdin.buffer.readline, b""):
-    asked = json.loads(line)
-    ways = len(asked["observation"]["candidates"]["nodes"]) if asked["ask"] == "action_probabilities" else 0
-    answers = {"hello": {"version": 1, "action_probabilities": True, "wants": []}, "action_probabilities": {"probabilities": [1.0] + [0.0] * ways}}
-    print(json.dumps(answers.get(asked["ask"], {})), flush=True)
+    query = json.loads(line)
+    moves = len(query["observation"]["candidates"]["nodes"]) if query["ask"] == "action_probabilities" else 0
+    replies = {
+        "hello": {"version": 1, "action_probabilities": True, "wants": []},
+        "action_probabilities": {"probabilities": [1.0] + [0.0] * moves},
+    }
+    print(json.dumps(replies.get(query["ask"], {})), flush=True)
 """
 
 
@@ -184,30 +191,29 @@ def test_an_agent_in_another_process_is_asked(study, place):
                  place / "trials.jsonl", "--worlds", place / "connectivity", "--out", place / "far.jsonl",
                  "--workers", 0, "--json")  # fmt: skip
     assert done.code == 0, done.err
-    assert done.json["answered"] == done.json["trials"]
-    read = read_leanings(place / "far.jsonl")
+    assert done.json["completed"] == done.json["trials"]
+    read = read_action_probabilities(place / "far.jsonl")
     assert read.agent == "far"
-    assert {leaning.stop for leaning in read.leanings} == {1.0}
+    assert {distribution.stop for distribution in read.distributions} == {1.0}
 
 
 def test_an_agent_that_answers_wrongly_fails_its_trials_with_the_reason(study, place):
     done = study("run", "--agent-command", f"{sys.executable} {OUTSIDER} weighs", "--trials", place / "trials.jsonl",
                  "--worlds", place / "connectivity", "--out", place / "far.jsonl", "--workers", 0)  # fmt: skip
     assert done.code == 0
-    assert "0 answered, 312 failed, 0 unanswered." in done.out
-    assert (
-        "failed: BadArgument: action_probabilities() gave an array of shape (2,); expected (5,) probabilities"
-        in done.err
-    )
-    assert study("analyse", place / "trials.jsonl", place / "far.jsonl").out.count("nothing can be compared") == 7
+    assert "0 completed, 312 failed, 0 missing." in done.out
+    assert "failed: BadArgument: action_probabilities() returned an array of shape (2,); expected (5,)" in done.err
+    assert study("analyse", place / "trials.jsonl", place / "far.jsonl").out.count("nothing to compare") == 7
 
 
-@pytest.mark.parametrize("agent", [["--agent", "players:Still"], ["--agent-command", f"{sys.executable} {OUTSIDER}"]])
-def test_an_agent_that_cannot_weigh_is_refused_with_what_to_do(study, place, agent):
+@pytest.mark.parametrize(
+    "agent", [["--agent", "scripted_agents:Still"], ["--agent-command", f"{sys.executable} {OUTSIDER}"]]
+)
+def test_an_agent_without_action_probabilities_is_refused_with_what_to_do(study, place, agent):
     done = study("run", *agent, "--trials", place / "trials.jsonl", "--worlds", place / "connectivity", "--out",
                  place / "x.jsonl", "--workers", 0)  # fmt: skip
     assert done.code == 2
-    assert "cannot weigh: a study asks for the probability of every action" in done.err
+    assert "does not report action probabilities" in done.err
     assert not (place / "x.jsonl").exists()
 
 
@@ -222,7 +228,7 @@ def test_success_stands_beside_the_skills(study, itinera, place):
     assert done.json["table"]["expert"]["nDTW"]["mean"] == 1.0
     refused = study("analyse", place / "trials.jsonl", expert, expert, "--scores", bundle)
     assert refused.code == 2
-    assert "There are 1 bundles for 2 agents" in refused.err
+    assert "There are 1 score tables for 2 agents" in refused.err
 
 
 @pytest.mark.parametrize(("form", "kind"), [("r2r", "r2r"), ("rxr", "rxr")])
@@ -250,12 +256,12 @@ def test_trials_leave_as_episodes_and_come_back_as_answers(study, place, form, k
     done = study("import", place / "submit.json", "--trials", place / "trials.jsonl", "--name", "HAMT", "--out",
                  place / "hamt.jsonl", "--json")  # fmt: skip
     assert done.json == {
-        "file": str(place / "hamt.jsonl"), "trials": len(trials), "answered": len(trials), "failed": 0, "unanswered": 0,
+        "file": str(place / "hamt.jsonl"), "trials": len(trials), "completed": len(trials), "failed": 0, "missing": 0,
     }  # fmt: skip
-    read = read_leanings(place / "hamt.jsonl")
+    read = read_action_probabilities(place / "hamt.jsonl")
     assert read.agent == "HAMT"
-    assert [a.trial_id for a in read.leanings] == [t.id for t in trials]
-    assert {a.stop for a in read.leanings} == {1.0}
+    assert [a.trial_id for a in read.distributions] == [t.id for t in trials]
+    assert {a.stop for a in read.distributions} == {1.0}
 
 
 def test_our_own_answers_are_imported_and_those_left_out_are_counted(study, place):
@@ -263,10 +269,10 @@ def test_our_own_answers_are_imported_and_those_left_out_are_counted(study, plac
     lines = still.read_text().splitlines(keepends=True)
     (place / "some.jsonl").write_text("".join(lines[:-2]))
     done = study("import", place / "some.jsonl", "--trials", place / "trials.jsonl", "--out", place / "in.jsonl")
-    assert "0 failed, 2 unanswered." in done.out
+    assert "0 failed, 2 missing." in done.out
     analysed = study("analyse", place / "trials.jsonl", place / "in.jsonl", "--resamples", 50)
     assert analysed.code == 0
-    assert "2 without an answer" in analysed.err
+    assert "2 missing" in analysed.err
 
 
 def test_answers_to_another_study_are_refused(study, place):
@@ -290,7 +296,7 @@ def test_probabilities_that_do_not_sum_to_one_are_refused_by_line(study, place):
     assert "sums to 0.7, not to 1" in refused.err
 
 
-def test_a_missing_twin_is_refused(study, place):
+def test_a_missing_control_is_refused(study, place):
     lines = (place / "trials.jsonl").read_text().splitlines(keepends=True)
     (place / "trials.jsonl").write_text("".join(line for line in lines if '.stop.control","skill' not in line))
     with pytest.raises(BadFile, match="is missing from the file"):
@@ -312,30 +318,33 @@ def test_figures_are_drawn_if_asked_for(study, place):
 def test_tasks_whose_words_have_no_places_are_refused(itinera, files, tmp_path):
     refused = itinera("study", "design", "stop", *files.options, "--out", tmp_path / "t.jsonl")
     assert refused.code == 2
-    assert "are not tied to places. Give Fine-Grained R2R, an RxR guide file with its pose traces" in refused.err
+    assert "are not aligned with places. Give Fine-Grained R2R, an RxR guide file with its pose traces" in refused.err
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["design", "juggling", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"],
-         "'juggling' is no skill"),
-        (["design", "object", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"], "objects of world"),
-        (["design", "room-1", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"], "rooms of world"),
+         "'juggling' is not a skill"),
+        (["design", "object", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"],
+         "has no object annotations"),
+        (["design", "room-1", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--out", "x"],
+         "has no room labels"),
         (["design", "stop", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--variant", "mine", "--out", "x"],
-         "--variant must be one of paper, released, hearth, not 'mine'"),
+         "variant must be one of paper, released, hearth, not 'mine'"),
         (["design", "stop", "--tasks", "tasks.jsonl", "--worlds", "connectivity", "--alignment", "x", "--out", "x"],
-         "--alignment is RxR's folder of guide pose traces"),
-        (["run", "--trials", "trials.jsonl", "--worlds", "connectivity", "--out", "x"], "Say who is asked"),
-        (["export", "trials.jsonl", "--to", "yaml", "--out", "x"], "--to must be one of r2r, rxr"),
-        (["analyse", "trials.jsonl", "trials.jsonl"], "this file holds trials, not leanings"),
-        (["analyse", "trials.jsonl", "still.jsonl", "--model", "fm9"], "There is no mixed model 'fm9'"),
-        (["analyse", "trials.jsonl", "still.jsonl", "--train", "tasks.jsonl"], "--train is for a figure"),
+         "is for RxR guide files"),
+        (["run", "--trials", "trials.jsonl", "--worlds", "connectivity", "--out", "x"],
+         "Give an agent or the command that starts one"),
+        (["export", "trials.jsonl", "--to", "yaml", "--out", "x"], "to must be one of r2r, rxr"),
+        (["analyse", "trials.jsonl", "trials.jsonl"], "trials, not action-probabilities"),
+        (["analyse", "trials.jsonl", "still.jsonl", "--model", "fm9"], "'fm9' is not a mixed model"),
+        (["analyse", "trials.jsonl", "still.jsonl", "--train", "tasks.jsonl"], "--train adds a figure"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_refused_in_words(study, place, monkeypatch, arguments, told):
+def test_what_does_not_fit_is_refused_in_words(study, place, monkeypatch, arguments, message):
     monkeypatch.chdir(place)
     asked(study, place, "still")
     refused = study(*arguments)
     assert refused.code in (1, 2)
-    assert told in refused.err
+    assert message in refused.err

@@ -26,15 +26,15 @@ def test_a_house_becomes_a_picture(itinera, tmp_path, house, how):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("kitchen", "--plan"), "'kitchen' is no house. Give a number, such as 7"),
+        (("kitchen", "--plan"), "'kitchen' is not a house. Give an index, such as 7"),
         (("-1", "--plan"), "No such option"),
-        (("hearth-x-1", "--plan"), "is no house"),
+        (("hearth-x-1", "--plan"), "is not a house"),
         (("1",), "Choose one of --plan and --inside"),
         (("1", "--plan", "--inside"), "Choose one of --plan and --inside"),
-        (("1", "--plan", "--season", "-3"), "Seasons count from 0, not -3"),
-        (("hearth-1-001", "--plan", "--season", "2"), "is a house of season 1, not of --season 2"),
-        (("1", "--inside", "--paths", "2"), "--paths is a number of paths to draw on the --plan"),
-        (("1", "--plan", "--paths", "-2"), "--paths is a number of paths"),
+        (("1", "--plan", "--season", "-3"), "seed must be ≥ 0 (got -3)"),
+        (("hearth-1-001", "--plan", "--season", "2"), "is a house of season 1, not of season 2 (--season)"),
+        (("1", "--inside", "--paths", "2"), "paths (--paths) is a number of paths to draw on the floor plan"),
+        (("1", "--plan", "--paths", "-2"), "paths (--paths) is a number of paths"),
         (("1", "--plan", "--out", "a.svg"), "ends in .png, not '.svg'"),
     ],
 )

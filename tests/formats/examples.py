@@ -47,8 +47,8 @@ def _lines(*records: Any) -> str:
 
 
 _TEXTS: dict[str, str] = {
-    "native-walks": _lines(
-        {"itinera": "walks", "protocol": PROTOCOL},
+    "native-predictions": _lines(
+        {"itinera": "predictions", "protocol": PROTOCOL},
         {"tour_id": "1_0", "trajectories": [{"episode_id": "1_0", "places": ["a", "b"], "headings": [0.0, 1.0]}]},
     ),
     "native-tasks": _lines(
@@ -59,18 +59,22 @@ _TEXTS: dict[str, str] = {
     ),
     "times": _lines(
         {"itinera": "times", "robot": {"dynamics": "unicycle", "vmax": 0.25, "wmax": 0.2, "radius": 0.2}},
-        {"episode_id": "1_0", "low": 10.5, "high": 11.0},
-        {"episode_id": "1_1", "low": "inf", "high": "inf"},
+        {"episode_id": "1_0", "lower": 10.5, "upper": 11.0},
+        {"episode_id": "1_1", "lower": "inf", "upper": "inf"},
     ),
     "trials": _lines(
-        {"itinera": "trials", "name": "tiny", "tallies": {"stop": {"candidates": 2, "kept": 1, "dropped": {"no": 1}}}},
-        TRIAL | {"id": "1_0_2.stop", "arm": "intervention", "twin": "1_0_2.stop.control", "text": "Go. Stop."},
+        {
+            "itinera": "trials",
+            "name": "tiny",
+            "filter_counts": {"stop": {"candidates": 2, "kept": 1, "dropped": {"no": 1}}},
+        },
+        TRIAL | {"id": "1_0_2.stop", "arm": "intervention", "control_id": "1_0_2.stop.control", "text": "Go. Stop."},
         TRIAL,
     ),
-    "leanings": _lines(
-        {"itinera": "leanings", "agent": "reader"},
+    "action-probabilities": _lines(
+        {"itinera": "action-probabilities", "agent": "reader"},
         {"trial_id": "1_0_2.stop", "heading": 0.5, "nodes": ["a", "c"], "headings": [3.1, 0.0],
-         "probabilities": [0.5, 0.25, 0.25], "walked": ["b", "a"]},
+         "probabilities": [0.5, 0.25, 0.25], "greedy_path": ["b", "a"]},
         {"trial_id": "1_0_2.stop.control", "failed": "ValueError: no"},
     ),
     "r2r-submission": json.dumps(tiny.predictions()),
@@ -85,7 +89,7 @@ _TEXTS: dict[str, str] = {
     "pointnav": json.dumps({"episodes": [POINT]}),
     "vlnce": json.dumps(tiny.GROUND),
     "vlnce-dense": json.dumps(tiny.DENSE),
-    "ivln-ce-walks": json.dumps({"0": [STEP, STEP | {"phase": "oracle_goal"}]}),
+    "ivln-ce-predictions": json.dumps({"0": [STEP, STEP | {"phase": "oracle_goal"}]}),
     "vlnce-submission": json.dumps({"7": [START, START | {"stop": True}]}),
     "ivln-ce-targets": json.dumps({"val_unseen": {"0": [STEP]}}),
     "graphs": json.dumps(

@@ -23,7 +23,7 @@ def test_the_category_of_each_raw_name_is_read(tmp_path):
         ("", "line 1: the header lacks raw_category and mpcat40."),
         ("raw_category\tcategory\n", "line 1: the header lacks mpcat40."),
         (HEADER + "1\tsofa\n", "line 2: has 2 columns."),
-        (HEADER + "1\tsofa\tsofa\t99\tcouch\n", "line 2: 'couch' is no category."),
+        (HEADER + "1\tsofa\tsofa\t99\tcouch\n", "line 2: 'couch' is not a category."),
         (HEADER + "1\ta\ta\t5\ttable\n2\ta\ta\t3\tchair\n", "line 3: 'a' is both table and chair."),
     ],
 )

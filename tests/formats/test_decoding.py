@@ -11,7 +11,7 @@ import pytest
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode, decode_dict, decode_list, read_list, refuse_repeated_keys
-from itinera.formats.jsonl import numbered_records
+from itinera.formats.jsonl import iter_records
 from tiny import written
 
 
@@ -93,7 +93,7 @@ def test_hostile_bytes_are_refused_by_every_decoder(tmp_path: Path, content: byt
         decode_dict(content, Step, "f")
     if content.strip():  # no lines at all are no fault
         faults: list[Fault] = []
-        list(numbered_records(written(tmp_path / "f", content), Step, faults))
+        list(iter_records(written(tmp_path / "f", content), Step, faults))
         assert faults
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import STREET, graph
 from itinera.formats import fast_scan, r2r
 from itinera.formats.fast_scan import scan
+from text_worlds import STREET, graph
 
 PLAIN = [
     {"instr_id": "1_0", "trajectory": [["a", 0.5, 0.0], ["b", -1e-3, 0], ["c", 2, 1.5e2]]},
@@ -83,7 +83,7 @@ def test_a_graph_numbers_the_nodes_of_any_rows():
     street = graph(STREET)
     found = scan(json.dumps(PLAIN).encode())
     assert found is not None
-    numbers = found[1].numbers(street, np.array([1, 0, 1]))
+    numbers = found[1].node_indices(street, np.array([1, 0, 1]))
     assert numbers is not None
     assert [street.nodes[i] for i in numbers] == ["a", "f", "a", "b", "c", "a", "f"]
 
@@ -96,12 +96,12 @@ def test_names_of_any_length_are_told_apart(names, data):
     walked = data.draw(st.lists(st.sampled_from(names), min_size=1, max_size=10))
     found = scan(json.dumps([{"instr_id": "1", "trajectory": [[node] for node in walked]}]).encode())
     assert found is not None
-    numbers = found[1].numbers(known, np.array([0]))
+    numbers = found[1].node_indices(known, np.array([0]))
     assert numbers is not None
     assert [names[i] for i in numbers] == walked
     strange = scan(json.dumps([{"instr_id": "1", "trajectory": [["no such node"]]}]).encode())
     assert strange is not None
-    assert strange[1].numbers(known, np.array([0])) is None
+    assert strange[1].node_indices(known, np.array([0])) is None
 
 
 def test_a_large_file_reads_as_a_small_one(tmp_path, monkeypatch):
@@ -110,9 +110,9 @@ def test_a_large_file_reads_as_a_small_one(tmp_path, monkeypatch):
     small = r2r.read_predictions(path)
     monkeypatch.setattr(r2r, "SMALLEST", 0)
     large = r2r.read_predictions(path)
-    assert isinstance(large.answers.places, fast_scan.ScannedNodes)
-    assert list(large.answers.episode_ids) == list(small.answers.episode_ids)
-    assert [list(row) for row in large.answers.places] == [list(row) for row in small.answers.places]
+    assert isinstance(large.batch.places, fast_scan.ScannedNodes)
+    assert list(large.batch.episode_ids) == list(small.batch.episode_ids)
+    assert [list(row) for row in large.batch.places] == [list(row) for row in small.batch.places]
     for a, b in zip(large.trajectories, small.trajectories, strict=True):
         assert (a.episode_id, a.places) == (b.episode_id, b.places)
         np.testing.assert_array_equal(a.headings, b.headings)

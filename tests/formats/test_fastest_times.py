@@ -29,16 +29,16 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     write_times(tmp_path / "times.jsonl.gz", times, Provenance("1.0", (), 3, inputs={}, digests={}))
     found = read_times(tmp_path / "times.jsonl.gz")
     assert (found.robot, found.episode_ids, len(found)) == (ROBOT, ("a", "b", "c"), 3)
-    np.testing.assert_array_equal(found.low, times.low)
-    np.testing.assert_array_equal(found.high, times.high)
+    np.testing.assert_array_equal(found.lower, times.lower)
+    np.testing.assert_array_equal(found.upper, times.upper)
     assert found.rows == {"a": 0, "b": 1, "c": 2}
-    told = read_header(tmp_path / "times.jsonl.gz").provenance
-    assert told is not None
-    assert told.seed == 3
+    stored = read_header(tmp_path / "times.jsonl.gz").provenance
+    assert stored is not None
+    assert stored.seed == 3
 
 
 def test_the_robot_is_the_papers_unless_the_header_says_otherwise(tmp_path: Path) -> None:
-    found = read_times(lines(tmp_path / "t", HEADER, {"episode_id": "a", "low": 1, "high": 1}))
+    found = read_times(lines(tmp_path / "t", HEADER, {"episode_id": "a", "lower": 1, "upper": 1}))
     assert found.robot == ReferenceRobot()
 
 
@@ -53,18 +53,21 @@ WRONG: dict[str, tuple[list[Any], str]] = {
     "no speed": ([{"itinera": "times", "robot": {"vmax": 0}}], "field robot.vmax: is 0"),
     "no dynamics": ([{"itinera": "times", "robot": {"dynamics": ""}}], "field robot.dynamics: is empty"),
     "no radius": ([{"itinera": "times", "robot": {"radius": -1}}], "field robot.radius: is -1"),
-    "other kind": ([{"itinera": "walks"}], "this file holds walks, not times"),
+    "other kind": ([{"itinera": "predictions"}], "this file contains predictions, not times"),
     "bounds crossed": (
-        [HEADER, {"episode_id": "a", "low": 3, "high": 2}],
-        r'line 2 \(episode "a"\): low is 3 and high',
+        [HEADER, {"episode_id": "a", "lower": 3, "upper": 2}],
+        r'line 2 \(episode "a"\): lower is 3 and upper',
     ),
-    "negative": ([HEADER, {"episode_id": "a", "low": -1, "high": 2}], "low is -1 and high is 2"),
-    "endless low": ([HEADER, {"episode_id": "a", "low": "inf", "high": 2}], "low is inf and high is 2"),
-    "null": ([HEADER, {"episode_id": "a", "low": 1, "high": None}], "line 2, field high"),
-    "words": ([HEADER, {"episode_id": "a", "low": 1, "high": "soon"}], "line 2, field high: Invalid enum value 'soon'"),
+    "negative": ([HEADER, {"episode_id": "a", "lower": -1, "upper": 2}], "lower is -1 and upper is 2"),
+    "endless low": ([HEADER, {"episode_id": "a", "lower": "inf", "upper": 2}], "lower is inf and upper is 2"),
+    "null": ([HEADER, {"episode_id": "a", "lower": 1, "upper": None}], "line 2, field upper"),
+    "words": (
+        [HEADER, {"episode_id": "a", "lower": 1, "upper": "soon"}],
+        "line 2, field upper: Invalid enum value 'soon'",
+    ),
     "twice": (
-        [HEADER, *[{"episode_id": "a", "low": 1, "high": 2}] * 2],
-        "line 3, field episode_id: a is also the episode of line 2",
+        [HEADER, *[{"episode_id": "a", "lower": 1, "upper": 2}] * 2],
+        "line 3, field episode_id: a is already the episode of line 2",
     ),
 }
 

@@ -93,14 +93,14 @@ def test_lines_may_end_as_csv_writers_end_them_and_have_a_header(tmp_path):
 
 WIDE = np.zeros((36, 6), dtype=np.float32)
 BROKEN = {
-    "holds no features": "\n",
+    "contains no features": "\n",
     "line 2: has 3 columns": f"{line()}\nhouse\tb\t640\n",
     "line 1: names no scan": line(scan=""),
     "line 2: has 1152 letters of base64, others 960": f"{line()}\n{line(viewpoint='b', views=WIDE)}\n",
     "line 3: is a second one of viewpoint a": f"{line()}\n\n{line()}\n",
     "line 1, field features: is not base64": line()[:-8] + "????????",
     "line 1, field features: is not base64 of 36 rows": line(views=np.zeros(35)),
-    "viewpoint a of house: holds NaN or infinity": line(views=np.full((36, 2), np.inf)),
+    "viewpoint a of house: contains NaN or infinity": line(views=np.full((36, 2), np.inf)),
 }
 
 
@@ -150,12 +150,12 @@ def hdf5(folder: Path, **arrays: object) -> Path:
 @pytest.mark.parametrize(
     ("arrays", "told"),
     [
-        ({}, "holds no features"),
+        ({}, "contains no features"),
         ({"house_a": np.zeros((35, 4))}, r'data set "house_a": holds float64 of shape \(35, 4\)'),
         ({"house_a": np.zeros(36)}, r"of shape \(36,\)"),
         ({"house_a": np.zeros((36, 4), dtype=int)}, "holds int64"),
         ({"a": np.zeros((36, 4)), "house_a": np.zeros((36, 5))}, "has 5 numbers for each view, others 4"),
-        ({"house_a": np.full((36, 4), np.nan)}, "viewpoint a of house: holds NaN or infinity"),
+        ({"house_a": np.full((36, 4), np.nan)}, "viewpoint a of house: contains NaN or infinity"),
     ],
 )
 def test_what_is_wrong_with_an_hdf5_file_is_told(tmp_path, arrays, told):

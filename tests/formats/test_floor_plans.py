@@ -76,5 +76,5 @@ def test_a_picture_too_large_is_not_unpacked(tmp_path: Path) -> None:
     Image.new("1", (9000, 9000)).save(tmp_path / "large.png")
     Image.new("1", (60000, 4000)).save(tmp_path / "larger.png")
     for name in ("large.png", "larger.png"):
-        with pytest.raises(BadFile, match=r"pixels.*\n.*Cut it"):
+        with pytest.raises(BadFile, match=r"pixels.*\n.*Crop"):
             read_floor_plan(tmp_path / name, 1.0)

@@ -16,8 +16,8 @@ from itinera.formats.frames import (
     heading_to_r2r,
     points_from_habitat,
     points_to_habitat,
-    rotation_of,
-    yaw_of,
+    quaternion_from_yaw,
+    yaw_from_quaternion,
 )
 
 EAST, NORTH, WEST, SOUTH = 0.0, math.pi / 2, math.pi, 3 * math.pi / 2  # our headings: +x, +y, -x, -y
@@ -58,7 +58,7 @@ def test_headings_come_back_from_habitat(heading: float) -> None:
     yaw = heading_to_habitat(heading)
     assert -math.pi < yaw <= math.pi
     assert apart(heading_from_habitat(yaw), heading) < 1e-9
-    assert apart(yaw_of(rotation_of(yaw)), yaw) < 1e-9
+    assert apart(yaw_from_quaternion(quaternion_from_yaw(yaw)), yaw) < 1e-9
 
 
 @pytest.mark.parametrize("hair", [-2.3e-16, 2.3e-16])
@@ -85,5 +85,5 @@ def test_no_points_are_no_points() -> None:
 
 
 def test_turning_left_in_habitat_is_a_quarter_turn_about_y() -> None:
-    assert rotation_of(math.pi / 2) == pytest.approx((0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5)))
-    assert yaw_of((0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5))) == pytest.approx(math.pi / 2)
+    assert quaternion_from_yaw(math.pi / 2) == pytest.approx((0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5)))
+    assert yaw_from_quaternion((0.0, math.sqrt(0.5), 0.0, math.sqrt(0.5))) == pytest.approx(math.pi / 2)

@@ -34,7 +34,7 @@ def test_a_file_that_does_not_say_is_in_habitats_frame(tmp_path: Path) -> None:
     graph = graph_of(read_worlds(written(tmp_path / "graphs.json", {"house": HOUSE})), "house")
     assert graph.nodes == ("a", "b", "c", "alone")
     assert graph.positions.tolist() == [[0, 0, 0.5], [3, 0, 0.5], [3, 4, 1.5], [9, -9, 9]]
-    assert graph.neighbours("b") == ("a", "c")
+    assert graph.neighbors("b") == ("a", "c")
     assert graph.between(["a"], ["c", "alone"]).tolist() == [[pytest.approx(3 + 17**0.5), np.inf]]
 
 
@@ -72,7 +72,7 @@ def test_what_is_written_says_its_frame_and_lengths(tmp_path: Path) -> None:
 
 
 def test_only_graphs_can_be_written(tmp_path: Path) -> None:
-    with pytest.raises(BadArgument, match="World open is no navigation graph"):
+    with pytest.raises(BadArgument, match="World open is not a navigation graph"):
         write_worlds(tmp_path / "out.json", {"open": World("open", Euclidean())})
     assert not (tmp_path / "out.json").exists()
 

@@ -10,18 +10,18 @@ import pytest
 
 import cottage
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
-from itinera.formats.hearth_season import Counted, SplitPart, assemble, assemble_places, files_of, write_part
-from itinera.formats.scene_descriptions import read_sights
-from itinera.hearth.language.scene_description import Outlook
+from itinera.formats.hearth_season import SplitCounts, SplitPart, assemble, assemble_worlds, split_files, write_part
+from itinera.formats.scene_descriptions import read_descriptions
+from itinera.hearth.language.scene_description import SceneDescription
 from itinera.tasks import Alignment, Episode, Instruction
-from itinera.worlds import NavGraph, Pose, SeenObject, World
+from itinera.worlds import NavGraph, Pose, VisibleObject, World
 
 WORDS = Alignment(("Go", "on."), np.array([0, 2]), np.array([1, 3]), np.array([0.0, 0.5]), np.array([0.4, 1.0]))
 STAYS = (("a", 0.0), ("b", 0.2), ("c", 0.5), ("d", 0.7))
 
 
-def seen(name: str, distance: float) -> SeenObject:
-    return SeenObject("2", name, np.array([7]), np.array([[1.0, 2, 3, 4]]), heading=0.0, distance=distance)
+def seen(name: str, distance: float) -> VisibleObject:
+    return VisibleObject("2", name, np.array([7]), np.array([[1.0, 2, 3, 4]]), heading=0.0, distance=distance)
 
 
 def world(name: str) -> World:
@@ -49,8 +49,8 @@ def part(name: str, path_id: int) -> SplitPart:
     point = Episode(str(path_id), name, Pose(floor[0], 0.5), floor[1:2], (), Instruction(""), stated_distance=4.0)
     dense = vlnce.DensePath(floor, np.array([1, 1, 1, 0]), 3)
     finds = tuple(replace(e, notes={"id": str(path_id), "objId": 2}, stated_distance=None) for e in told)
-    stays = {e.id: STAYS for e in told}
-    return SplitPart(tuple(told), numbers, stays, tuple(grounded), dict.fromkeys(numbers, dense), (point,), finds)
+    arrivals = {e.id: STAYS for e in told}
+    return SplitPart(tuple(told), numbers, arrivals, tuple(grounded), dict.fromkeys(numbers, dense), (point,), finds)
 
 
 @pytest.fixture
@@ -60,14 +60,16 @@ def parts(tmp_path: Path) -> list[Path]:
     for k, folder in enumerate(folders):
         split = "train" if folder.name == "barn" else "test"
         place = world(folder.name)
-        sights = {node: Outlook(node, room.label, (), (), ()) for node, room in place.rooms.items()}
-        write_part(folder, cottage.house(), place, sights, {split: part(folder.name, k)})
+        descriptions = {node: SceneDescription(node, room.label, (), (), ()) for node, room in place.rooms.items()}
+        write_part(folder, cottage.house(), place, descriptions, {split: part(folder.name, k)})
     return folders
 
 
 def test_tasks_are_joined_in_the_order_of_the_houses(tmp_path, parts):
-    assert assemble(tmp_path / "out", parts, "test") == Counted(houses=2, paths=2, instructions=4, finds=2, points=2)
-    told = {what: tmp_path / "out" / file for what, file in files_of("test").items()}
+    assert assemble(tmp_path / "out", parts, "test") == SplitCounts(
+        houses=2, paths=2, instructions=4, object_goals=2, pointnav=2
+    )
+    told = {what: tmp_path / "out" / file for what, file in split_files("test").items()}
     assert [e.id for e in r2r.read_split(told["r2r"]).episodes] == ["0_0", "0_1", "2_0", "2_1"]
     assert r2r.read_split(told["r2r"]).world_ids == ("hut", "attic")
     assert [e.id for e in vlnce.read_split(told["vlnce"]).episodes] == ["0", "1", "4", "5"]
@@ -84,29 +86,29 @@ def test_tasks_are_joined_in_the_order_of_the_houses(tmp_path, parts):
 
 def test_a_sealed_split_tells_neither_goal_nor_way(tmp_path, parts):
     assemble(tmp_path / "out", parts, "test", sealed=True)
-    told = {what: tmp_path / "out" / file for what, file in files_of("test").items()}
+    told = {what: tmp_path / "out" / file for what, file in split_files("test").items()}
     for form in (r2r, rxr, vlnce, reverie):
         hidden = form.read_split(told[form.__name__.rpartition(".")[2]])
-        assert hidden.withheld == len(hidden.episodes) == 4
+        assert hidden.withheld_goals == len(hidden.episodes) == 4
         assert all(e.stated_distance is None and not len(e.reference) for e in hidden.episodes)
         assert all("objId" not in e.notes for e in hidden.episodes)
     assert not told["dense"].exists()
     assert not told["traces"].exists()
-    assert pointnav.read_split(told["pointnav"]).withheld == 0
+    assert pointnav.read_split(told["pointnav"]).withheld_goals == 0
 
 
 def test_a_split_that_no_house_gives_to_is_empty(tmp_path, parts):
-    assert assemble(tmp_path / "out", parts, "val_seen") == Counted(0, 0, 0, 0, 0)
-    assert r2r.read_split(tmp_path / "out" / files_of("val_seen")["r2r"]).episodes == ()
+    assert assemble(tmp_path / "out", parts, "val_seen") == SplitCounts(0, 0, 0, 0, 0)
+    assert r2r.read_split(tmp_path / "out" / split_files("val_seen")["r2r"]).episodes == ()
 
 
 def test_places_are_put_together_with_rooms_and_near_objects(tmp_path, parts):
-    assemble_places(tmp_path / "out", parts)
+    assemble_worlds(tmp_path / "out", parts)
     worlds = matterport.read_worlds(tmp_path / "out/connectivity")
     assert set(worlds) == {"hut", "barn", "attic"}
     assert (tmp_path / "out/connectivity/scans.txt").read_text().split() == ["hut", "barn", "attic"]
     assert rooms.read_table(tmp_path / "out/rooms.csv")["barn"] == cottage.world().rooms
-    assert read_sights(tmp_path / "out/sights")["barn"]["a"].room == "k"
+    assert read_descriptions(tmp_path / "out/scene_descriptions")["barn"]["a"].room == "k"
     assert rooms.read_house(tmp_path / "out/houses/barn.house") == cottage.world().rooms
     objects = reverie.read_objects(tmp_path / "out/reverie/BBox.tar.gz")["attic"]["a"]
     assert [thing.name for thing in objects] == ["coffee table"]  # the bed is farther than REVERIE looks
@@ -115,7 +117,7 @@ def test_places_are_put_together_with_rooms_and_near_objects(tmp_path, parts):
 def test_the_same_parts_give_the_same_bytes(tmp_path, parts):
     for name in ("once", "again"):
         assemble(tmp_path / name, parts, "test")
-        assemble_places(tmp_path / name, parts)
+        assemble_worlds(tmp_path / name, parts)
     once = sorted(file for file in (tmp_path / "once").rglob("*") if file.is_file())
     assert len(once) > 10
     for file in once:

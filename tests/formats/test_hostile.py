@@ -31,9 +31,9 @@ def read(known: Format, path: Path) -> None:
     refusal = None
     try:
         content = known.read(path)
-        if known.kind == "walks":
+        if known.kind == "predictions":
             list(content.trajectories)
-            assert len(content.answers.places) == len(content.answers.episode_ids)
+            assert len(content.batch.places) == len(content.batch.episode_ids)
         elif known in ARCHIVES:
             list(content.values())
     except BadFile as error:

@@ -119,8 +119,8 @@ def test_walks_hold_a_trajectory_per_episode_with_the_ways_led(tmp_path: Path) -
     assert (four.episode_id, two.episode_id) == ("4", "2")
     assert four.phases == (Phase.ACTING, Phase.ACTING, Phase.GUIDED_TO_GOAL)
     assert two.phases == (Phase.GUIDED_TO_START, Phase.ACTING)
-    assert np.asarray(four.acted).tolist() == [[0.0, 1.0, 0.5], [1.0, 1.0, 0.5]]
-    assert np.asarray(two.acted).tolist() == [[4.0, 1.0, 0.5]]
+    assert np.asarray(four.acting_places).tolist() == [[0.0, 1.0, 0.5], [1.0, 1.0, 0.5]]
+    assert np.asarray(two.acting_places).tolist() == [[4.0, 1.0, 0.5]]
     assert second.trajectories[0].phases is None
     assert four.ending is Ending.STOPPED
 
@@ -131,7 +131,7 @@ def test_an_agent_file_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_walks_over_nodes_are_not_continuous(tmp_path: Path) -> None:
-    with pytest.raises(BadArgument, match='walk of episode "1" holds nodes'):
+    with pytest.raises(BadArgument, match='trajectory of episode "1" contains nodes'):
         write_predictions(tmp_path / "w.json", Predictions("x", (Rollout("0", (Trajectory("1", ("a",)),)),)))
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from itinera.errors import Fault
-from itinera.formats.jsonl import nan_as_null, numbered_records
+from itinera.formats.jsonl import iter_records, replace_nan
 
 
 class Point(msgspec.Struct):
@@ -20,7 +20,7 @@ def test_blank_lines_are_passed_over_but_counted(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text('{"x": 1}\n\n  \n{"x": 2}')
     faults: list[Fault] = []
-    assert list(numbered_records(path, Point, faults)) == [("line 1", Point(1)), ("line 4", Point(2))]
+    assert list(iter_records(path, Point, faults)) == [("line 1", Point(1)), ("line 4", Point(2))]
     assert faults == []
 
 
@@ -28,7 +28,7 @@ def test_every_bad_line_is_a_fault_and_the_others_are_read(tmp_path: Path) -> No
     path = tmp_path / "p.jsonl"
     path.write_text('{"x": "far"}\n{"x": 2}\n{"x": 3\n{"x": Infinity, "y": NaN}\n' + "[" * 100_000)
     faults: list[Fault] = []
-    assert [record.x for _, record in numbered_records(path, Point, faults)] == [2]
+    assert [record.x for _, record in iter_records(path, Point, faults)] == [2]
     assert [fault.where for fault in faults] == ["line 1", "line 3", "line 4", "line 5"]
     assert "Infinity is not a number JSON knows" in faults[2].problem
 
@@ -36,10 +36,10 @@ def test_every_bad_line_is_a_fault_and_the_others_are_read(tmp_path: Path) -> No
 def test_a_bare_nan_is_missing_but_the_word_nan_is_a_word(tmp_path: Path) -> None:
     path = tmp_path / "p.jsonl"
     path.write_text('{"x": NaN}\n')
-    assert [record.x for _, record in numbered_records(path, Point, [])] == [None]
-    assert json.loads(nan_as_null(b'["NaN, NaN", NaN, {"NaN": [NaN]}]')) == ["NaN, NaN", None, {"NaN": [None]}]
+    assert [record.x for _, record in iter_records(path, Point, [])] == [None]
+    assert json.loads(replace_nan(b'["NaN, NaN", NaN, {"NaN": [NaN]}]')) == ["NaN, NaN", None, {"NaN": [None]}]
 
 
 def test_infinity_is_not_taken_for_missing() -> None:
     with pytest.raises(ValueError, match="-Infinity"):
-        nan_as_null(b"[-Infinity]")
+        replace_nan(b"[-Infinity]")

@@ -73,7 +73,7 @@ def test_edges_join_included_panoramas_and_isolated_ones_stay(tmp_path: Path) ->
 
 def test_an_edge_that_only_one_end_lists_is_none(tmp_path: Path) -> None:
     house = [panorama("a", (0, 0, 0), [False, True]), panorama("b", (1, 0, 0), [False, False])]
-    assert graph_of(read_worlds(folder(tmp_path, house=house)), "house").neighbours("a") == ()
+    assert graph_of(read_worlds(folder(tmp_path, house=house)), "house").neighbors("a") == ()
 
 
 def test_panorama_positions_add_the_offset_in_the_cameras_frame(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_a_bad_connectivity_file_says_what_is_wrong(tmp_path: Path, name: str) -
 def test_a_place_without_connectivity_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="no such file or folder"):
         read_worlds(tmp_path / "nowhere")
-    with pytest.raises(BadFile, match="holds no file that ends in"):
+    with pytest.raises(BadFile, match="contains no file that ends in"):
         read_worlds(tmp_path)
     (tmp_path / "torn.tar.xz").write_bytes(b"\xfd7zXZ\x00 and then nothing")
     with pytest.raises(BadFile, match=r"torn\.tar\.xz"):
@@ -201,9 +201,9 @@ def test_neighbours_stand_where_the_simulator_says(graphs: dict[str, NavGraph], 
         graph = graphs[name.removesuffix("_navigable.json")]
         simulator = decode(member.read(), kind, name)
         assert set(simulator) == set(graph.nodes)
-        for node, neighbours in simulator.items():
-            assert set(neighbours) == set(graph.neighbours(node))
-            for other, seen in neighbours.items():
+        for node, neighbors in simulator.items():
+            assert set(neighbors) == set(graph.neighbors(node))
+            for other, seen in neighbors.items():
                 turned = heading_to_r2r(graph.heading(node, other)) - seen["heading"]
                 assert abs(math.remainder(turned, math.tau)) < 1e-3
                 assert graph.elevation(node, other) == pytest.approx(seen["elevation"], abs=1e-3)

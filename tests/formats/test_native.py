@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drawn import episode
 from itinera.errors import BadFile
 from itinera.formats import bundles, native, native_predictions, native_tasks
 from itinera.records import (
-    Asked,
-    Choices,
+    ActionLog,
     Column,
     Ending,
+    EpisodeInfo,
     Phase,
     Predictions,
     Provenance,
@@ -30,6 +29,7 @@ from itinera.records import (
 )
 from itinera.tasks import PROTOCOLS, Alignment, Instruction, Split, Tour
 from itinera.worlds import Pose
+from text_worlds import episode
 from tiny import written
 
 TOLD = Provenance("0.1.0", ("itinera", "score", "p.json"), 7, {"tasks": "t.json"}, {"tasks": "00ff"})
@@ -43,7 +43,7 @@ ON_GRAPH = Trajectory(
     times=np.array([0.0, 0.25, 1e9]),
     phases=(Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_START),
     ending=Ending.OUT_OF_STEPS,
-    choices=Choices((("a", "b"), ("stop",)), (np.array([0.25, 0.75]), np.array([1.0]))),
+    action_log=ActionLog((("a", "b"), ("stop",)), (np.array([0.25, 0.75]), np.array([1.0]))),
     notes={"predObjId": 3, "more": {"deep": [1, None]}},
 )
 ON_GROUND = Trajectory("2", np.array([[0.1, 0.2, 0.3], [1e-300, -5.0, 7.25]]), ending=Ending.FAILED)
@@ -129,7 +129,9 @@ SCORES = ScoreTable(
     ),
     provenance=TOLD,
     source="p.json",
-    asked=Asked(np.array([4.0, np.inf, 2.5]), np.array([5.0, np.nan, 3.0]), ("0", "0", ""), np.array([0, 1, -1])),
+    episode_info=EpisodeInfo(
+        np.array([4.0, np.inf, 2.5]), np.array([5.0, np.nan, 3.0]), ("0", "0", ""), np.array([0, 1, -1])
+    ),
 )
 
 
@@ -192,7 +194,7 @@ def test_a_bundle_cut_short_at_a_line_is_refused(tmp_path: Path) -> None:
         bundles.read_scores(tmp_path / "b.jsonl")
 
 
-WALKS, TASKS = '{"itinera": "walks"}\n', '{"itinera": "tasks", "judged_by": "r2r"}\n'
+WALKS, TASKS = '{"itinera": "predictions"}\n', '{"itinera": "tasks", "judged_by": "r2r"}\n'
 
 
 def walk(**fields: Any) -> str:
@@ -208,8 +210,8 @@ def task(*lines: dict[str, Any], **fields: Any) -> str:
 FAULTY: dict[str, tuple[str, str]] = {
     "no header": ('{"tour_id": "1"}\n', "line 1: Object missing required field `itinera`"),
     "another header": ('{"itinera": "songs"}\n', "line 1, field itinera: Invalid enum value 'songs'"),
-    "newer": ('{"itinera": "walks", "format": 2}\n', "line 1, field format: is of format 2, and this version reads up"),
-    "another kind": ('{"itinera": "scores"}\n', "line 1, field itinera: this file holds scores, not"),
+    "newer": ('{"itinera": "predictions", "format": 2}\n', "line 1, field format: is of format 2, but this version"),
+    "another kind": ('{"itinera": "scores"}\n', "line 1, field itinera: this file contains scores, not"),
     "two bad lines": (WALKS + '{"tour_id": 1}\n[]\n', "line 3: Expected `object`, got `array`"),
     "mixed places": (walk(places=["a", [0, 0, 0]]), 'line 2 (episode "1_0"), field places: must be node ids or'),
     "no places": (walk(places=[]), "field places: must be node ids or positions, at least one"),
@@ -226,7 +228,7 @@ FAULTY: dict[str, tuple[str, str]] = {
     "short alignment": (task(alignment={"words": ["a", "b"], "first": [0], "last": [0]}), "lists of different lengths"),
     "alignment outside": (task(alignment={"words": ["a"], "first": [0], "last": [2]}), "points outside the reference"),
     "absurd alignment": (task(alignment={"words": ["a"], "first": [0], "last": [10**30]}), "line 2, field alignment.l"),
-    "unknown protocol": (TASKS.replace("r2r", "r3r"), "line 1, field judged_by: r3r is no protocol known here"),
+    "unknown protocol": (TASKS.replace("r2r", "r3r"), "line 1, field judged_by: r3r is not a known protocol"),
     "tour elsewhere": (task({"tour_id": "t", "world_id": "hut", "episode_ids": ["1_0"]}), "is in world house, not hut"),
     "tour of nothing": (task({"tour_id": "t", "world_id": "house", "episode_ids": ["9"]}), 'episode "9" is not in'),
 }  # fmt: skip

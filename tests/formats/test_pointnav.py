@@ -55,14 +55,14 @@ def test_goals_without_a_radius_get_habitats(tmp_path: Path) -> None:
 
 def test_a_split_that_hides_its_goals_is_no_pointnav(tmp_path: Path) -> None:
     episode = Episode("1", "house", Pose(np.zeros(3), 0.0), (), (), Instruction("Go."))
-    with pytest.raises(BadArgument, match='Episode "1" tells no goal'):
+    with pytest.raises(BadArgument, match='Episode "1" has no goal'):
         write_split(tmp_path / "a.json", Split("s", (episode,)))
 
 
 @pytest.mark.parametrize("other", [vlnce, native_tasks])
 def test_a_task_without_a_reference_is_not_written_where_one_belongs(tmp_path: Path, other: Any) -> None:
     split = read_split(episodes(tmp_path / "a.json", POINT))
-    with pytest.raises(BadArgument, match="has a goal but no positions that lead there"):
+    with pytest.raises(BadArgument, match="has a goal but no reference path"):
         other.write_split(tmp_path / "b.json", split)
     assert not (tmp_path / "b.json").exists()
 

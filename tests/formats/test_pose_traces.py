@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itinera.errors import BadFile
-from itinera.formats.pose_traces import PoseTrace, places_of_words, read_trace, trace_from, write_trace
+from itinera.formats.pose_traces import PoseTrace, align_words, parse_trace, read_trace, write_trace
 
 
 def trace(*stays: tuple[str, float]) -> PoseTrace:
@@ -21,7 +21,7 @@ def trace(*stays: tuple[str, float]) -> PoseTrace:
 
 def places(found: PoseTrace, reference: str, *words: tuple[float, float]) -> list[tuple[int, int]]:
     begins, ends = (np.array(times) for times in zip(*words, strict=True))
-    first, last = places_of_words(found, tuple(reference), begins, ends)
+    first, last = align_words(found, tuple(reference), begins, ends)
     return list(zip(first.tolist(), last.tolist(), strict=True))
 
 
@@ -42,22 +42,22 @@ def test_a_trace_written_and_read_is_the_same(tmp_path: Path) -> None:
 
 
 def test_columns_as_documented_and_flat_arrays_as_released_are_the_same_trace() -> None:
-    column = trace_from(npz(pano=np.array([["a"], ["b"]]), time=np.array([[0], [1]], dtype=np.float32)), "t")
-    flat = trace_from(npz(pano=np.array(["a", "b"]), time=np.array([0.0, 1.0])), "t")
+    column = parse_trace(npz(pano=np.array([["a"], ["b"]]), time=np.array([[0], [1]], dtype=np.float32)), "t")
+    flat = parse_trace(npz(pano=np.array(["a", "b"]), time=np.array([0.0, 1.0])), "t")
     assert column.nodes.tolist() == flat.nodes.tolist() == ["a", "b"]
     assert column.times.tolist() == flat.times.tolist() == [0.0, 1.0]
     assert flat.audio_times is None
 
 
 def test_names_stored_as_bytes_are_text() -> None:
-    assert trace_from(npz(pano=np.array([b"a"]), time=np.zeros(1)), "t").nodes.tolist() == ["a"]
+    assert parse_trace(npz(pano=np.array([b"a"]), time=np.zeros(1)), "t").nodes.tolist() == ["a"]
 
 
 def test_other_arrays_are_not_even_looked_at() -> None:
     stream = io.BytesIO(npz(pano=np.array(["a"]), time=np.zeros(1)))
     with zipfile.ZipFile(stream, "a") as archive:
         archive.writestr("image_mask.npy", b"not an array")
-    assert trace_from(stream.getvalue(), "t").nodes.tolist() == ["a"]
+    assert parse_trace(stream.getvalue(), "t").nodes.tolist() == ["a"]
 
 
 def promising_too_much() -> bytes:
@@ -83,15 +83,15 @@ def promising_too_much() -> bytes:
         (npz(pano=np.array([], dtype="U3"), time=np.zeros(0)), "pano: is empty"),
         (npz(pano=np.array(["a"]), time=np.array(["now"])), "time: must hold seconds"),
         (npz(pano=np.array(["a", "b"]), time=np.zeros(3)), "time: holds 3 times for 2 snapshots"),
-        (npz(pano=np.array(["a", "b"]), time=np.array([1.0, 0.0])), "time: must be finite and never fall"),
-        (npz(pano=np.array(["a", "b"]), time=np.array([0.0, np.nan])), "time: must be finite and never fall"),
+        (npz(pano=np.array(["a", "b"]), time=np.array([1.0, 0.0])), "time: must be finite and must not decrease"),
+        (npz(pano=np.array(["a", "b"]), time=np.array([0.0, np.nan])), "time: must be finite and must not decrease"),
         (npz(pano=np.array(["a"]), time=np.zeros(1), audio_time=np.zeros(2)), "audio_time: holds 2 times for 1"),
         (promising_too_much(), "time is cut short"),
     ],
 )
 def test_a_damaged_trace_is_refused(data: bytes, said: str) -> None:
     with pytest.raises(BadFile, match=r"^t: ") as error:
-        trace_from(data, "t")
+        parse_trace(data, "t")
     assert said in str(error.value)
 
 

@@ -60,7 +60,7 @@ def test_columns_nobody_needs_and_steps_led_are_left_out(tmp_path: Path) -> None
 
 
 def test_walks_over_nodes_have_no_positions(tmp_path: Path) -> None:
-    with pytest.raises(BadArgument, match='walk of episode "a" holds nodes'):
+    with pytest.raises(BadArgument, match='trajectory of episode "a" contains nodes'):
         write_predictions(tmp_path / "log.csv", Predictions.from_trajectories("x", (Trajectory("a", ("n",)),)))
     assert list(tmp_path.iterdir()) == []
 

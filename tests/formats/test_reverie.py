@@ -14,7 +14,7 @@ from json_files import assert_same_records, records, written
 from itinera.errors import BadArgument, BadFile
 from itinera.formats.io import members
 from itinera.formats.reverie import read_objects, read_split, write_objects, write_split
-from itinera.worlds import SeenObject
+from itinera.worlds import VisibleObject
 
 SECOND: dict[str, Any] = {
     "scan": "house",
@@ -126,7 +126,7 @@ def test_objects_come_back_as_they_were_written(tmp_path: Path, name: str) -> No
 
 
 def test_fractions_of_pixels_are_kept(tmp_path: Path) -> None:
-    seen = SeenObject("1", "old lamp", np.array([2]), np.array([[0.5, 1.0, 2.0, 3.0]]))
+    seen = VisibleObject("1", "old lamp", np.array([2]), np.array([[0.5, 1.0, 2.0, 3.0]]))
     write_objects(tmp_path / "out", {"house": {"a": (seen,)}})
     assert read_objects(tmp_path / "out")["house"]["a"][0].boxes.tolist() == [[0.5, 1.0, 2.0, 3.0]]
 
@@ -162,7 +162,7 @@ def test_a_bad_file_of_objects_says_what_is_wrong(tmp_path: Path, name: str) -> 
 def test_a_place_without_objects_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="no such file or folder"):
         read_objects(tmp_path / "nowhere")
-    with pytest.raises(BadFile, match="holds no file named"):
+    with pytest.raises(BadFile, match="contains no file named"):
         read_objects(tmp_path)
 
 

@@ -66,19 +66,19 @@ CSV_FAULTS = {
     "": "line 1: has no column for time",
     "time,x\n0,0\n": "line 1: has no column for y",
     "time,t,x,y\n0,0,0,0\n": "line 1: has 2 columns for time",
-    "time,x,y,yaw,yaw_deg\n0,0,0,0,0\n": "tells headings in radians and in degrees",
-    "time,x,y\n": "holds no positions",
+    "time,x,y,yaw,yaw_deg\n0,0,0,0,0\n": "has headings in radians and in degrees",
+    "time,x,y\n": "contains no positions",
     "time,x,y\n0,0\n": "line 2: has 2 cells only",
     "time,x,y\n0,here,0\n": 'line 2, field x: "here" is not a finite number',
     "time,x,y\n0,0,\n": 'line 2, field y: "" is not a finite number',
     "time,x,y\n0,inf,0\n": 'line 2, field x: "inf" is not a finite number',
     "time,x,y\n1,0,0\n0,0,0\n": "line 3, field time: is earlier than the line before",
-    "time,x,y\n1700000000000,0,0\n": r"line 2, field time: 1.7e\+12 is no time in seconds",
+    "time,x,y\n1700000000000,0,0\n": r"line 2, field time: 1.7e\+12 is not a time in seconds",
     'time,x,y\n0,"0,0\n': "line 2: unexpected end of data",
 }
 TUM_FAULTS = {
-    "": "holds no positions",
-    "# nothing\n": "holds no positions",
+    "": "contains no positions",
+    "# nothing\n": "contains no positions",
     "0 0 0 0 0 0 1\n": "line 1: has 7 numbers",
     "0 0 0 0 0 0 0 1\n0 0 zero 0 0 0 0 1": 'line 2, field y: "zero" is not a finite number',
     "0 0 0 0 0 0 0 0\n": "line 1: the rotation is no unit quaternion",
@@ -114,7 +114,7 @@ def test_a_folder_of_logs_is_a_logbook_of_all(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match=r'c\.csv, line 2, field y: "zero" is not a finite number'):
         read_folder(tmp_path)
     (tmp_path / "none").mkdir()
-    with pytest.raises(BadFile, match="holds no logs"):
+    with pytest.raises(BadFile, match="contains no logs"):
         read_folder(tmp_path / "none")
 
 
@@ -136,10 +136,10 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 
 def test_only_one_walk_can_be_given_a_name_or_a_file(tmp_path: Path) -> None:
     two = Predictions.from_trajectories("x", (WALK, WALK))
-    assert only(robot_logs.renamed(Predictions.from_trajectories("x", (WALK,)), "8")).episode_id == "8"
-    with pytest.raises(BadArgument, match="x holds 2 walks: only a file of one"):
-        robot_logs.renamed(two, "8")
-    with pytest.raises(BadArgument, match="the positions of one episode, and these are 2"):
+    assert only(robot_logs.rename_episode(Predictions.from_trajectories("x", (WALK,)), "8")).episode_id == "8"
+    with pytest.raises(BadArgument, match="x contains 2 trajectories: episode"):
+        robot_logs.rename_episode(two, "8")
+    with pytest.raises(BadArgument, match="A robot log has one trajectory, not 2"):
         write_csv(tmp_path / "log", two)
 
 

@@ -82,8 +82,8 @@ def test_houses_come_back_as_they_were_written(tmp_path: Path) -> None:
 def test_a_written_region_is_the_box_around_its_viewpoints(tmp_path: Path) -> None:
     write_house(tmp_path / "x.house", world(b=Room("h", "7"), c=Room("h", "7")))
     (region,) = (line.split() for line in (tmp_path / "x.house").read_text().splitlines() if line.startswith("R"))
-    centre, low, high = ([float(x) for x in region[i : i + 3]] for i in (6, 9, 12))
-    assert (centre, low, high) == ([2.0, 1.0, 0.5], [2.0, 0.0, 0.0], [2.0, 2.0, 1.0])
+    center, low, high = ([float(x) for x in region[i : i + 3]] for i in (6, 9, 12))
+    assert (center, low, high) == ([2.0, 1.0, 0.5], [2.0, 0.0, 0.0], [2.0, 2.0, 1.0])
     assert float(region[15]) == 1.0
 
 
@@ -116,8 +116,8 @@ def test_nodes_named_by_numbers_are_not_taken_for_portals(tmp_path: Path) -> Non
     ("bad", "message"),
     [
         (World("open", Euclidean()), "not a navigation graph"),
-        (World("my house", world().space), "'my house' cannot stand in it"),
-        (World("house", NavGraph.from_edges({"a b": (0, 0, 0)}, [])), "'a b' cannot stand in it"),
+        (World("my house", world().space), "'my house' cannot be written"),
+        (World("house", NavGraph.from_edges({"a b": (0, 0, 0)}, [])), "'a b' cannot be written"),
     ],
 )
 def test_what_a_house_file_cannot_hold_is_refused(tmp_path: Path, bad: World, message: str) -> None:

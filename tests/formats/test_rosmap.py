@@ -63,7 +63,7 @@ def test_rows_are_turned_over_and_unknown_cells_are_as_asked(tmp_path: Path) -> 
     assert read_map(path, unknown="free").blocked.tolist() == [
         [False, True, True], [False, False, False], [False, False, True],
     ]  # fmt: skip
-    with pytest.raises(BadArgument, match='either "blocked" or "free"'):
+    with pytest.raises(BadArgument, match='must be "blocked" or "free"'):
         read_map(path, unknown="maybe")  # type: ignore[arg-type]
 
 
@@ -84,7 +84,7 @@ def test_negate_makes_light_occupied(tmp_path: Path) -> None:
 
 def test_a_turned_origin_turns_the_frame(tmp_path: Path) -> None:
     grid = read_map(saved(tmp_path, origin=f"[1.0, 2.0, {math.pi / 2}]"))
-    assert grid.to_frame((0.1, 0.0)) == pytest.approx((1.0, 2.1))
+    assert grid.to_map((0.1, 0.0)) == pytest.approx((1.0, 2.1))
 
 
 def test_the_thresholds_are_the_files_own(tmp_path: Path) -> None:
@@ -144,19 +144,19 @@ WRONG = {
     "negate": ({"negate": "2"}, "line 4, field negate: is 2, not 0 or 1"),
     "order": ({"free_thresh": "0.7"}, r"line 6, field free_thresh: is 0\.7, above occupied_thresh, 0\.65"),
     "share": ({"occupied_thresh": "65"}, "line 5, field occupied_thresh: is 65, not between 0 and 1"),
-    "mode": ({"mode": "grey"}, "line 7, field mode: is 'grey', none of trinary, scale, raw"),
+    "mode": ({"mode": "grey"}, "line 7, field mode: is 'grey', not one of trinary, scale, raw"),
     "no image": ({"image": "''"}, "line 1, field image: is '', not the name of a file"),
     "a list": ({"image": "[a]"}, r"field image: is \['a'\], not the name of a file"),
-    "absolute": ({"image": "/etc/passwd"}, "may lie outside the folder of the map and is not opened"),
-    "a drive": ({"image": "'C:\\map.pgm'"}, "may lie outside the folder"),
-    "above": ({"image": "../map.pgm"}, "may lie outside the folder"),
-    "up and down": ({"image": "maps/../../map.pgm"}, "may lie outside the folder"),
+    "absolute": ({"image": "/etc/passwd"}, "may be outside the folder of the map and is not opened"),
+    "a drive": ({"image": "'C:\\map.pgm'"}, "may be outside the folder"),
+    "above": ({"image": "../map.pgm"}, "may be outside the folder"),
+    "up and down": ({"image": "maps/../../map.pgm"}, "may be outside the folder"),
     "missing": ({"image": "none.pgm"}, r"none\.pgm: there is no such file"),
-    "an alias": ({"origin": "&a [0, 0, 0]", "mode": "*a"}, "line 7: refers to another part"),
-    "depth": ({"mode": "[" * 2000 + "]" * 2000}, "line 7: holds lists within lists"),
+    "an alias": ({"origin": "&a [0, 0, 0]", "mode": "*a"}, "line 7: is an alias of another part"),
+    "depth": ({"mode": "[" * 2000 + "]" * 2000}, "line 7: is nested too deeply"),
     "no yaml": ({"mode": "[trinary"}, r"line \d+: is not YAML"),
     "code": ({"mode": "!!python/object/apply:os.getcwd []"}, "line 7: is not YAML"),
-    "twice": ({"mode": "trinary\nnegate: 1"}, "line 8, field negate: is said a second time"),
+    "twice": ({"mode": "trinary\nnegate: 1"}, "line 8, field negate: occurs a second time"),
     "huge": ({"mode": "1" * 5000}, "is not YAML"),
 }
 
@@ -184,16 +184,16 @@ BROKEN = {
     "without pixels": (pgm(PIXELS)[:-9], "pixels: ends after 0 of 9 pixels"),
     "sixteen bits cut short": (pgm(PIXELS, white=300)[:-3], "pixels: ends after 7 of 9 pixels"),
     "plain, cut short": (pgm(PIXELS, kind="P2")[:-4], "pixels: ends after 7 of 9"),
-    "plain, with a word": (pgm(PIXELS, kind="P2") + b"x", "'x' stands where the value of a pixel"),
-    "plain, beyond white": (pgm(PIXELS + 100, kind="P2"), "the value 354 in row 0, column 0 is beyond white, 255"),
-    "beyond white": (pgm(PIXELS, white=100), "the value 254 in row 0, column 0 is beyond white, 100"),
-    "a cut header": (b"P5\n# half", "header: is not a grey PGM"),
-    "in colour": (b"P6\n1 1\n255\n\0\0\0", "header: is not a grey PGM"),
+    "plain, with a word": (pgm(PIXELS, kind="P2") + b"x", "'x' is not the value of a pixel"),
+    "plain, beyond white": (pgm(PIXELS + 100, kind="P2"), "the value 354 in row 0, column 0 is above white, 255"),
+    "beyond white": (pgm(PIXELS, white=100), "the value 254 in row 0, column 0 is above white, 100"),
+    "a cut header": (b"P5\n# half", "header: is not a grayscale PGM"),
+    "in colour": (b"P6\n1 1\n255\n\0\0\0", "header: is not a grayscale PGM"),
     "no white": (b"P5\n3 3\n0\n" + bytes(9), "header: the value of white is 0"),
     "too white": (b"P5\n3 3\n70000\n" + bytes(18), "header: the value of white is 70000"),
     "no size": (b"P5\n0 3\n255\n", "header: has 0 x 3 pixels"),
     "gigantic": (b"P5\n99999 99999\n255\n" + bytes(99), "header: has 99,999 x 99,999 pixels"),
-    "absurd": (b"P5\n" + b"9" * 40 + b" 9\n255\n", "header: is not a grey PGM"),
+    "absurd": (b"P5\n" + b"9" * 40 + b" 9\n255\n", "header: is not a grayscale PGM"),
     "empty": (b"", "is empty"),
     "something else": (b"GIF89a", "cannot be read as an image"),
 }
@@ -213,7 +213,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
     path = saved(home)
     (home / "map.pgm").rename(elsewhere / "map.pgm")
     (home / "map.pgm").symlink_to(elsewhere / "map.pgm")
-    assert "a link that leads out of the folder" in faults(path)
+    assert "a link out of the folder" in faults(path)
     # Installed file by file, both are links into one folder.
     path.rename(elsewhere / "map.yaml")
     path.symlink_to(elsewhere / "map.yaml")
@@ -222,7 +222,7 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path) -> None:
 
 def test_what_is_no_map_is_refused(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    assert "is a picture, not the YAML file" in faults(tmp_path / "map.pgm")
+    assert "is an image, not the YAML file" in faults(tmp_path / "map.pgm")
     assert "no such file" in faults(tmp_path / "none.yaml")
     for content, words in [(b"", "no keys and values"), (b"- a\n- b\n", "no keys and values"), (b"\xff\xfe", "UTF-8"),
                            (b"a: \x00", "is not YAML"), (b" " * 70_000, "holds more than")]:  # fmt: skip
@@ -303,5 +303,5 @@ def test_real_maps_are_read(data: Path, name: str) -> None:
     assert (grid.resolution, grid.origin, grid.rotation) == (resolution, origin, 0.0)
     assert 1 - grid.blocked.mean() == pytest.approx(free, abs=1e-4)
     # A robot has most of its room in one piece.
-    sizes = np.bincount(grid.parts(0.2).ravel())[1:]
+    sizes = np.bincount(grid.components(0.2).ravel())[1:]
     assert sizes.max() > 0.95 * sizes.sum()

@@ -191,7 +191,7 @@ def test_an_episode_without_its_trace_stays_as_it_is(tmp_path: Path) -> None:
 def test_a_folder_with_no_trace_of_the_split_is_refused(tmp_path: Path) -> None:
     split = read_split(lines(tmp_path / "g.jsonl", GUIDE))
     guide_trace(tmp_path / "traces", "000027")
-    with pytest.raises(BadFile, match=r"holds no pose trace of any episode of g\.(?s:.)*000026_guide_pose_trace\.npz"):
+    with pytest.raises(BadFile, match=r"no pose trace of any episode of g\.(?s:.)*000026_guide_pose_trace\.npz"):
         with_alignment(split, tmp_path / "traces")
 
 

@@ -11,46 +11,58 @@ from hypothesis import strategies as st
 
 from itinera.errors import BadFile
 from itinera.formats.io import write_members
-from itinera.formats.scene_descriptions import read_sights, write_sights
-from itinera.hearth.language.scene_description import Doorway, Outlook, Thing, Way, stranger
+from itinera.formats.scene_descriptions import read_descriptions, write_descriptions
+from itinera.hearth.language.scene_description import (
+    DescribedCandidate,
+    DescribedDoor,
+    DescribedObject,
+    SceneDescription,
+    anonymize,
+)
 
-SOFA = Thing("sofa", "red", "", 0.5, 2.25, 1.9, instance=3)
-OUTLOOKS = {
-    "a": Outlook(
+SOFA = DescribedObject("sofa", "red", "", 0.5, 2.25, 1.9, instance=3)
+DESCRIPTIONS = {
+    "a": SceneDescription(
         "a",
         "k",
-        (SOFA, Thing("lamp", "", "round", -1.0, 1.0, 0.4, instance=4)),
-        (Way("b", 0.25, 2.0, 1, "h", "door"),),
-        (Doorway(0.3, 1.5, "h", "white", False), Doorway(-2.0, 4.0, "", "", True)),
+        (SOFA, DescribedObject("lamp", "", "round", -1.0, 1.0, 0.4, instance=4)),
+        (DescribedCandidate("b", 0.25, 2.0, 1, "h", "door"),),
+        (DescribedDoor(0.3, 1.5, "h", "white", False), DescribedDoor(-2.0, 4.0, "", "", True)),
     ),
-    "b": Outlook("b", "h", (Thing("sofa", "red", "", 3.0, 4.0, 1.9, 3),), (Way("a", -2.9, 2.0, -1, "k", "door"),), ()),
+    "b": SceneDescription(
+        "b",
+        "h",
+        (DescribedObject("sofa", "red", "", 3.0, 4.0, 1.9, 3),),
+        (DescribedCandidate("a", -2.9, 2.0, -1, "k", "door"),),
+        (),
+    ),
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_sights(tmp_path / "sights" / "house.json", "house", OUTLOOKS)
-    return tmp_path / "sights"
+    write_descriptions(tmp_path / "scene_descriptions" / "house.json", "house", DESCRIPTIONS)
+    return tmp_path / "scene_descriptions"
 
 
 def test_sights_come_back_as_they_were(folder):
-    sights = read_sights(folder)
-    assert list(sights) == ["house"]
-    assert sights["house"] == OUTLOOKS
-    assert sights["house"] is sights["house"]
+    descriptions = read_descriptions(folder)
+    assert list(descriptions) == ["house"]
+    assert descriptions["house"] == DESCRIPTIONS
+    assert descriptions["house"] is descriptions["house"]
 
 
 def test_sights_of_strangers_come_back_too(tmp_path):
-    strange = {node: stranger(outlook) for node, outlook in OUTLOOKS.items()}
+    strange = {node: anonymize(description) for node, description in DESCRIPTIONS.items()}
     strange = {"": strange["a"]}  # all nodes are called so
-    write_sights(tmp_path / "house.json", "house", strange)
-    assert read_sights(tmp_path)["house"] == strange
+    write_descriptions(tmp_path / "house.json", "house", strange)
+    assert read_descriptions(tmp_path)["house"] == strange
 
 
 def test_one_file_and_an_archive_will_do(folder, tmp_path):
-    assert read_sights(folder / "house.json")["house"] == OUTLOOKS
-    write_members(tmp_path / "sights.tar.gz", {"house.json": (folder / "house.json").read_bytes()})
-    assert read_sights(tmp_path / "sights.tar.gz")["house"] == OUTLOOKS
+    assert read_descriptions(folder / "house.json")["house"] == DESCRIPTIONS
+    write_members(tmp_path / "descriptions.tar.gz", {"house.json": (folder / "house.json").read_bytes()})
+    assert read_descriptions(tmp_path / "descriptions.tar.gz")["house"] == DESCRIPTIONS
 
 
 def test_a_thing_seen_from_everywhere_is_written_once(folder):
@@ -68,19 +80,22 @@ def changed(folder: Path, change: Any) -> Path:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda file: file.update(itinera="walks"), "itinera"),
-        (lambda file: file.update(format=2), "is of format 2, and this version reads up to 1"),
-        (lambda file: file.update(world="hut"), "tells of hut"),
-        (lambda file: file["sights"]["a"]["things"][0].__setitem__(0, 2), 'node "a", field things: sees a thing'),
-        (lambda file: file["sights"]["a"]["candidates"][0].__setitem__(0, "c"), "a way leads to c, which is no node"),
-        (lambda file: file["sights"]["a"]["candidates"][0].__setitem__(3, 2), "Invalid enum value 2"),
-        (lambda file: file["sights"]["a"].pop("room"), "missing required field `room`"),
-        (lambda file: file["things"][0].pop(), "Expected `array` of at least length 5"),
+        (lambda file: file.update(itinera="predictions"), "itinera"),
+        (lambda file: file.update(format=2), "has format 2, but this version reads only up to 1"),
+        (lambda file: file.update(world="hut"), "describes world hut"),
+        (
+            lambda file: file["nodes"]["a"]["objects"][0].__setitem__(0, 2),
+            'node "a", field objects: refers to an object',
+        ),
+        (lambda file: file["nodes"]["a"]["candidates"][0].__setitem__(0, "c"), "has the candidate c, which is no node"),
+        (lambda file: file["nodes"]["a"]["candidates"][0].__setitem__(3, 2), "Invalid enum value 2"),
+        (lambda file: file["nodes"]["a"].pop("room"), "missing required field `room`"),
+        (lambda file: file["objects"][0].pop(), "Expected `array` of at least length 5"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told(folder, change, told):
     with pytest.raises(BadFile) as refused:
-        read_sights(changed(folder, change))["house"]
+        read_descriptions(changed(folder, change))["house"]
     assert told in str(refused.value)
     assert "house.json" in str(refused.value)
 
@@ -89,12 +104,12 @@ def test_a_node_told_twice_is_refused(folder):
     file = folder / "house.json"
     file.write_text(file.read_text().replace('"b":{', '"a":{'))
     with pytest.raises(BadFile, match=r'"a": is given twice'):
-        read_sights(folder)["house"]
+        read_descriptions(folder)["house"]
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path):
     with pytest.raises(BadFile, match="there is no such file or folder"):
-        read_sights(tmp_path / "nowhere")
+        read_descriptions(tmp_path / "nowhere")
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -106,4 +121,4 @@ def test_no_damaged_byte_gives_anything_but_a_refusal(folder, at, byte):
     broken.mkdir(exist_ok=True)
     (broken / "house.json").write_bytes(data)
     with suppress(BadFile):
-        read_sights(broken)["house"]
+        read_descriptions(broken)["house"]

@@ -24,6 +24,6 @@ def test_a_path_is_its_reference_or_else_its_start() -> None:
 
 @pytest.mark.parametrize("write", [reverie.write_split, ndh.write_split])
 def test_positions_cannot_be_written(tmp_path: Path, write) -> None:
-    with pytest.raises(BadArgument, match='"1_0" has positions'):
+    with pytest.raises(BadArgument, match='"1_0" has continuous positions'):
         write(tmp_path / "x.json", Split("open", (AFLOAT,)))
     assert list(tmp_path.iterdir()) == []

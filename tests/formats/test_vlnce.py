@@ -151,7 +151,7 @@ def test_an_episode_moved_elsewhere_is_not_written_with_its_old_notes(tmp_path: 
 
 def test_a_split_of_nodes_cannot_be_continuous(tmp_path: Path) -> None:
     split = Split("s", (Episode("1", "w", Pose("a"), ("b",), ("a", "b"), Instruction("Go.")),))
-    with pytest.raises(BadArgument, match='Episode "1" holds nodes'):
+    with pytest.raises(BadArgument, match='Episode "1" contains nodes'):
         write_split(tmp_path / "s.json", split)
 
 

@@ -12,10 +12,10 @@ import pytest
 
 from itinera.errors import BadArgument, BadFile
 from itinera.formats.vlnce_predictions import (
-    by_episode_ids,
-    by_instruction_ids,
     read_predictions,
     read_rxr_predictions,
+    to_episode_ids,
+    to_instruction_ids,
     write_predictions,
     write_rxr_predictions,
 )
@@ -75,7 +75,7 @@ def test_headings_not_known_are_zero_and_led_steps_are_left_out(tmp_path: Path) 
 def test_walks_over_nodes_are_not_continuous(tmp_path: Path) -> None:
     predictions = Predictions.from_trajectories("x", (Trajectory("1", ("a", "b")),))
     for write in (write_predictions, write_rxr_predictions):
-        with pytest.raises(BadArgument, match='walk of episode "1" holds nodes'):
+        with pytest.raises(BadArgument, match='trajectory of episode "1" contains nodes'):
             write(tmp_path / "w.json", predictions)
     assert list(tmp_path.iterdir()) == []
 
@@ -137,17 +137,17 @@ def test_instruction_ids_become_episode_ids_and_back() -> None:
     predictions = Predictions.from_trajectories(
         "x", tuple(Trajectory(name, np.zeros((1, 3))) for name in ("30", "7", "unknown"))
     )
-    renamed = by_episode_ids(predictions, split)
+    renamed = to_episode_ids(predictions, split)
     assert [walk.tour_id for walk in renamed.rollouts] == ["1", "30", "unknown"]
-    assert [t.episode_id for t in by_instruction_ids(renamed, split).trajectories] == ["30", "7", "unknown"]
+    assert [t.episode_id for t in to_instruction_ids(renamed, split).trajectories] == ["30", "7", "unknown"]
 
 
 def test_without_instruction_ids_nothing_is_renamed() -> None:
     predictions = Predictions.from_trajectories("x", (Trajectory("1", np.zeros((1, 3))),))
-    assert [t.episode_id for t in by_episode_ids(predictions, Split("s", (episode("1"),))).trajectories] == ["1"]
+    assert [t.episode_id for t in to_episode_ids(predictions, Split("s", (episode("1"),))).trajectories] == ["1"]
 
 
 def test_episodes_that_share_an_instruction_cannot_be_told_apart() -> None:
     split = Split("s", (episode("1", instruction_id=30), episode("2", instruction_id=30)))
     with pytest.raises(BadFile, match="several episodes share an instruction"):
-        by_episode_ids(Predictions.from_trajectories("x", ()), split)
+        to_episode_ids(Predictions.from_trajectories("x", ()), split)

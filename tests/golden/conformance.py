@@ -1,7 +1,7 @@
 """Writes `src/itinera/metrics/conformance.json`, the golden cases others can test their scorer against.
 
 Each case gives values worked by hand for what it is about; the rest is filled in by the plain-Python scorers of
-`released.py`, which must agree with the hand. Nothing here calls the code under test.
+`released_scorers.py`, which must agree with the hand. Nothing here calls the code under test.
 
     cd tests && python -m golden.conformance     (then read the diff)
 """
@@ -14,16 +14,16 @@ from typing import Any
 
 import msgspec
 
-from drawn import graph_distance
 from golden import in_the_open, on_graphs, on_tours
 from golden.drawing import Asked, Drawn, Values
 from itinera.worlds import NavGraph
-from released import EPISODES, TOURS, Attempt, tour_weight
+from released_scorers import EPISODES, TOURS, Attempt, tour_weight
+from text_worlds import graph_distance
 
 FILE = Path(__file__).parents[2] / "src/itinera/metrics/conformance.json"
 ABOUT = (
     "Golden cases for scorers of instruction following. In each case a world (a graph whose edges are as long as the "
-    "straight line between their ends, or open space), episodes, one walk per episode and, for every suite of "
+    "straight line between their ends, or open space), episodes, one trajectory per episode and, for every suite of "
     "conventions, the values expected: metres and fractions, null where undefined or refused, 'inf' where unreachable. "
     "'split' is the mean over tours with the suite's weights."
 )
@@ -49,7 +49,9 @@ def _case(drawn: Drawn) -> dict[str, Any]:
     _compare(drawn.name, expected, drawn.by_hand)
     case = {"name": drawn.name, "why": drawn.why, "world": _world(drawn.world)}
     case["episodes"] = [_episode(drawn, name) for name in drawn.asked]
-    case["walks"] = {name: {"places": _places(drawn, a.walk), "stopped": a.stopped} for name, a in drawn.asked.items()}
+    case["trajectories"] = {
+        name: {"places": _places(drawn, a.walk), "stopped": a.stopped} for name, a in drawn.asked.items()
+    }
     case |= {"radius": 3.0, "needs_stop": drawn.needs_stop}
     if drawn.tours:
         case["tours"] = drawn.tours

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from math import exp
 from typing import Any
 
-from drawn import graph
 from itinera.worlds import NavGraph
+from text_worlds import graph
 
 Values = dict[str, Any]
 STREET = graph("a-b-c-d-e-f")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import sys
 
-from itinera.builders.hearth import build_place
+from itinera.builders.hearth import build_house_graph
 from itinera.hearth.build import House
 from itinera.worlds import NavGraph
 
@@ -25,14 +25,14 @@ def digest(house: House, graph: NavGraph) -> str:
     """The digest of every triangle and its labels, every thing and its names, every viewpoint and edge."""
     state = hashlib.blake2b(digest_size=16)
     mesh = house.mesh
-    for array in (mesh.vertices, mesh.faces, mesh.classes, mesh.instances, mesh.colours, graph.positions, graph.edges):
+    for array in (mesh.vertices, mesh.faces, mesh.classes, mesh.instances, mesh.colors, graph.positions, graph.edges):
         state.update(array.tobytes())
-    for item in house.items:
-        state.update(f"{item.index} {item.name} {item.category} {item.room} {item.colour} {item.shape}\n".encode())
+    for item in house.objects:
+        state.update(f"{item.index} {item.name} {item.category} {item.room} {item.color} {item.shape}\n".encode())
     state.update("\n".join(graph.nodes).encode())
     return state.hexdigest()
 
 
 if __name__ == "__main__":
     for index in map(int, sys.argv[1:] or DIGESTS):
-        print(f'    {index}: "{digest(*build_place(1, index))}",')
+        print(f'    {index}: "{digest(*build_house_graph(1, index))}",')

@@ -39,7 +39,7 @@ class Moment:
     place: str
     heading: float
     elevation: float
-    ways: str
+    candidates: str
     views: tuple[int, ...]
     headings: tuple[float, ...]
     elevations: tuple[float, ...]

@@ -9,7 +9,7 @@ from golden.drawing import ONE_SHORT, PARTED, PERFECT, RING, SQUARE, STAIRS, TRE
 CASES = (
     Drawn(
         "the reference itself",
-        "Nodes stand 2 m apart in a line. Who walks the reference gets 1 everywhere; PL = 3 x 2 = 6.",
+        "Nodes stand 2 m apart in a line. Following the reference gives 1 everywhere; PL = 3 x 2 = 6.",
         {"1": Asked("abcd", "abcd")},
         {"paper": {"1": {**PERFECT, "PL": 6, "steps": 3, "NE": 0, "ONE": 0, "DTW": 0}}},
     ),

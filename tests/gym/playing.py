@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from drawn import STREET, episode, graph
 from itinera.agents.agent import Agent
-from itinera.gym.task_set import Playground
+from itinera.gym.task_set import TaskSet
 from itinera.records import Rollout
-from itinera.runs.rollout import walk
+from itinera.runs.rollout import rollout
 from itinera.simulators.simulator import Simulator
 from itinera.tasks import Instruction, Split, Tour
 from itinera.worlds import Pose, World
 from itinera.worlds.surface import Surface
-from players import Still
+from scripted_agents import Still
+from text_worlds import STREET, episode, graph
 from worlds.rooms import ROBOT, room
 
 MESH = room(12, 4)
@@ -54,11 +54,11 @@ class Repeating(Still):
         return self.left.pop(0)
 
 
-def walked_by(agent: Agent, place: Playground, simulator: Simulator, tour: Tour) -> Rollout:
+def walked_by(agent: Agent, place: TaskSet, simulator: Simulator, tour: Tour) -> Rollout:
     """The walk of a run of this agent."""
     episodes = [place.split.by_id[name] for name in tour.episode_ids]
     world = place.worlds[tour.world_id]
-    return walk(agent, simulator, world, tour, episodes, protocol=place.protocol, seed=0)
+    return rollout(agent, simulator, world, tour, episodes, protocol=place.protocol, seed=0)
 
 
 def told(found: Rollout) -> list[Any]:

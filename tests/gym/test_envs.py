@@ -14,8 +14,8 @@ import tiny
 from gym.playing import GROUNDS, HALL, HOUSE, WORLDS, on_graph, on_ground
 from itinera.errors import BadArgument, MissingExtra
 from itinera.formats import scenes
-from itinera.gym import Decaying, PointNav, Tours, fidelity_oriented, hearth_playground
-from itinera.rendering.rasterizer import Camera
+from itinera.gym import DecayingReward, PointNav, TourVLN, fidelity_oriented_reward, hearth_task_set
+from itinera.rendering.camera import Camera
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.unicycle import point_turn, unicycle_6, unicycle_15
 from itinera.simulators.view_features import rendered_views
@@ -30,9 +30,9 @@ GIVEN = {
     "graph": ("itinera/GraphVLN-v0", {"tasks": GRAPH, "worlds": WORLDS}),
     "views": ("itinera/GraphVLN-v0", {"tasks": GRAPH, "worlds": WORLDS, "views": VIEWS}),
     "ground": ("itinera/GroundVLN-v0", {"tasks": GROUND, "worlds": GROUNDS}),
-    "all channels": ("itinera/GroundVLN-v0", {"tasks": GROUND, "worlds": GROUNDS, "eye": SMALL}),
-    "panorama": ("itinera/GroundVLN-v0", {"tasks": GROUND, "worlds": GROUNDS, "eye": replace(SMALL, around=True)}),
-    "blind": ("itinera/GroundVLN-v0", {"tasks": GROUND, "worlds": GROUNDS, "eye": None, "protocol": "rxr-ce"}),
+    "all channels": ("itinera/GroundVLN-v0", {"tasks": GROUND, "worlds": GROUNDS, "camera": SMALL}),
+    "panorama": ("itinera/GroundVLN-v0", {"tasks": GROUND, "worlds": GROUNDS, "camera": replace(SMALL, panorama=True)}),
+    "blind": ("itinera/GroundVLN-v0", {"tasks": GROUND, "worlds": GROUNDS, "camera": None, "protocol": "rxr-ce"}),
     "point": ("itinera/PointNav-v0", {"tasks": GROUND, "worlds": GROUNDS}),
     "unicycle": ("itinera/PointNav-v0", {"tasks": GROUND, "worlds": GROUNDS, "speeds": unicycle_15()}),
     "tour": ("itinera/Tour-v0", {"tasks": GRAPH, "worlds": WORLDS}),
@@ -76,11 +76,11 @@ def test_with_nothing_given_a_small_house_is_built(env_id):
 
 
 def test_the_small_house_is_told_in_words_and_toured():
-    place = hearth_playground("tours", protocol=R2R)
+    place = hearth_task_set("tours", protocol=R2R)
     assert len(place.split.episodes) == 30
     assert [len(tour.episode_ids) for tour in place.split.tours] == [10, 10, 10]
     assert all(episode.instruction.text for episode in place.split.episodes)
-    assert hearth_playground("tours", protocol=R2R).worlds == place.worlds  # made once
+    assert hearth_task_set("tours", protocol=R2R).worlds == place.worlds  # made once
 
 
 # In vectors
@@ -100,7 +100,7 @@ def test_vectors_step_and_begin_anew(name):
         ended += int((terminated | truncated).sum())
     assert ended >= 3
     assert seen in envs.observation_space
-    assert all(walk.trajectories for walk in envs.get_attr("last_walk"))
+    assert all(walk.trajectories for walk in envs.get_attr("last_rollout"))
     envs.close()
 
 
@@ -118,7 +118,7 @@ def test_the_envs_of_a_vector_play_in_orders_of_their_own():
 
 
 def test_a_decaying_reward_counts_the_steps_of_all_who_share_it():
-    reward = Decaying(100)
+    reward = DecayingReward(100)
     envs = gymnasium.make_vec("itinera/GraphVLN-v0", num_envs=3, tasks=GRAPH, worlds=WORLDS, reward=reward)
     envs.reset(seed=0)
     envs.step(np.ones(3, dtype=np.int64))
@@ -127,7 +127,7 @@ def test_a_decaying_reward_counts_the_steps_of_all_who_share_it():
 
 @pytest.mark.slow
 def test_vectors_step_in_processes_of_their_own():
-    given = {"num_envs": 2, "tasks": GRAPH, "worlds": WORLDS, "reward": fidelity_oriented}
+    given = {"num_envs": 2, "tasks": GRAPH, "worlds": WORLDS, "reward": fidelity_oriented_reward}
     alike = gymnasium.make_vec("itinera/Tour-v0", **given)
     apart = {"shared_memory": False, "context": "spawn"}
     envs = gymnasium.make_vec("itinera/Tour-v0", vectorization_mode="async", vector_kwargs=apart, **given)
@@ -161,7 +161,7 @@ def test_tasks_worlds_and_tours_are_read_from_files(tmp_path):
 @pytest.mark.real
 def test_real_r2r_is_played(data):
     given = {"tasks": data / "r2r/R2R_val_unseen.json.gz", "worlds": data / "connectivity.tar.xz"}
-    env = gymnasium.make("itinera/GraphVLN-v0", **given, reward=fidelity_oriented)
+    env = gymnasium.make("itinera/GraphVLN-v0", **given, reward=fidelity_oriented_reward)
     seen, info = env.reset(seed=0)
     rng = np.random.default_rng(0)
     for _ in range(500):
@@ -174,31 +174,31 @@ def test_real_r2r_is_played(data):
 
 def test_scenes_are_read_from_a_folder(tmp_path):
     scenes.write_scene(tmp_path / "house.glb", HALL.mesh)
-    env = PointNav(GROUND, tmp_path, eye=None)
+    env = PointNav(GROUND, tmp_path, camera=None)
     seen, _ = env.reset(seed=0)
     assert seen in env.observation_space
 
 
 @pytest.mark.parametrize(("speeds", "count"), [(None, 4), (point_turn(), 4), (unicycle_6(), 6), (unicycle_15(), 15)])
 def test_the_actions_are_those_of_the_speeds(speeds, count):
-    env = PointNav(GROUND, GROUNDS, speeds=speeds, eye=None)
+    env = PointNav(GROUND, GROUNDS, speeds=speeds, camera=None)
     assert env.action_space.n == count
     _, info = env.reset(seed=0)
     assert info["action_mask"].tolist() == [1] * count
 
 
 WRONG = {
-    "tasks alone": (lambda: gymnasium.make("itinera/GraphVLN-v0", tasks=GRAPH), "give both, or neither"),
-    "tours alone": (lambda: Tours(tours="tours.json"), "give both, or neither"),
-    "no tours": (lambda: Tours(on_graph("abc"), WORLDS), "drawn has no tours"),
-    "no episodes": (lambda: Tours(on_graph(), WORLDS), "drawn holds no episodes"),
-    "other kind": (lambda: PointNav(GRAPH, WORLDS), "drawn is walked on graphs, but protocol pointnav"),
-    "other protocol": (lambda: PointNav(GROUND, GROUNDS, protocol="r2r"), "make itinera/GraphVLN-v0 for it"),
+    "tasks alone": (lambda: gymnasium.make("itinera/GraphVLN-v0", tasks=GRAPH), "Give both tasks and worlds"),
+    "tours alone": (lambda: TourVLN(tours="tours.json"), "Give both tasks and worlds"),
+    "no tours": (lambda: TourVLN(on_graph("abc"), WORLDS), "drawn has no tours"),
+    "no episodes": (lambda: TourVLN(on_graph(), WORLDS), "drawn contains no episodes"),
+    "other kind": (lambda: PointNav(GRAPH, WORLDS), "drawn has episodes on graphs, but protocol pointnav"),
+    "other protocol": (lambda: PointNav(GROUND, GROUNDS, protocol="r2r"), "use itinera/GraphVLN-v0"),
     "no such protocol": (lambda: PointNav(GROUND, GROUNDS, protocol="pointnaw"), "Did you mean pointnav?"),
-    "no such world": (lambda: Tours(GRAPH, {"hut": HOUSE}), "world house, which is not among the worlds"),
-    "no scenes": (lambda: PointNav(GROUND, "."), "give a folder of scenes, a season of"),
-    "render mode": (lambda: Tours(GRAPH, WORLDS, render_mode="ansi"), "must be None or rgb_array, not 'ansi'"),
-    "no room": (lambda: Tours(GRAPH, WORLDS, candidates=0), "at least 1 way"),
+    "no such world": (lambda: TourVLN(GRAPH, {"hut": HOUSE}), "World house of drawn is not among the worlds"),
+    "no scenes": (lambda: PointNav(GROUND, "."), "give a folder of scenes"),
+    "render mode": (lambda: TourVLN(GRAPH, WORLDS, render_mode="ansi"), "must be None or rgb_array, not 'ansi'"),
+    "no room": (lambda: TourVLN(GRAPH, WORLDS, max_candidates=0), "max_candidates must be"),
 }  # fmt: skip
 
 
@@ -213,6 +213,7 @@ def test_what_does_not_fit_is_refused_with_a_remedy(name, tmp_path, monkeypatch)
 def test_without_gymnasium_the_extra_is_named(monkeypatch):
     for name in [name for name in sys.modules if name.startswith("itinera.gym")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "gymnasium"]:
+        monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=r'need gymnasium\. Install it with: pip install "itinera\[gym\]"'):
         __import__("itinera.gym")

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import quick, world
 from gym.playing import GROUNDS, WORLDS, Repeating, on_graph, on_ground, told, walked_by
 from itinera.errors import BadArgument
-from itinera.gym import GraphVLN, GroundVLN, PointNav, Tours
-from itinera.gym.task_set import Playground
+from itinera.gym import GraphVLN, GroundVLN, PointNav, TourVLN
+from itinera.gym.task_set import TaskSet
 from itinera.records import Phase
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.ground import GroundSimulator
@@ -23,7 +22,8 @@ from itinera.simulators.simulator import STOP
 from itinera.simulators.unicycle import UnicycleSimulator, unicycle_15
 from itinera.tasks import Tour
 from itinera.tasks.protocol import IVLN, IVLN_CE, POINTNAV, R2R, R2R_CE
-from players import Scripted
+from scripted_agents import Scripted
+from text_worlds import quick, world
 
 ERRANDS = ("abc", "ef", "ab")
 TOUR = on_graph(*ERRANDS, tours=["012"])
@@ -56,15 +56,15 @@ def test_an_action_the_mask_leaves_out_fails_its_episode_and_says_why():
     assert info["action_mask"].tolist() == [1, 1] + 14 * [0]
     *_, terminated, truncated, info = env.step(7)
     assert (terminated, truncated, info["ending"]) == (True, False, "failed")
-    assert info["failed"] == "Action 7 was chosen where there are actions 0 to 1."
-    assert env.last_walk.trajectories[0].notes["failed"] == info["failed"]
+    assert info["failed"] == "The agent chose action 7; the actions here are 0 to 1."
+    assert env.last_rollout.trajectories[0].notes["failed"] == info["failed"]
 
 
 @pytest.mark.parametrize("action", [16, -1, 1.0, "left", None])
 def test_what_is_no_action_is_refused(action):
     env = GraphVLN(on_graph("abc"), WORLDS)
     env.reset(seed=0)
-    with pytest.raises(BadArgument, match="is no action: they are the whole numbers below 16"):
+    with pytest.raises(BadArgument, match="is not an action: actions are integers below 16"):
         env.step(action)
 
 
@@ -103,17 +103,17 @@ def test_an_episode_can_be_asked_for_and_the_order_goes_on():
     assert found + order(env, 3) == expected
     with pytest.raises(BadArgument, match="no episode '9' in drawn"):
         env.reset(options={"episode": "9"})
-    with pytest.raises(BadArgument, match="no option 'tour' for a reset here, only 'episode'"):
+    with pytest.raises(BadArgument, match="no option 'tour' here, only 'episode'"):
         env.reset(options={"tour": "t0"})
-    toured = Tours(TOUR, WORLDS)
+    toured = TourVLN(TOUR, WORLDS)
     assert toured.reset(seed=0, options={"tour": "t0"})[1]["episode_id"] == "0"
 
 
 def test_a_node_with_more_ways_than_actions_is_refused_at_once():
     star = {"house": world("a-b-c\n  |\n  d")}
-    with pytest.raises(BadArgument, match="World house has a node with 3 ways on; there is room for 2: ways="):
-        GraphVLN(on_graph("ab"), star, candidates=2).reset(seed=0)
-    GraphVLN(on_graph("ab"), star, candidates=3).reset(seed=0)
+    with pytest.raises(BadArgument, match="room for 2: give max_candidates=3"):
+        GraphVLN(on_graph("ab"), star, max_candidates=2).reset(seed=0)
+    GraphVLN(on_graph("ab"), star, max_candidates=3).reset(seed=0)
 
 
 # The record is that of a run
@@ -123,14 +123,14 @@ def test_a_node_with_more_ways_than_actions_is_refused_at_once():
 @given(st.lists(st.integers(0, 3), max_size=40), st.booleans())
 def test_on_a_graph_the_record_is_that_of_a_run(actions, toured):
     rules = replace(IVLN if toured else R2R, step_limit=6)
-    env = Tours(TOUR, WORLDS, protocol=rules) if toured else GraphVLN(on_graph("abc"), WORLDS, protocol=rules)
+    env = TourVLN(TOUR, WORLDS, protocol=rules) if toured else GraphVLN(on_graph("abc"), WORLDS, protocol=rules)
     env.reset(seed=0)
     done, *_ = played(env, [*actions, *[STOP] * 3])
     tour = TOUR.tours[0] if toured else Tour("0", "house", ("0",))
-    place = Playground(TOUR, WORLDS, rules)
+    place = TaskSet(TOUR, WORLDS, rules)
     expected = walked_by(Repeating(done), place, GraphSimulator(), tour)
-    assert env.last_walk.tour_id == expected.tour_id
-    assert told(env.last_walk) == told(expected)
+    assert env.last_rollout.tour_id == expected.tour_id
+    assert told(env.last_rollout) == told(expected)
 
 
 @pytest.mark.parametrize(
@@ -143,58 +143,58 @@ def test_on_a_graph_the_record_is_that_of_a_run(actions, toured):
             UnicycleSimulator(unicycle_15()),
             POINTNAV,
         ),
-        (Tours, GroundSimulator.for_protocol(IVLN_CE), IVLN_CE),
+        (TourVLN, GroundSimulator.for_protocol(IVLN_CE), IVLN_CE),
     ],
     ids=["GroundVLN", "PointNav", "unicycle", "Tour"],
 )
 def test_on_the_ground_the_record_is_that_of_a_run(make, body, rules):
     split = on_ground((1.0, 5.0), (8.0, 3.0), tours=["01"])
     rules = replace(rules, step_limit=40)
-    env = make(split, GROUNDS, protocol=rules, eye=None)
+    env = make(split, GROUNDS, protocol=rules, camera=None)
     _, info = env.reset(seed=0)
-    tour = split.tours[0] if make is Tours else Tour(info["episode_id"], "house", (info["episode_id"],))
+    tour = split.tours[0] if make is TourVLN else Tour(info["episode_id"], "house", (info["episode_id"],))
     drawn = np.random.default_rng(5).integers(1, 4, size=200).tolist()
     done, *_ = played(env, [*drawn[:20], STOP, *drawn])
-    assert told(env.last_walk) == told(walked_by(Repeating(done), Playground(split, GROUNDS, rules), body, tour))
+    assert told(env.last_rollout) == told(walked_by(Repeating(done), TaskSet(split, GROUNDS, rules), body, tour))
 
 
 # Tours
 
 
 def test_a_tour_goes_on_within_a_step_and_hands_over_what_was_seen_on_the_way():
-    env = Tours(TOUR, WORLDS)
+    env = TourVLN(TOUR, WORLDS)
     seen, info = env.reset(seed=0)
     assert (info["episode_id"], seen["instruction"]) == ("0", "To c!")
     env.step(1)
     seen, reward, terminated, truncated, info = env.step(STOP)  # at b: led to c, then to e
     assert (terminated, truncated, reward) == (False, False, 1.0)
     assert (info["ending"], info["episode_id"], seen["instruction"]) == ("stopped", "1", "To f!")
-    assert len(info["watched"]) == 3  # c, d, e
-    assert all(one in env.observation_space for one in info["watched"])
-    assert {one["instruction"] for one in info["watched"]} == {""}
-    assert not any(one["action_mask"].any() for one in info["watched"])
+    assert len(info["guided_observations"]) == 3  # c, d, e
+    assert all(one in env.observation_space for one in info["guided_observations"])
+    assert {one["instruction"] for one in info["guided_observations"]} == {""}
+    assert not any(one["action_mask"].any() for one in info["guided_observations"])
     *_, info = env.step(STOP)
-    assert len(info["watched"]) == 6  # f, and all the way back
+    assert len(info["guided_observations"]) == 6  # f, and all the way back
     _, _, terminated, _, info = env.step(STOP)
-    assert (terminated, info["watched"]) == (True, ())
+    assert (terminated, info["guided_observations"]) == (True, ())
     led = [Phase.GUIDED_TO_START] * 3
-    assert env.last_walk.trajectories[1].phases == (*led, Phase.ACTING, Phase.GUIDED_TO_GOAL)
+    assert env.last_rollout.trajectories[1].phases == (*led, Phase.ACTING, Phase.GUIDED_TO_GOAL)
 
 
 @pytest.mark.parametrize("limit", [15, 2])
 def test_what_is_watched_is_what_an_agent_is_shown_in_a_run(limit):
     agent = Scripted({"To c!": "bcd", "To f!": ""})
     rules = replace(IVLN, step_limit=limit)
-    walked_by(agent, Playground(TOUR, WORLDS, rules), GraphSimulator(), TOUR.tours[0])
-    env = Tours(TOUR, WORLDS, protocol=rules)
+    walked_by(agent, TaskSet(TOUR, WORLDS, rules), GraphSimulator(), TOUR.tours[0])
+    env = TourVLN(TOUR, WORLDS, protocol=rules)
     seen, info = env.reset(seed=0)
     shown, over = [("act", seen)], False
     script = [*"bcd"][:limit]
     while not over:
-        candidates = env._play.stage.observation.candidates.nodes
+        candidates = env._state.loop.observation.candidates.nodes
         action = 1 + candidates.index(script.pop(0)) if script else STOP
         seen, _, terminated, truncated, info = env.step(action)
-        shown += [("observe", one) for one in info.get("watched", ())] + [("act", seen)]
+        shown += [("observe", one) for one in info.get("guided_observations", ())] + [("act", seen)]
         over = terminated or truncated
     diary = [(how, place) for how, place in agent.diary if how != "start_episode"]
     assert [how for how, _ in shown[:-1]] == [how for how, _ in diary]  # but for what is seen after the last action
@@ -209,9 +209,9 @@ def test_what_is_watched_is_what_an_agent_is_shown_in_a_run(limit):
 def test_candidates_are_seen_from_where_one_faces():
     env = GraphVLN(on_graph("bcd"), WORLDS)
     seen, _ = env.reset(seed=0)
-    facing = env._play.stage.observation.heading
-    assert seen["facing"] == pytest.approx([sin(facing), cos(facing), 0, 1], abs=1e-6)
-    candidates = env._play.stage.observation.candidates
+    facing = env._state.loop.observation.heading
+    assert seen["orientation"] == pytest.approx([sin(facing), cos(facing), 0, 1], abs=1e-6)
+    candidates = env._state.loop.observation.candidates
     assert sorted(candidates.nodes) == ["a", "c"]
     for node, heading in (("a", pi), ("c", 0.0)):
         row = seen["candidates"][1 + candidates.nodes.index(node)]
@@ -221,7 +221,7 @@ def test_candidates_are_seen_from_where_one_faces():
 
 
 def test_the_goal_of_pointnav_is_seen_from_where_one_stands_and_faces():
-    env = PointNav(on_ground((2.0, 6.0)), GROUNDS, eye=None)
+    env = PointNav(on_ground((2.0, 6.0)), GROUNDS, camera=None)
     seen, _ = env.reset(seed=0)
     assert seen["pointgoal"] == pytest.approx([4, 1, 0], abs=1e-6)
     seen = env.step(2)[0]  # 10 degrees to the left: the goal is to the right
@@ -231,6 +231,6 @@ def test_the_goal_of_pointnav_is_seen_from_where_one_stands_and_faces():
 
 
 def test_a_wall_that_was_met_is_told():
-    env = PointNav(on_ground((11.5, 2.0)), GROUNDS, eye=None)  # the wall is at 12, the robot 0.1 m wide each way
+    env = PointNav(on_ground((11.5, 2.0)), GROUNDS, camera=None)  # the wall is at 12, the robot 0.1 m wide each way
     env.reset(seed=0)
     assert [env.step(1)[4]["collided"] for _ in range(2)] == [False, True]

@@ -7,11 +7,10 @@ from functools import cache
 
 import pytest
 
-from itinera.hearth.geometry.shell import raise_shell
-from itinera.hearth.geometry.solids import Solids
-from itinera.hearth.item import Item
-from itinera.hearth.layout.generate import lay_out
-from itinera.hearth.layout.plan import Plan
+from itinera.hearth.geometry.shell import build_shell
+from itinera.hearth.geometry.solids import HouseObject, Solids
+from itinera.hearth.layout.generate import generate_floor_plan
+from itinera.hearth.layout.plan import FloorPlan
 from itinera.seeding import generator
 from itinera.worlds.mesh import Mesh
 
@@ -19,24 +18,24 @@ SEED = 1
 
 
 @cache
-def _plan(index: int) -> Plan:
-    return lay_out(generator(SEED, "house", str(index), "plan"))
+def _plan(index: int) -> FloorPlan:
+    return generate_floor_plan(generator(SEED, "house", str(index), "plan"))
 
 
 @cache
-def _shell(index: int) -> tuple[tuple[Item, ...], Mesh]:
+def _shell(index: int) -> tuple[tuple[HouseObject, ...], Mesh]:
     solids = Solids()
-    items = raise_shell(_plan(index), generator(SEED, "house", str(index), "shell"), solids)
+    items = build_shell(_plan(index), generator(SEED, "house", str(index), "shell"), solids)
     return items, solids.mesh()
 
 
 @pytest.fixture(scope="session")
-def plan_of() -> Callable[[int], Plan]:
+def plan_of() -> Callable[[int], FloorPlan]:
     """The plan of the house of an index, season 1."""
     return _plan
 
 
 @pytest.fixture(scope="session")
-def shell_of() -> Callable[[int], tuple[tuple[Item, ...], Mesh]]:
+def shell_of() -> Callable[[int], tuple[tuple[HouseObject, ...], Mesh]]:
     """The doors, windows and stairs of the house of an index, and the mesh of its empty rooms."""
     return _shell

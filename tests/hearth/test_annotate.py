@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from itinera.hearth._kernels import gather_boxes, project_pixels
-from itinera.hearth.annotate import FOCAL, LEAST_PIXELS, annotate, view_axes
+from itinera.hearth.annotate import FOCAL, MIN_PIXELS, annotate, view_axes
 from itinera.hearth.build import build_house
 from itinera.hearth.viewpoints import place_viewpoints
+from itinera.rendering.camera import Camera
 from itinera.rendering.panorama import VIEW_HEIGHT, VIEW_WIDTH, VIEWS
-from itinera.rendering.rasterizer import Camera, Raster
+from itinera.rendering.rasterizer import Rasterizer
 from itinera.seeding import generator
 from itinera.worlds.surface import Surface
 
@@ -110,7 +111,7 @@ def annotated():
     house = build_house(1, 0)
     surface = Surface.from_mesh(house.mesh, radius=0.2, height=1.5)
     graph = place_viewpoints(house, surface, generator(1, "house", "0", "viewpoints"))
-    raster = Raster(house.mesh)
+    raster = Rasterizer(house.mesh)
     return house, graph, raster, annotate(house, graph, raster)
 
 
@@ -118,7 +119,7 @@ def drawn_views(raster, position):
     view = np.arange(VIEWS)
     camera = Camera(VIEW_WIDTH, VIEW_HEIGHT, 2 * math.atan(WIDTH / FOCAL))
     headings, elevations = math.pi / 2 - np.radians(30) * (view % 12), np.radians(30) * (view // 12 - 1)
-    return raster.look_many(camera, np.tile(position, (VIEWS, 1)), headings, elevations)
+    return raster.render_many(camera, np.tile(position, (VIEWS, 1)), headings, elevations)
 
 
 @pytest.mark.parametrize("number", [5, 40])
@@ -144,7 +145,7 @@ def test_nothing_that_fills_a_part_of_a_view_is_overlooked(annotated, number):
     listed = {int(thing.id) for thing in known.objects[graph.nodes[number]]}
     for view in frames.instances:
         things, counts = np.unique(view[view > 0], return_counts=True)
-        assert set(things[counts > 20 * LEAST_PIXELS]) <= listed
+        assert set(things[counts > 20 * MIN_PIXELS]) <= listed
 
 
 def test_distance_and_heading_are_those_of_what_is_seen(annotated):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from itinera.hearth.layout.plan import Plan, PlannedRoom
-from itinera.hearth.room_lookup import rooms_at
+from itinera.hearth.layout.plan import FloorPlan, PlannedRoom
+from itinera.hearth.room_lookup import locate_rooms
 
 
 def room(index, kind, outline, *, floor=0.0, storey=0, height=2.7):
@@ -13,7 +13,7 @@ def room(index, kind, outline, *, floor=0.0, storey=0, height=2.7):
 
 
 CORNERED = [(0, 0), (6, 0), (6, 2), (2, 2), (2, 5), (0, 5)]  # an L
-PLAN = Plan(
+PLAN = FloorPlan(
     rooms=(
         room(0, "l", CORNERED),
         room(1, "s", [(2.15, 2.15), (6, 2.15), (6, 5), (2.15, 5)]),
@@ -28,14 +28,14 @@ PLAN = Plan(
 
 def test_a_place_is_in_the_room_whose_outline_holds_it():
     places = np.array([(1, 4, 0), (5, 1, 0), (4, 4, 0), (4, 4, 3.0), (1, 4, 3.0)], dtype=float)
-    assert rooms_at(PLAN, places).tolist() == [0, 0, 1, 2, 3]
+    assert locate_rooms(PLAN, places).tolist() == [0, 0, 1, 2, 3]
 
 
 def test_a_doorway_belongs_to_the_nearer_room():
     places = np.array([(4, 2.05, 0), (4, 2.12, 0), (4, 2.12, 3.0)])
-    assert rooms_at(PLAN, places).tolist() == [0, 1, 2]
+    assert locate_rooms(PLAN, places).tolist() == [0, 1, 2]
 
 
 def test_stairs_belong_to_the_room_they_rise_from_until_the_upper_floor_is_reached():
     heights = [0.0, 1.4, 2.6, 2.9, 3.0]
-    assert rooms_at(PLAN, np.array([(4, 4, z) for z in heights])).tolist() == [1, 1, 1, 2, 2]
+    assert locate_rooms(PLAN, np.array([(4, 4, z) for z in heights])).tolist() == [1, 1, 1, 2, 2]

@@ -9,51 +9,51 @@ import pytest
 
 from itinera.errors import BadArgument
 from itinera.hearth.season import (
-    HOUSES,
-    IN_ALL,
-    PATHS,
-    indices_of,
-    paths_of,
+    HOUSE_CYCLE,
+    HOUSES_PER_ROLE,
+    PATHS_PER_SPLIT,
+    house_indices,
+    house_role,
+    paths_per_split,
     public_season,
-    role_of,
     secret_season,
 )
 
 
 def test_a_whole_season_has_the_shape_of_r2r():
-    assert Counter(map(role_of, range(IN_ALL))) == HOUSES
+    assert Counter(map(house_role, range(HOUSE_CYCLE))) == HOUSES_PER_ROLE
     paths = Counter[str]()
     houses = Counter[str]()
-    for index in range(IN_ALL):
-        paths.update(paths_of(index))
-        houses.update(paths_of(index).keys())
-    assert paths == PATHS
+    for index in range(HOUSE_CYCLE):
+        paths.update(paths_per_split(index))
+        houses.update(paths_per_split(index).keys())
+    assert paths == PATHS_PER_SPLIT
     assert houses == {"train": 61, "val_seen": 56, "val_unseen": 11, "test": 18}
 
 
 @pytest.mark.parametrize("size", range(3, 90))
 def test_a_small_season_keeps_the_proportions(size):
-    count = Counter(map(role_of, range(size)))
-    for role, whole in HOUSES.items():
+    count = Counter(map(house_role, range(size)))
+    for role, whole in HOUSES_PER_ROLE.items():
         assert count[role] >= 1
-        assert abs(count[role] - size * whole / IN_ALL) < 2
+        assert abs(count[role] - size * whole / HOUSE_CYCLE) < 2
 
 
 def test_houses_give_about_as_many_paths_as_r2rs_do():
-    for index in range(IN_ALL):
-        told = paths_of(index)
-        assert told[role_of(index)] in (71, 72, 76, 77, 78)
+    for index in range(HOUSE_CYCLE):
+        told = paths_per_split(index)
+        assert told[house_role(index)] in (71, 72, 76, 77, 78)
         assert told.get("val_seen", 6) in (6, 7)
 
 
 def test_roles_repeat_after_a_whole_season():
-    assert all(paths_of(index) == paths_of(index + IN_ALL) for index in range(IN_ALL))
+    assert all(paths_per_split(index) == paths_per_split(index + HOUSE_CYCLE) for index in range(HOUSE_CYCLE))
 
 
 def test_only_the_houses_of_a_split_are_asked_for():
-    assert {role_of(i) for i in indices_of(90, ("val_unseen",))} == {"val_unseen"}
-    assert len(indices_of(90, ("val_seen",))) == 56
-    assert indices_of(3) == (0, 1, 2)
+    assert {house_role(i) for i in house_indices(90, ("val_unseen",))} == {"val_unseen"}
+    assert len(house_indices(90, ("val_seen",))) == 56
+    assert house_indices(3) == (0, 1, 2)
 
 
 def test_a_secret_season_shows_a_commitment_and_nothing_that_leads_to_its_houses():
@@ -72,10 +72,10 @@ def test_a_secret_does_not_depend_on_the_last_line_break():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: public_season(-1), "Seasons count from 0, not -1"),
+        (lambda: public_season(-1), "seed must be ≥ 0 .got -1"),
         (lambda: secret_season(b"   short \n"), "secret of 5 bytes could be guessed"),
-        (lambda: indices_of(0), "at least 3 houses, .* not 0"),
-        (lambda: indices_of(2), "at least 3 houses"),
+        (lambda: house_indices(0), "at least 3 houses, .* .got 0"),
+        (lambda: house_indices(2), "at least 3 houses"),
     ],
 )
 def test_what_cannot_be_a_season_is_refused(call, said):

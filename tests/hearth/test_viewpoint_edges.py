@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from itinera.hearth._kernels import clear_lines
-from itinera.hearth.viewpoint_edges import DETOUR, LONGEST, in_sight, thin_out
+from itinera.hearth.viewpoint_edges import DETOUR, MAX_EDGE, sparsify_edges, visible_pairs
 from itinera.worlds import NavGraph
 from itinera.worlds.mesh import Mesh
 
@@ -45,14 +45,14 @@ def test_eyes_see_each_other_over_a_low_wall_but_not_through_a_high_one():
     eyes = np.array([(0, 0, 1.5), (2, 0, 1.5), (0, 2, 1.5)])
     low = [((1, -1, 0), (1, 1, 0), (1, 1, 1.4)), ((1, -1, 0), (1, 1, 1.4), (1, -1, 1.4))]
     high = [((-1, 1, 0), (1, 0.9, 0), (0, 1, 4))]
-    mesh = Mesh.plain(np.array(low + high).reshape(-1, 3), np.arange(9, dtype=np.int32).reshape(-1, 3))
-    assert in_sight(mesh, eyes).tolist() == [[False, True, False], [True, False, True], [False, True, False]]
+    mesh = Mesh.from_triangles(np.array(low + high).reshape(-1, 3), np.arange(9, dtype=np.int32).reshape(-1, 3))
+    assert visible_pairs(mesh, eyes).tolist() == [[False, True, False], [True, False, True], [False, True, False]]
 
 
 def test_an_edge_is_left_out_where_others_lead_nearly_as_straight():
     eyes = np.array([(0, 0, 1.5), (1, 0, 1.5), (2, 0.1, 1.5), (1, 1.5, 1.5)])
     linked = ~np.eye(4, dtype=bool)
-    assert {tuple(edge) for edge in thin_out(eyes, linked)} == {(0, 1), (1, 2), (1, 3), (0, 3), (2, 3)}
+    assert {tuple(edge) for edge in sparsify_edges(eyes, linked)} == {(0, 1), (1, 2), (1, 3), (0, 3), (2, 3)}
 
 
 @given(st.lists(points, min_size=2, max_size=12, unique_by=tuple), st.randoms(use_true_random=False))
@@ -62,8 +62,11 @@ def test_thinning_out_lengthens_no_way_by_more_than_the_detour_allowed(places, c
     linked = linked | linked.T
     names = tuple(map(str, range(len(places))))
     gaps = np.linalg.norm(eyes[:, None] - eyes, axis=2)
-    whole = np.argwhere(np.triu(linked & (gaps <= LONGEST)))
-    before, after = NavGraph(names, eyes, whole).distances, NavGraph(names, eyes, thin_out(eyes, linked)).distances
+    whole = np.argwhere(np.triu(linked & (gaps <= MAX_EDGE)))
+    before, after = (
+        NavGraph(names, eyes, whole).distances,
+        NavGraph(names, eyes, sparsify_edges(eyes, linked)).distances,
+    )
     assert (np.isfinite(before) == np.isfinite(after)).all()
     known = np.isfinite(before)
     assert (after[known] <= DETOUR * before[known] + 1e-5).all()

@@ -11,8 +11,8 @@ import pytest
 from itinera.hearth._kernels import clear_lines
 from itinera.hearth.build import build_house
 from itinera.hearth.layout.plan import OUTSIDE
-from itinera.hearth.room_lookup import rooms_at
-from itinera.hearth.viewpoint_edges import LONGEST
+from itinera.hearth.room_lookup import locate_rooms
+from itinera.hearth.viewpoint_edges import MAX_EDGE
 from itinera.hearth.viewpoints import EYE_HEIGHT, place_viewpoints
 from itinera.seeding import generator
 from itinera.worlds.surface import Surface
@@ -31,7 +31,7 @@ def faults(house, surface, graph):
     """What is wrong with a house's graph, in words."""
     eyes, edges = graph.positions, graph.edges
     stands = eyes - (0, 0, EYE_HEIGHT)
-    rooms = rooms_at(house.plan, stands)
+    rooms = locate_rooms(house.plan, stands)
     if not np.isfinite(graph.distances).all():
         yield "one cannot go from each viewpoint to each"
     yield from (f"room {room.index} has no viewpoint" for room in house.plan.rooms if room.index not in rooms)
@@ -39,7 +39,7 @@ def faults(house, surface, graph):
         yield f"edge {a} to {b} leads through a wall or a thing"
     for a, b in edges[~graph.visible[edges[:, 0], edges[:, 1]]]:
         yield f"edge {a} to {b} leads out of sight"
-    yield from (f"edge {a} to {b} is too long" for a, b in edges[graph.distances[tuple(edges.T)] > LONGEST + 1e-6])
+    yield from (f"edge {a} to {b} is too long" for a, b in edges[graph.distances[tuple(edges.T)] > MAX_EDGE + 1e-6])
     free = np.empty(len(eyes), dtype=bool)
     clear_lines(stands + np.array([0, 0, CLIMB]), eyes, house.mesh.corners.astype(float), free)
     yield from (f"viewpoint {k} stands in a thing" for k in np.flatnonzero(~free))
@@ -50,8 +50,8 @@ def faults(house, surface, graph):
 
 def crossed(passage, ends):
     """Whether some edge, (m, 2, 3), leads through the hole."""
-    sides = (ends[:, :, :2] - passage.centre) @ passage.normal
-    aside = (ends[:, :, :2] - passage.centre) @ [-passage.normal[1], passage.normal[0]]
+    sides = (ends[:, :, :2] - passage.center) @ passage.normal
+    aside = (ends[:, :, :2] - passage.center) @ [-passage.normal[1], passage.normal[0]]
     over = sides[:, 0] * sides[:, 1] < 0
     share = sides[over, 0] / (sides[over, 0] - sides[over, 1])
     across = aside[over, 0] + share * (aside[over, 1] - aside[over, 0])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from drawn import Scene
 from itinera.worlds.surface import Surface
+from text_worlds import Scene
 from worlds.rooms import ROBOT, room, storeys
 
 # Coarse cells, for there are many distances to measure.

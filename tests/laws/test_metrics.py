@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from drawn import SCENES, Scene, attempts, graph_scenes, graphs, open_scenes, quick, walks_in
 from itinera.metrics import SUITES
 from itinera.metrics.suites import paper
-from itinera.metrics.tours import Legs
+from itinera.metrics.tours import TourGroups
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Euclidean, NavGraph
 from laws.on_the_ground import ground_scenes
+from text_worlds import SCENES, Scene, attempts, graph_scenes, graphs, open_scenes, quick, walks_in
 
 PAPER = {metric.name: metric for metric in paper().metrics}
 TOURS = {metric.name: metric for metric in paper().tour_metrics}
@@ -40,9 +40,9 @@ SPACES = {**SCENES, "ground": ground_scenes()}
 each_space = pytest.mark.parametrize("kind", SPACES)
 
 
-def legs_of(scene: Scene) -> Legs:
+def legs_of(scene: Scene) -> TourGroups:
     """All walks of a scene as one tour."""
-    return Legs(np.zeros(len(scene.walks), dtype=np.int64), np.zeros(len(scene.walks), dtype=bool))
+    return TourGroups(np.zeros(len(scene.walks), dtype=np.int64), np.zeros(len(scene.walks), dtype=bool))
 
 
 def every_value(scene: Scene, protocol: Protocol | None = None) -> dict[str, np.ndarray]:
@@ -101,7 +101,7 @@ def test_a_weighted_rate_never_exceeds_the_rate_it_weighs(kind, data):
 def test_detours_never_raise_spl_on_a_graph(scene, data):
     walk = scene.walks[0]
     at = data.draw(st.integers(0, len(walk) - 1))
-    beside = data.draw(st.sampled_from(scene.space.neighbours(walk[at])))
+    beside = data.draw(st.sampled_from(scene.space.neighbors(walk[at])))
     longer = (*walk[: at + 1], beside, *walk[at:])
     made = attempts(scene.space, [walk, longer], [scene.references[0]] * 2)
     direct, detour = PAPER["SPL"].measure(made)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import SCENES, STREET, attempts, graph, graph_scenes, quick
 from itinera.metrics import attempts as module
 from itinera.metrics.suites import paper
 from itinera.worlds import Euclidean
+from text_worlds import SCENES, STREET, attempts, graph, graph_scenes, quick
 
 CORNER = """
     a-b-c
@@ -22,7 +22,7 @@ CORNER = """
 def test_distance_to_goal_is_to_the_nearest_of_several():
     # From a, b, c the goals a and d are 0 and 6, 2 and 4, 4 and 2 m away; the second attempt has one goal.
     made = attempts(graph(CORNER), ["abc", "ab"], ["abcd", "abcd"], goals=["ad", "d"])
-    assert [made.to_goal[k].tolist() for k in range(2)] == [[0.0, 2.0, 2.0], [6.0, 4.0]]
+    assert [made.goal_distances[k].tolist() for k in range(2)] == [[0.0, 2.0, 2.0], [6.0, 4.0]]
     assert made.shortest.tolist() == [0.0, 6.0]
 
 
@@ -34,11 +34,16 @@ def test_lengths_add_the_steps_walked():
 
 
 def test_a_step_along_no_edge_is_a_jump_and_so_is_staying():
-    assert attempts(graph(STREET), ["abc", "abb", "ac", "a"], ["a"] * 4).jumps.tolist() == [False, True, True, False]
+    assert attempts(graph(STREET), ["abc", "abb", "ac", "a"], ["a"] * 4).leaves_edges.tolist() == [
+        False,
+        True,
+        True,
+        False,
+    ]
 
 
 def test_there_are_no_jumps_in_open_space():
-    assert not attempts(Euclidean(), [[(0, 0, 0), (9, 0, 0)]], [[(0, 0, 0)]]).jumps.any()
+    assert not attempts(Euclidean(), [[(0, 0, 0), (9, 0, 0)]], [[(0, 0, 0)]]).leaves_edges.any()
 
 
 def test_straight_measures_between_positions_not_along_edges():
@@ -50,7 +55,7 @@ def test_straight_measures_between_positions_not_along_edges():
 
 def test_without_repeats_leaves_out_only_those_in_a_row():
     made = attempts(graph(STREET), ["aabba", "b"], ["abc", "b"]).without_repeats
-    assert [made.walked[k].tolist() for k in range(2)] == [[0, 1, 0], [1]]
+    assert [made.path[k].tolist() for k in range(2)] == [[0, 1, 0], [1]]
 
 
 @pytest.mark.parametrize("kind", SCENES)
@@ -59,7 +64,7 @@ def test_without_repeats_leaves_out_only_those_in_a_row():
 def test_names_are_equal_exactly_where_places_are(kind, data):
     scene = data.draw(SCENES[kind])
     made = scene.attempts
-    walked, reference = made.names
+    walked, reference = made.place_indices
     for k in range(len(made)):
         for i, p in enumerate(scene.walks[k]):
             for j, r in enumerate(scene.references[k]):
@@ -77,12 +82,12 @@ def test_attempts_taken_in_another_order_keep_their_numbers(scene, random):
 
 
 def test_chunks_are_cut_only_where_allowed(monkeypatch):
-    from drawn import predictions, split, world
-    from itinera.metrics.matching import pair
+    from itinera.metrics.matching import match
+    from text_worlds import predictions, split, world
 
     walks = dict.fromkeys("12345", "abc")
-    (group,) = pair(predictions(walks), split(walks), {"house": world(STREET)})
-    monkeypatch.setattr(module, "LARGEST_CHUNK", 10)  # each attempt holds 3 x 3 gaps, so every break is taken
+    (group,) = match(predictions(walks), split(walks), {"house": world(STREET)})
+    monkeypatch.setattr(module, "MAX_CHUNK", 10)  # each attempt holds 3 x 3 distances, so every break is taken
     breaks = np.array([True, False, True, False, True])
-    cut = [(members.tolist(), len(made)) for members, made in module.chunks(group, np.arange(5), breaks)]
+    cut = [(members.tolist(), len(made)) for members, made in group.chunks(np.arange(5), breaks)]
     assert cut == [([0, 1], 2), ([2, 3], 2), ([4], 1)]

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import attempts, open_scenes, quick
 from itinera.metrics import score
-from itinera.metrics.completion import bounded_sct, completion_times, untimed, with_completion
-from itinera.metrics.efficiency import spl
-from itinera.metrics.matching import pair
+from itinera.metrics.completion import bounded_sct, completion_times, episodes_without_times, with_completion
+from itinera.metrics.goal import spl
+from itinera.metrics.matching import match
 from itinera.records import Ending, Phase, Predictions, Trajectory
 from itinera.tasks import Episode, Instruction, Split
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 from itinera.tasks.protocol import POINTNAV
 from itinera.worlds import Euclidean, Pose, World
-from reports.tables_of import table
+from reports.example_tables import table
+from text_worlds import attempts, open_scenes, quick
 
 WORLDS = {"field": World("field", Euclidean())}
 PER_SECOND = 0.25  # metres
@@ -121,7 +121,7 @@ def scored(*walks: Trajectory, missing: str = "fail"):
     split = Split("s", tuple(map(asked, ("a", "b", "c"))), protocol="pointnav")
     predictions = Predictions.from_trajectories("walks", walks)
     found = score(predictions, split, WORLDS, protocol=POINTNAV, missing=missing)
-    groups = pair(predictions, split, WORLDS, missing=missing, reference=False)
+    groups = match(predictions, split, WORLDS, missing=missing, reference=False)
     return found, completion_times(groups, len(found))
 
 
@@ -157,7 +157,7 @@ def test_who_never_walked_has_no_time_and_no_credit():
 def test_episodes_without_a_fastest_time_are_named_and_undefined():
     some = FastestTimes(TIMES.robot, ("b",), np.array([9.0]), np.array([9.0]))
     plain = table("xx", episode_ids=("a", "b"), SR=[1, 1])
-    assert untimed(plain, some) == ("a",)
+    assert episodes_without_times(plain, some) == ("a",)
     np.testing.assert_array_equal(with_completion(plain, np.array([9.0, 18]), some)["SCT"], [np.nan, 0.5])
 
 

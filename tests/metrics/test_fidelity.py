@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
-from drawn import SCENES, STREET, attempts, distance_in, graph, quick
 from itinera.metrics.fidelity import cls, dtw, length_score, ndtw, path_coverage, sdtw, sed, sed_nodes
 from itinera.metrics.suites import paper
+from text_worlds import SCENES, STREET, attempts, distance_in, graph, quick
 
 TREE = """
     a-b-c-d
@@ -29,7 +29,7 @@ def test_the_ten_metrics_equal_their_twins(kind, data):
     scene = data.draw(SCENES[kind])
     distance = distance_in(scene.space)
     pairs = zip(scene.walks, scene.references, strict=True)
-    expected = [twins.metrics_of(walk, reference, reference[-1:], distance) for walk, reference in pairs]
+    expected = [twins.metrics_by_hand(walk, reference, reference[-1:], distance) for walk, reference in pairs]
     measures = {metric.name: metric.measure for metric in paper().metrics}
     for name in expected[0]:
         got = measures[name](scene.attempts)

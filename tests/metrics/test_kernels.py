@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
-from drawn import attempts, distance_in, graph_scenes, open_scenes, points, quick, thorough
 from itinera.metrics._kernels import approximate_warping_costs, coverages, edit_distances, warping_costs
 from itinera.worlds import Euclidean, Ragged
+from text_worlds import attempts, distance_in, graph_scenes, open_scenes, points, quick, thorough
 
 gaps = st.integers(1, 6).flatmap(
     lambda cols: st.lists(
@@ -59,13 +59,13 @@ rows_of_numbers = st.lists(st.integers(0, 3), min_size=1, max_size=7)
 @thorough
 @given(st.lists(st.tuples(rows_of_numbers, rows_of_numbers), min_size=1, max_size=4))
 def test_edit_distances_equal_the_twin_over_places_and_over_edges(rows):
-    a, b = (Ragged.of(side, dtype=np.int64) for side in zip(*rows, strict=True))
+    a, b = (Ragged.from_rows(side, dtype=np.int64) for side in zip(*rows, strict=True))
     out = np.empty(len(rows))
     all_of_them = np.ones(len(rows), dtype=bool)
     edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, False, out)
     assert out.tolist() == [twins.levenshtein(x, y) for x, y in rows]
     edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, True, out)
-    assert out.tolist() == [twins.levenshtein(twins.edges_of(x), twins.edges_of(y)) for x, y in rows]
+    assert out.tolist() == [twins.levenshtein(twins.directed_edges(x), twins.directed_edges(y)) for x, y in rows]
 
 
 def test_the_twin_edits_kitten_into_sitting_in_three():
@@ -86,7 +86,7 @@ lines = st.lists(points, min_size=1, max_size=25)
 @thorough
 @given(st.lists(st.tuples(lines, lines), min_size=1, max_size=3), st.integers(1, 2))
 def test_approximate_warping_costs_equal_the_recursive_twin(pairs, radius):
-    a, b = (Ragged.of(side, dtype=np.float64) for side in zip(*pairs, strict=True))
+    a, b = (Ragged.from_rows(side, dtype=np.float64) for side in zip(*pairs, strict=True))
     out = np.empty(len(pairs))
     approximate_warping_costs(a.values, a.starts, b.values, b.starts, radius, out)
     np.testing.assert_allclose(out, [twins.fastdtw(x, y, radius) for x, y in pairs], rtol=1e-12, atol=1e-12)
@@ -95,14 +95,14 @@ def test_approximate_warping_costs_equal_the_recursive_twin(pairs, radius):
 def test_ties_in_the_coarse_alignment_are_broken_as_in_the_released_code():
     # Many coarse alignments cost the same here; preferring to move in both at once would find a band that costs 10.
     walk, reference = ([(float(x), 0.0, 0.0) for x in xs] for xs in ((0, 2, 2, 0, 0, -2), (0, -2, -2, -2, 0, 2)))
-    assert attempts(Euclidean(), [walk], [reference]).rough_warping.tolist() == [14.0]
+    assert attempts(Euclidean(), [walk], [reference]).approximate_warping.tolist() == [14.0]
 
 
 @quick
 @given(lines, lines)
 def test_approximate_warping_never_beats_the_exact_cost(walk, reference):
     made = attempts(Euclidean(), [walk], [reference])
-    assert made.rough_warping[0] >= made.warping[0] - 1e-9
+    assert made.approximate_warping[0] >= made.warping[0] - 1e-9
 
 
 @pytest.mark.parametrize("scenes", [graph_scenes(), open_scenes()], ids=["graph", "open"])
@@ -113,4 +113,4 @@ def test_gaps_equal_distances_taken_one_by_one(scenes, data):
     distance = distance_in(scene.space)
     pairs = zip(scene.walks, scene.references, strict=True)
     expected = [distance(p, r) for walk, reference in pairs for p in walk for r in reference]
-    np.testing.assert_allclose(scene.attempts.gaps, expected, rtol=1e-12)
+    np.testing.assert_allclose(scene.attempts.distances, expected, rtol=1e-12)

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drawn import STREET, RowByRow, episode, predictions, split, world
 from itinera.errors import BadFile, GoalsWithheld
-from itinera.metrics.matching import Rules, pair, repeated_share, without_repeats
+from itinera.metrics.attempts import drop_repeats
+from itinera.metrics.matching import MatchingRules, match, repeat_fraction
 from itinera.records import Ending, Phase, Predictions, Trajectory
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Euclidean, Pose, Ragged, World
 from itinera.worlds.surface import Surface
+from text_worlds import STREET, RowByRow, episode, predictions, split, world
 from worlds.rooms import ROBOT, room
 
 HOUSE = {"house": world(STREET)}
@@ -22,13 +23,13 @@ ROW_BY_ROW = {"house": World("house", RowByRow(Euclidean()))}
 
 
 def paired(walks, references, *, worlds=HOUSE, **options):
-    (group,) = pair(predictions(walks), split(references), worlds, **options)
+    (group,) = match(predictions(walks), split(references), worlds, **options)
     return group
 
 
 def told(walks, references, *, worlds=HOUSE, **options) -> str:
     with pytest.raises(BadFile) as caught:
-        pair(predictions(walks), split(references), worlds, **options)
+        match(predictions(walks), split(references), worlds, **options)
     return str(caught.value)
 
 
@@ -56,8 +57,8 @@ def test_faults_say_where_what_and_what_to_do(walks, problem, remedy):
 
 def test_an_episode_answered_twice_is_a_fault():
     twice = Predictions.from_trajectories("walks.json", (Trajectory("1", "ab"), Trajectory("1", "abc")))
-    with pytest.raises(BadFile, match=r'episode "1": is answered twice\.\n  Keep one'):
-        pair(twice, split({"1": "ab"}), HOUSE)
+    with pytest.raises(BadFile, match=r'episode "1": has two trajectories\.\n  Keep one'):
+        match(twice, split({"1": "ab"}), HOUSE)
 
 
 def test_every_fault_of_a_file_is_told_together():
@@ -87,7 +88,8 @@ def test_positions_must_be_triples(places):
 
 
 def test_nodes_and_positions_in_one_file_are_refused():
-    assert "some walks are on a graph and some on the ground" in told({"1": line(0), "2": "ab"}, {"1": "ab", "2": "ab"})
+    message = told({"1": line(0), "2": "ab"}, {"1": "ab", "2": "ab"})
+    assert "some trajectories are on a graph and some are continuous" in message
 
 
 @pytest.mark.parametrize(("walk", "worlds"), [("ab", OPEN), (line(0, 1), HOUSE)], ids=["nodes", "positions"])
@@ -104,83 +106,86 @@ def test_in_the_open_a_walk_begins_within_half_a_metre_of_its_start():
 def test_withheld_goals_stop_scoring_but_not_checking():
     hidden = Split("test", (episode("1", "ab"), episode("2", "a", goals=())))
     with pytest.raises(GoalsWithheld, match=r"test: goals withheld: 1 of 2 episodes") as caught:
-        pair(predictions({"1": "ab", "2": "ab"}), hidden, HOUSE)
+        match(predictions({"1": "ab", "2": "ab"}), hidden, HOUSE)
     assert "itinera check" in str(caught.value)
-    (group,) = pair(predictions({"1": "ab", "2": "abc"}), hidden, HOUSE, goals=False)
-    assert [group.walked[k].tolist() for k in range(2)] == [[0, 1], [0, 1, 2]]
+    (group,) = match(predictions({"1": "ab", "2": "abc"}), hidden, HOUSE, goals=False)
+    assert [group.path[k].tolist() for k in range(2)] == [[0, 1], [0, 1, 2]]
     with pytest.raises(BadFile, match="no edge joins"):
-        pair(predictions({"1": "ab", "2": "ac"}), hidden, HOUSE, goals=False)
+        match(predictions({"1": "ab", "2": "ac"}), hidden, HOUSE, goals=False)
 
 
 def test_a_world_not_given_is_named():
-    with pytest.raises(BadFile, match=r"drawn: world house is not among the worlds given\.\n  Check --worlds"):
-        pair(predictions({"1": "ab"}), split({"1": "ab"}), {})
+    with pytest.raises(
+        BadFile,
+        match=r"drawn: world house is not among the worlds given\.\n  Check worlds \(--worlds\): there are none\.",
+    ):
+        match(predictions({"1": "ab"}), split({"1": "ab"}), {})
 
 
 def test_tasks_that_leave_their_world_are_named():
     with pytest.raises(BadFile, match=r"tasks: a start, reference or goal leaves world house: Not a node .*: z"):
-        pair(predictions({"1": "ab"}), split({"1": "abz"}), HOUSE)
+        match(predictions({"1": "ab"}), split({"1": "abz"}), HOUSE)
 
 
 def test_a_task_that_starts_outside_its_world_is_named():
     lost = Split("lost", (episode("1", "ab", start=Pose("z")),))
     with pytest.raises(BadFile, match=r"tasks: a start, reference or goal leaves world house: .*: z"):
-        pair(predictions({"1": "ab"}), lost, HOUSE)
+        match(predictions({"1": "ab"}), lost, HOUSE)
 
 
 def test_episodes_of_one_id_are_refused():
     double = Split("double", (episode("1", "ab"), episode("1", "bc")))
     with pytest.raises(BadFile, match="double: has episodes of the same id"):
-        pair(predictions({"1": "ab"}), double, HOUSE)
+        match(predictions({"1": "ab"}), double, HOUSE)
 
 
 def test_rules_let_jumps_and_starts_elsewhere_pass():
     walk = {"1": "bd"}
-    assert "starts at" in told(walk, {"1": "ab"}, rules=Rules(jumps="measure"))
-    assert "no edge" in told(walk, {"1": "ab"}, rules=Rules(starts="measure"))
-    group = paired(walk, {"1": "ab"}, rules=Rules(jumps="measure", starts="measure"))
-    assert group.walked[0].tolist() == [1, 3]
+    assert "starts at" in told(walk, {"1": "ab"}, rules=MatchingRules(jumps="measure"))
+    assert "no edge" in told(walk, {"1": "ab"}, rules=MatchingRules(starts="measure"))
+    group = paired(walk, {"1": "ab"}, rules=MatchingRules(jumps="measure", starts="measure"))
+    assert group.path[0].tolist() == [1, 3]
 
 
 def test_repeats_are_kept_or_dropped():
-    assert paired({"1": "aabba"}, {"1": "ab"}).walked[0].tolist() == [0, 0, 1, 1, 0]
-    dropped = paired({"1": "aabba"}, {"1": "ab"}, rules=Rules(repeats="drop"))
-    assert dropped.walked[0].tolist() == [0, 1, 0]
+    assert paired({"1": "aabba"}, {"1": "ab"}).path[0].tolist() == [0, 0, 1, 1, 0]
+    dropped = paired({"1": "aabba"}, {"1": "ab"}, rules=MatchingRules(repeats="drop"))
+    assert dropped.path[0].tolist() == [0, 1, 0]
 
 
 def test_in_the_open_only_equal_positions_are_repeats():
-    rows = Ragged.of([line(0, 0, 1), line(1, 1 + 1e-9)])
-    assert [without_repeats(rows)[k][:, 0].tolist() for k in range(2)] == [[0.0, 1.0], [1.0, 1 + 1e-9]]
+    rows = Ragged.from_rows([line(0, 0, 1), line(1, 1 + 1e-9)])
+    assert [drop_repeats(rows)[k][:, 0].tolist() for k in range(2)] == [[0.0, 1.0], [1.0, 1 + 1e-9]]
 
 
 def test_a_missing_walk_stands_at_its_start_and_is_marked():
     group = paired({"2": "bc"}, {"1": "ab", "2": "bc"}, missing="zero")
     assert group.missing.tolist() == [True, False]
-    assert group.walked[0].tolist() == [0]
+    assert group.path[0].tolist() == [0]
     assert group.stopped.tolist() == [False, True]
 
 
 def test_missing_walks_stand_at_their_start_in_the_open_too():
     group = paired({"2": line(0, 1)}, {"1": line(5, 6), "2": line(0, 1)}, missing="zero", worlds=OPEN)
-    assert group.walked[0].tolist() == [[5.0, 0.0, 0.0]]
+    assert group.path[0].tolist() == [[5.0, 0.0, 0.0]]
 
 
 def test_a_world_where_nothing_was_walked_is_whole():
     tasks = Split("two", (episode("1", "ab"), episode("2", "xy", world_id="other")))
     worlds = {**HOUSE, "other": world("x-y", "other")}
-    groups = pair(predictions({"1": "ab"}), tasks, worlds, missing="zero")
+    groups = match(predictions({"1": "ab"}), tasks, worlds, missing="zero")
     assert [group.missing.tolist() for group in groups] == [[False], [True]]
     assert np.isnan(groups[1].durations).tolist() == [True]
-    (group,) = pair(predictions({}), split({"1": "ab"}), HOUSE, missing="zero")
-    assert group.walked[0].tolist() == [0]
+    (group,) = match(predictions({}), split({"1": "ab"}), HOUSE, missing="zero")
+    assert group.path[0].tolist() == [0]
     assert len(group.durations) == len(group.stopped) == 1
 
 
 def test_only_what_the_agent_decided_is_judged():
     phases = (Phase.ACTING, Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_START)
     walk = Trajectory("1", "abcd", times=np.array([10.0, 12.0, 15.0, 19.0]), phases=phases)
-    (group,) = pair(Predictions.from_trajectories("walks", (walk,)), split({"1": "abc"}), HOUSE)
-    assert group.walked[0].tolist() == [0, 1]
+    (group,) = match(Predictions.from_trajectories("walks", (walk,)), split({"1": "abc"}), HOUSE)
+    assert group.path[0].tolist() == [0, 1]
     assert group.durations.tolist() == [2.0]
 
 
@@ -190,7 +195,7 @@ def test_endings_and_durations_stand_beside_their_episode():
         Trajectory("1", "ab"),
         Trajectory("3", "ab", ending=Ending.FAILED),
     )
-    (group,) = pair(Predictions.from_trajectories("walks", walks), split(dict.fromkeys("123", "ab")), HOUSE)
+    (group,) = match(Predictions.from_trajectories("walks", walks), split(dict.fromkeys("123", "ab")), HOUSE)
     assert group.stopped.tolist() == [True, False, False]
     np.testing.assert_array_equal(group.durations, [np.nan, 3.5, np.nan])
 
@@ -198,29 +203,32 @@ def test_endings_and_durations_stand_beside_their_episode():
 def test_groups_gather_the_episodes_of_each_world_and_remember_their_rows():
     tasks = Split("two", (episode("1", "ab"), episode("2", "xy", world_id="other"), episode("3", "bc")))
     worlds = {**HOUSE, "other": world("x-y", "other")}
-    groups = pair(predictions({"3": "bc", "2": "xy", "1": "ab"}), tasks, worlds)
-    assert [(group.world.id, group.rows.tolist()) for group in groups] == [("house", [0, 2]), ("other", [1])]
-    assert groups[0].walked[1].tolist() == [1, 2]
+    groups = match(predictions({"3": "bc", "2": "xy", "1": "ab"}), tasks, worlds)
+    assert [(group.space, group.rows.tolist()) for group in groups] == [
+        (worlds["house"].space, [0, 2]),
+        (worlds["other"].space, [1]),
+    ]
+    assert groups[0].path[1].tolist() == [1, 2]
 
 
 def test_the_share_of_trajectories_with_repeats():
-    groups = pair(
+    groups = match(
         predictions({"1": "aabb", "2": "aba", "3": "ab", "4": "aa"}), split(dict.fromkeys("1234", "ab")), HOUSE
     )
-    assert repeated_share(groups) == 0.5
-    assert repeated_share(()) == 0.0
+    assert repeat_fraction(groups) == 0.5
+    assert repeat_fraction(()) == 0.0
 
 
 def test_a_goal_without_a_reference_is_refused_by_name():
     lonely = Split("drawn", (replace(episode("1", "abc"), reference=()),))
     with pytest.raises(BadFile, match=r'episode "1": has a goal but no reference path\.'):
-        pair(predictions({"1": "abc"}), lonely, HOUSE)
+        match(predictions({"1": "abc"}), lonely, HOUSE)
 
 
 def test_who_does_not_compare_paths_asks_for_no_reference():
     lonely = Split("drawn", (replace(episode("1", "abc"), reference=()),))
-    (group,) = pair(predictions({"1": "ab"}), lonely, HOUSE, reference=False)
-    assert (group.reference.counts.tolist(), group.goals.counts.tolist(), len(group.walked[0])) == ([0], [1], 2)
+    (group,) = match(predictions({"1": "ab"}), lonely, HOUSE, reference=False)
+    assert (group.reference.counts.tolist(), group.goals.counts.tolist(), len(group.path[0])) == ([0], [1], 2)
 
 
 def test_a_walk_off_the_surface_is_named():
@@ -231,4 +239,4 @@ def test_a_walk_off_the_surface_is_named():
     with pytest.raises(
         BadFile, match=r'episode "1": leaves world house: Place 1, \(9.00, 1.00, 0.00\), is not walkable'
     ):
-        pair(walks, Split("drawn", (asked,)), {"house": world})
+        match(walks, Split("drawn", (asked,)), {"house": world})

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drawn import STREET, episode, predictions, split, world
 from itinera.errors import BadFile
 from itinera.metrics import SUITES, score
 from itinera.metrics import attempts as chunking
 from itinera.tasks import Split, Tour
 from itinera.tasks.protocol import R2R, R2R_CE, RXR
+from text_worlds import STREET, episode, predictions, split, world
 
 HOUSE = {"house": world(STREET)}
 
@@ -98,7 +98,7 @@ def test_scores_do_not_depend_on_how_the_work_is_cut(monkeypatch):
     walks = predictions({name: reference[: 1 + len(reference) // 2] for name, reference in references.items()})
     tasks = split(references, ["7", "3", "9"], ["1", "19"])
     whole = score(walks, tasks, HOUSE, SUITES["ivln"](R2R))
-    monkeypatch.setattr(chunking, "LARGEST_CHUNK", 10)
+    monkeypatch.setattr(chunking, "MAX_CHUNK", 10)
     cut = score(walks, tasks, HOUSE, SUITES["ivln"](R2R))
     for column in whole.columns:
         np.testing.assert_array_equal(whole[column.name], cut[column.name])
@@ -107,13 +107,13 @@ def test_scores_do_not_depend_on_how_the_work_is_cut(monkeypatch):
 
 
 def test_progress_is_told_every_episode_once():
-    from itinera.metrics.matching import pair
-    from itinera.metrics.score import score_pairs
+    from itinera.metrics.matching import match
+    from itinera.metrics.score import score_attempts
     from itinera.metrics.suites import paper
 
     walks, tasks = {"1": "ab", "2": "a"}, split({"1": "ab", "2": "ab"})
     done: list[int] = []
-    score_pairs(pair(predictions(walks), tasks, HOUSE), tasks, paper(), R2R, progress=done.append)
+    score_attempts(match(predictions(walks), tasks, HOUSE), tasks, paper(), R2R, progress=done.append)
     assert sum(done) == 2
 
 

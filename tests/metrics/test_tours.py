@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import twins
-from drawn import STREET, attempts, distance_in, graph, graph_scenes, open_scenes, quick
-from itinera.metrics import Legs
-from itinera.metrics.efficiency import spl
-from itinera.metrics.reaching import success
+from itinera.metrics import TourGroups
+from itinera.metrics.goal import spl, success
 from itinera.metrics.tours import tour_mean, tour_ndtw
+from text_worlds import STREET, attempts, distance_in, graph, graph_scenes, open_scenes, quick
 
 
-def one_tour(count: int, missing: tuple[int, ...] = ()) -> Legs:
-    return Legs(np.zeros(count, dtype=np.int64), np.isin(np.arange(count), missing))
+def one_tour(count: int, missing: tuple[int, ...] = ()) -> TourGroups:
+    return TourGroups(np.zeros(count, dtype=np.int64), np.isin(np.arange(count), missing))
 
 
 @pytest.mark.parametrize("scenes", [graph_scenes(), open_scenes()], ids=["graph", "open"])
@@ -56,7 +55,7 @@ def test_the_released_window_never_scores_above_the_paper(scene):
 def test_costs_and_places_add_up_over_a_tour():
     # DTW 2 (one short of 4 places) and 0 (3 places); the second tour is one perfect episode.
     made = attempts(graph(STREET), ["abc", "def", "ab"], ["abcd", "def", "ab"])
-    legs = Legs(np.array([0, 0, 1]), np.zeros(3, dtype=bool))
+    legs = TourGroups(np.array([0, 0, 1]), np.zeros(3, dtype=bool))
     assert tour_ndtw(made, legs, threshold=3.0).tolist() == pytest.approx([exp(-2 / (3 * 7)), 1.0])
 
 
@@ -91,8 +90,8 @@ def test_weighing_by_detour_is_undefined_where_a_jump_has_no_length():
     assert np.isnan(tour_mean(made, one_tour(1), measure=partial(success, radius=3.0), weight="detour")[0])
 
 
-def test_legs_know_which_episodes_open_and_close_their_tour():
-    legs = Legs(np.array([0, 0, 0, 1, 2, 2]), np.zeros(6, dtype=bool))
+def test_tour_groups_know_which_episodes_open_and_close_their_tour():
+    legs = TourGroups(np.array([0, 0, 0, 1, 2, 2]), np.zeros(6, dtype=bool))
     assert legs.first.tolist() == [True, False, False, True, True, False]
     assert legs.last.tolist() == [False, False, True, True, False, True]
-    assert legs.total(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])).tolist() == [6.0, 4.0, 11.0]
+    assert legs.sums(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])).tolist() == [6.0, 4.0, 11.0]

@@ -1,4 +1,4 @@
-"""A replay in a browser: slider and keys move the agent, storeys and words follow, and nothing goes wrong."""
+"""A replay in a browser: slider and keys move the agent, storeys and words follow, without errors."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ import msgspec
 import pytest
 
 from itinera.records import Predictions, Trajectory
-from itinera.reports.replay.data import Frame, Replay
-from itinera.reports.replay.page import write_page
+from itinera.reports.replay.data import Replay, ReplayFrame
+from itinera.reports.replay.page import write_replay_page
 from itinera.tasks import Instruction
-from reports.replays_of import replay, split
+from reports.example_replays import replay, split
 
 DOT = "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/wAALCAABAAEBAREA/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/9oACAEBAAA/APn+v//Z"  # noqa: E501
 
 
 class Visit:
-    """An open page, and everything it complained of or asked for."""
+    """An open page, with its errors and requests."""
 
     def __init__(self, browser: Any, file: Path, *, width: int = 1280, height: int = 800, **options: Any) -> None:
         self.page = browser.new_page(viewport={"width": width, "height": height}, **options)
         self.errors: list[str] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.page.on("console", lambda message: self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: self.errors.append(dialog.message))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(file.as_uri())
 
     def press(self, *keys: str) -> None:
@@ -37,15 +37,15 @@ class Visit:
 
     @property
     def step(self) -> int:
-        return int(self._walks("step"))
+        return int(self._track("step"))
 
     @property
     def at(self) -> tuple[int, int]:
-        return int(self._walks("x")), int(self._walks("y"))
+        return int(self._track("x")), int(self._track("y"))
 
     @property
     def storey(self) -> int:
-        return int(self._walks("storey"))
+        return int(self._track("storey"))
 
     @property
     def marked(self) -> list[str]:
@@ -55,8 +55,8 @@ class Visit:
     def text(self, where: str) -> str:
         return str(self.page.locator(where).text_content())
 
-    def _walks(self, name: str) -> str:
-        return str(self.page.locator("#walks").get_attribute(f"data-{name}"))
+    def _track(self, name: str) -> str:
+        return str(self.page.locator("#trajectories").get_attribute(f"data-{name}"))
 
 
 Open = Callable[..., Visit]
@@ -64,12 +64,12 @@ Open = Callable[..., Visit]
 
 @pytest.fixture
 def visiting(chromium: Any, tmp_path: Path) -> Iterator[Open]:
-    """Opens a replay; in the end nothing may have gone wrong, and nothing but the page been asked for."""
+    """Opens a replay; afterwards there are no errors, and no requests but the page."""
     visits = []
 
     def visit(shown: Replay | None = None, fragment: str = "", **options: Any) -> Visit:
         file = tmp_path / f"replay{len(visits)}.html"
-        write_page(file, shown or seen())
+        write_replay_page(file, shown or with_views())
         visits.append(Visit(chromium, file, **options))
         if fragment:
             visits[-1].page.goto(file.as_uri() + fragment)
@@ -78,17 +78,17 @@ def visiting(chromium: Any, tmp_path: Path) -> Iterator[Open]:
     yield visit
     for one in visits:
         assert one.errors == []
-        assert all(url.startswith(("file:", "data:")) for url in one.asked)
+        assert all(url.startswith(("file:", "data:")) for url in one.requests)
         one.page.close()
 
 
-def seen() -> Replay:
-    """The tour of the cottage, with a picture at two steps of the first walk."""
+def with_views() -> Replay:
+    """The tour of the cottage, with views at two steps of the first trajectory."""
     shown = replay()
-    attempt, *others = shown.tasks[0].attempts
-    pictured = msgspec.structs.replace(attempt, frames=[Frame(0, DOT), Frame(2, DOT)])
-    task = msgspec.structs.replace(shown.tasks[0], attempts=[pictured, *others])
-    return msgspec.structs.replace(shown, tasks=[task, *shown.tasks[1:]])
+    trajectory, *others = shown.episodes[0].trajectories
+    pictured = msgspec.structs.replace(trajectory, frames=[ReplayFrame(0, DOT), ReplayFrame(2, DOT)])
+    episode = msgspec.structs.replace(shown.episodes[0], trajectories=[pictured, *others])
+    return msgspec.structs.replace(shown, episodes=[episode, *shown.episodes[1:]])
 
 
 def test_keys_move_the_agent_and_the_slider(visiting):
@@ -125,7 +125,7 @@ def test_the_storey_follows_the_agent_until_another_is_chosen(visiting):
     assert visit.storey == 1
 
 
-def test_words_are_marked_as_the_walk_proceeds(visiting):
+def test_words_are_highlighted_along_the_trajectory(visiting):
     visit = visiting()
     assert visit.marked == ["Leave", "the", "kitchen,"]
     visit.press("ArrowRight")
@@ -140,7 +140,7 @@ def test_the_space_bar_plays_and_pauses(visiting):
     visit = visiting()
     visit.press(" ")
     assert visit.text("#play") == "Pause"
-    visit.page.locator("#walks:not([data-step='0'])").wait_for()
+    visit.page.locator("#trajectories:not([data-step='0'])").wait_for()
     visit.press(" ")
     assert visit.text("#play") == "Play"
     # A button that has the focus keeps the key.
@@ -159,20 +159,20 @@ def test_brackets_go_through_the_episodes(visiting):
     assert visit.page.locator("#episode").input_value() == "0"
 
 
-def test_who_is_watched_is_led_and_told(visiting):
+def test_the_followed_agent_shows_phase_and_metrics(visiting):
     visit = visiting()
     visit.page.get_by_label("strays").check()
     visit.press("End")
-    assert visit.text("#now").startswith("strays: led to the goal")
-    assert "✗ missed the goal" in visit.text("#agents")
+    assert visit.text("#now").startswith("strays: guided to the goal")
+    assert "✗ failure" in visit.text("#agents")
     assert "t-nDTW 1.00" in visit.text("#agents")
 
 
-def test_pictures_of_what_was_seen_follow(visiting):
+def test_first_person_views_follow(visiting):
     visit = visiting()
-    assert visit.text("#caption") == "What follows sees, step 0"
+    assert visit.text("#caption") == "First-person view of follows, step 0"
     visit.press("ArrowRight", "ArrowRight", "ArrowRight")
-    assert visit.text("#caption") == "What follows sees, step 2"
+    assert visit.text("#caption") == "First-person view of follows, step 2"
     assert visit.page.evaluate("document.getElementById('picture').naturalWidth") == 1
 
 
@@ -203,7 +203,7 @@ def test_zooming_keeps_the_agent_in_sight(visiting):
 def test_without_motion_the_agent_jumps_from_place_to_place(visiting):
     visit = visiting(reduced_motion="reduce")
     visit.press(" ")
-    visit.page.locator("#walks:not([data-step='0'])").wait_for()
+    visit.page.locator("#trajectories:not([data-step='0'])").wait_for()
     assert visit.at in [(100, 100), (500, 100), (700, 250), (800, 100)]
 
 
@@ -218,7 +218,7 @@ def test_the_page_passes_automatic_checks_of_accessibility(visiting, axe, width)
     visit = visiting(width=width)
     visit.press("ArrowRight")
     visit.page.evaluate("document.querySelector('details').open = true")
-    # By the debugger's door: the page itself lets no other script in.
+    # Through the debugger: the page itself allows no other script.
     visit.page.evaluate(axe)
     found = visit.page.evaluate("axe.run()")
     assert [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]] == []
@@ -228,9 +228,9 @@ HOSTILE = "</script><img src=x onerror=alert(1)><b>bold</b> {{data}} \u202e של
 
 
 def hostile() -> Replay:
-    asked = split(toured=False, instruction=Instruction(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
+    tasks = split(toured=False, instruction=Instruction(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
     walks = {HOSTILE: Predictions.from_trajectories("a.jsonl", (Trajectory(HOSTILE, tuple("abcd")),))}
-    return msgspec.structs.replace(replay(asked, walks), title=HOSTILE)
+    return msgspec.structs.replace(replay(tasks, walks), title=HOSTILE)
 
 
 def test_words_that_would_be_markup_are_shown_as_words(visiting):

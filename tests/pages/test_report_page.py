@@ -1,4 +1,4 @@
-"""The report in a browser: no errors, nothing asked of the network, usable by keyboard, on a phone and by everybody."""
+"""The report in a browser: no errors, no requests, usable by keyboard, on a phone and with a screen reader."""
 
 from __future__ import annotations
 
@@ -8,44 +8,46 @@ from typing import Any
 
 import pytest
 
-from itinera.formats.report_json import Described, Estimate, Findings, Point, SkillFound
-from itinera.reports.page.page import make_report, write_page
-from reports.contests_of import made_up
+from itinera.formats.report_json import CoveragePoint, DatasetCoverage, Estimate, SkillResult, StudyResults
+from itinera.reports.page.report import make_report, write_report_page
+from reports.example_results import make_scores
 
 HOSTILE = '</script><img src=x onerror=alert(1)>"\u202e🤖סוכן' + "w" * 10_000
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report with every section, and names that would do harm if they could."""
+    """A report with every section, and hostile names."""
     file = tmp_path_factory.mktemp("report") / "report.html"
     tables = [
-        made_up(0.8, toured=True, prefix=HOSTILE), made_up(0.4, toured=True, prefix=HOSTILE),
-        made_up(0.8, timed=True), made_up(0.6, timed=True), made_up(0.3, timed=True),
+        make_scores(0.8, toured=True, prefix=HOSTILE), make_scores(0.4, toured=True, prefix=HOSTILE),
+        make_scores(0.8, timed=True), make_scores(0.6, timed=True), make_scores(0.3, timed=True),
     ]  # fmt: skip
-    found = Findings({"good": {"stop": SkillFound([HOSTILE], Estimate(0.9, 0.8, 0.95))}})
-    seen = Described("val", {"visited": {"tour": [Point(k, k / 5, k / 6, k / 4) for k in range(4)]}})
+    found = StudyResults({"good": {"stop": SkillResult([HOSTILE], Estimate(0.9, 0.8, 0.95))}})
+    seen = DatasetCoverage("val", {"visited": {"tour": [CoveragePoint(k, k / 5, k / 6, k / 4) for k in range(4)]}})
     names = ["good", HOSTILE, "quick", "slow", "third"]
     replays = {"e1": "replays/replay-e1.html"}
-    write_page(file, make_report(names, tables, findings=[found], described=[seen], replays=replays, version="1"))
+    write_report_page(
+        file, make_report(names, tables, findings=[found], described=[seen], replays=replays, version="1")
+    )
     return file
 
 
 class Visit:
-    """A page that was opened, and all it did."""
+    """An open page, with its errors and requests."""
 
     def __init__(self, browser: Any, file: Path, width: int = 1280) -> None:
         self.page = browser.new_page(viewport={"width": width, "height": 800})
         self.errors: list[str] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.page.on("console", lambda message: self.errors.append(message.text))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("dialog", lambda dialog: self.errors.append(f"dialog: {dialog.message}"))
-        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(file.as_uri())
 
     def show_lists(self) -> Any:
-        """The list of episodes of the second contest, drawn once it is in sight."""
+        """The list of episodes of the second benchmark; lists are drawn when scrolled into view."""
         for place in self.page.locator(".list").all():
             place.scroll_into_view_if_needed()
             place.locator("tbody tr").first.wait_for()
@@ -62,12 +64,12 @@ def visit(chromium: Any, report: Path) -> Iterator[Visit]:
 def test_the_page_opens_without_errors_or_requests(visit, report):
     visit.show_lists()
     assert visit.errors == []
-    assert visit.asked == [report.as_uri()]
+    assert visit.requests == [report.as_uri()]
     assert visit.page.locator("h1").inner_text()
 
 
 def test_the_answers_are_on_the_first_screen(visit):
-    for question in ("Who is better?", "By how much?", "How sure is that?"):
+    for question in ("Which agent is better?", "By how much?", "How certain is that?"):
         box = visit.page.get_by_text(question).first.bounding_box()
         assert box["y"] + box["height"] < 800
 
@@ -112,8 +114,8 @@ def test_nothing_is_wider_than_the_screen(chromium, report, width):
 def test_automatic_checks_of_accessibility_pass(visit, axe):
     visit.show_lists()
     visit.page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    # By the debugger's door: the page itself lets no script in.
+    # Through the debugger: the page itself allows no other script.
     visit.page.evaluate(axe)
     found = visit.page.evaluate("axe.run()")
-    told = [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
-    assert told == []
+    violations = [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
+    assert violations == []

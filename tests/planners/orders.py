@@ -34,14 +34,14 @@ def least_cost_by_subsets(costs: Array) -> float:
     return float(best[-1].min())
 
 
-def matrices(most: int, *, with_inf: bool = False, two_way: bool = False) -> st.SearchStrategy[Array]:
+def matrices(most: int, *, with_inf: bool = False, symmetric: bool = False) -> st.SearchStrategy[Array]:
     """Square costs with few values, so that ties, zeros and equal rows are common, or with any values at all."""
     few = st.sampled_from([0.0, 0.0, 1.0, 2.0, 7.5])
     values = st.one_of(few, st.just(np.inf)) if with_inf else few
     entries = st.sampled_from([values, st.floats(0.0, 40.0), st.floats(-3.0, 3.0)])
     sizes = st.integers(2, most)
     drawn = st.tuples(sizes, entries).flatmap(lambda p: arrays(np.float64, (p[0], p[0]), elements=p[1]))
-    return drawn.map(lambda costs: np.minimum(costs, costs.T)) if two_way else drawn
+    return drawn.map(lambda costs: np.minimum(costs, costs.T)) if symmetric else drawn
 
 
 def journeys(rng: np.random.Generator, count: int, places: int) -> Array:

@@ -1,4 +1,4 @@
-"""Model files: there and back, and what is refused."""
+"""Model files: round trips, and what is refused."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import safetensors.torch
 import torch
 
 from itinera.errors import BadFile
-from itinera.policies.checkpoint import CARD, LARGEST, VERSION, WIDEST, encode, read_model
-from training.pupils import TINY, card, pupil
+from itinera.policies.checkpoint import CARD_KEY, MAX_BYTES, MAX_DIM, VERSION, encode_model, read_model
+from training.small_models import TINY, tiny_card, tiny_model
 
 
 @pytest.fixture
@@ -22,78 +22,78 @@ def path(tmp_path):
 
 
 def test_a_model_comes_back_as_it_was(path):
-    model = pupil(views="annotations", reach=10.0, told={"seed": 3, "scores": {"SR": 0.5}})
-    path.write_bytes(encode(model, {"step": torch.tensor(4)}, "notes"))
+    model = tiny_model(views="annotations", reach=10.0, metadata={"seed": 3, "scores": {"SR": 0.5}})
+    path.write_bytes(encode_model(model, {"step": torch.tensor(4)}, "notes"))
     opened = read_model(path)
     assert opened.model.card == model.card
-    assert opened.model.vocabulary.words == model.card.words
-    assert (opened.more["step"].item(), opened.notes) == (4, "notes")
+    assert opened.model.tokenizer.words == model.card.words
+    assert (opened.extra["step"].item(), opened.notes) == (4, "notes")
     for name, value in model.policy.state_dict().items():
         assert torch.equal(opened.model.policy.state_dict()[name], value)
 
 
 def test_a_model_is_the_same_bytes_every_time():
-    assert len({encode(pupil()) for _ in range(8)}) == 1
+    assert len({encode_model(tiny_model()) for _ in range(8)}) == 1
 
 
-def written(path, card, tensors=None):
-    tensors = pupil().policy.state_dict() if tensors is None else tensors
-    told = {CARD: msgspec.json.encode(card).decode()}
-    path.write_bytes(safetensors.torch.save({f"policy.{name}": value for name, value in tensors.items()}, told))
+def write(path, card, tensors=None):
+    tensors = tiny_model().policy.state_dict() if tensors is None else tensors
+    header = {CARD_KEY: msgspec.json.encode(card).decode()}
+    path.write_bytes(safetensors.torch.save({f"policy.{name}": value for name, value in tensors.items()}, header))
     return path
 
 
-def refused(path):
-    with pytest.raises(BadFile) as told:
+def read_error(path):
+    with pytest.raises(BadFile) as error:
         read_model(path)
-    return str(told.value)
+    return str(error.value)
 
 
 def changed(**more):
-    return {**msgspec.to_builtins(card()), **more}
+    return {**msgspec.to_builtins(tiny_card()), **more}
 
 
 @pytest.mark.parametrize(
-    ("told", "said"),
+    ("card", "message"),
     [
-        (changed(version=VERSION + 1), f"version: is {VERSION + 1}; this Itinera reads {VERSION}."),
+        (changed(version=VERSION + 1), f"version: is {VERSION + 1}, expected {VERSION}."),
         (changed(kind="oracle"), "kind: is 'oracle'."),
-        (changed(sizes={"word": 8, "wings": 2}), "sizes.wings: is not known."),
-        (changed(sizes={"word": "eight"}), "sizes: are not those of rcm: Expected `int`, got `str`"),
-        (changed(sizes={"word": WIDEST + 1}), f"sizes.word: is {WIDEST + 1}."),
-        (changed(sizes={"state": -1}), "sizes.state: is -1."),
-        (changed(colour="red"), "has no card of Itinera in its head"),
-        ({}, "has no card of Itinera in its head"),
+        (changed(config={"word_dim": 8, "wings": 2}), "config.wings: is unknown."),
+        (changed(config={"word_dim": "eight"}), "config: is not a configuration of rcm: Expected `int`, got `str`"),
+        (changed(config={"word_dim": MAX_DIM + 1}), f"config.word_dim: is {MAX_DIM + 1}."),
+        (changed(config={"hidden_dim": -1}), "config.hidden_dim: is -1."),
+        (changed(colour="red"), "has no model card of Itinera"),
+        ({}, "has no model card of Itinera"),
     ],
 )
-def test_a_card_of_another_kind_or_version_is_refused(path, told, said):
-    assert said in refused(written(path, told))
+def test_a_card_of_another_kind_or_version_is_refused(path, card, message):
+    assert message in read_error(write(path, card))
 
 
 def test_numbers_of_another_shape_are_named_all_together(path):
-    tensors = dict(pupil().policy.state_dict())
-    tensors["stopping"] = torch.zeros(3)
-    tensors["match"] = tensors["match"].double()
+    tensors = dict(tiny_model().policy.state_dict())
+    tensors["stop_embedding"] = torch.zeros(3)
+    tensors["word_match_scale"] = tensors["word_match_scale"].double()
     tensors["wing"] = torch.zeros(1)
-    tensors["first.bias"] = torch.full_like(tensors["first.bias"], torch.nan)
-    del tensors["word_keys.weight"]
-    said = refused(written(path, card(), tensors))
+    tensors["initial_state.bias"] = torch.full_like(tensors["initial_state.bias"], torch.nan)
+    del tensors["text_keys.weight"]
+    said = read_error(write(path, tiny_card(), tensors))
     for part in (
-        "word_keys.weight: is missing.",
-        "wing: is not a part of this model.",
-        "stopping: is float32 (3,); its card makes it float32 (12,).",
-        "match: is float64 (1,); its card makes it float32 (1,).",
-        "first.bias: holds numbers that are not finite.",
+        "text_keys.weight: is missing.",
+        "wing: is not a parameter of this model.",
+        "stop_embedding: is float32 (3,); its card requires float32 (12,).",
+        "word_match_scale: is float64 (1,); its card requires float32 (1,).",
+        "initial_state.bias: contains values that are not finite.",
     ):
         assert part in said
 
 
 def test_a_model_of_other_sizes_is_refused(path):
-    assert "its card makes it" in refused(written(path, card(sizes=replace(TINY, state=14))))
+    assert "its card requires" in read_error(write(path, tiny_card(config=replace(TINY, hidden_dim=14))))
 
 
 class Trap:
-    """Whoever unpickles it has been caught."""
+    """Records that it was unpickled."""
 
     caught = False
 
@@ -107,32 +107,32 @@ def test_pickles_are_refused_and_never_opened(path, name):
         path.write_bytes(pickle.dumps(Trap()))
     else:
         torch.save({"policy": torch.zeros(2), "trap": Trap()}, path)
-    assert "is no safetensors file" in refused(path)
+    assert "is not a safetensors file" in read_error(path)
     assert not Trap.caught
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
-        (b"", "is no safetensors file"),
-        (b"\xff" * 64, "is no safetensors file"),
-        (struct.pack("<Q", 2) + b"{}", "has no card of Itinera"),
-        (struct.pack("<Q", 1 << 40) + b"{}", "is no safetensors file"),
+        (b"", "is not a safetensors file"),
+        (b"\xff" * 64, "is not a safetensors file"),
+        (struct.pack("<Q", 2) + b"{}", "has no model card of Itinera"),
+        (struct.pack("<Q", 1 << 40) + b"{}", "is not a safetensors file"),
     ],
 )
-def test_what_is_no_model_is_told_so(path, content, said):
+def test_what_is_no_model_is_told_so(path, content, message):
     path.write_bytes(content)
-    assert said in refused(path)
+    assert message in read_error(path)
 
 
 def test_a_file_that_is_not_there_or_too_large_is_told_so(path, tmp_path):
-    assert "there is no such file" in refused(path)
-    assert "is no safetensors file" in refused(tmp_path)
+    assert "there is no such file" in read_error(path)
+    assert "is not a safetensors file" in read_error(tmp_path)
     with path.open("wb") as stream:
-        stream.truncate(LARGEST + 1)  # of holes
-    assert "is larger than 1024 MiB" in refused(path)
+        stream.truncate(MAX_BYTES + 1)  # a sparse file
+    assert "is larger than 1024 MiB" in read_error(path)
 
 
 def test_another_safetensors_file_is_told_so(path):
     path.write_bytes(safetensors.torch.save({"weight": torch.zeros(2)}, {"format": "pt"}))
-    assert "has no card of Itinera" in refused(path)
+    assert "has no model card of Itinera" in read_error(path)

@@ -1,4 +1,4 @@
-"""The followers of Speaker-Follower and EnvDrop: what each of them weighs, together with others and alone."""
+"""The followers of Speaker-Follower and EnvDrop, in a batch and alone."""
 
 from __future__ import annotations
 
@@ -7,113 +7,127 @@ from dataclasses import replace
 import pytest
 import torch
 
-from drawn import episode, world
 from itinera.policies import envdrop, follower
-from itinera.policies.base import take
-from itinera.policies.checkpoint import card_of, encode, new_model, read_model
-from itinera.policies.tokenizer import Vocabulary
+from itinera.policies.base import select_rows
+from itinera.policies.checkpoint import build_model, encode_model, make_card, read_model
+from itinera.policies.tokenizer import Tokenizer
 from itinera.tasks import Instruction
-from itinera.training.experts import to_goal
-from itinera.training.losses import cloning
-from itinera.training.rollout import as_taught, greedy, roll_out
-from training.pupils import COLUMNS, WORDS, of_walker, school
+from itinera.training.experts import shortest_path_expert
+from itinera.training.losses import imitation_loss
+from itinera.training.rollout import collect_rollout, greedy, teacher_forcing
+from text_worlds import episode, world
+from training.small_models import COLUMNS, WORDS, select_agent, tiny_data
 
 TEXTS = ("go left to the sofa . stop .", "stop", "go to the kitchen", "left")
-PLACE = school(
+PLACE = tiny_data(
     {"house": world("a-b-c-d\n  | |\n  e-f")},
     [
         episode(str(k), path, instruction=Instruction(TEXTS[k]))
         for k, path in enumerate(["abcd", "ebcf", "dcba", "fcd"])
     ],
-    around=True,
+    panorama=True,
 )
-SIZES = {
-    "follower": follower.Sizes(word=8, text=8, sight=12, key=6, state=10),
-    "envdrop": envdrop.Sizes(word=8, text=8, sight=12, turn=4, state=10),
+CONFIGS = {
+    "follower": follower.FollowerConfig(word_dim=8, text_dim=8, visual_dim=12, key_dim=6, hidden_dim=10),
+    "envdrop": envdrop.EnvDropConfig(word_dim=8, text_dim=8, visual_dim=12, angle_dim=4, hidden_dim=10),
 }
-KINDS = [(kind, around) for kind in SIZES for around in (False, True)]
-every_kind = pytest.mark.parametrize(("kind", "around"), KINDS)
+KINDS = [(kind, panorama) for kind in CONFIGS for panorama in (False, True)]
+every_kind = pytest.mark.parametrize(("kind", "panorama"), KINDS)
 
 
-def pupil(kind: str, *, around: bool):
+def make_model(kind: str, *, panorama: bool):
     torch.manual_seed(1)
-    sizes = replace(SIZES[kind], around=around)
-    model = new_model(card_of(kind, sizes, COLUMNS, Vocabulary(WORDS)))
+    config = replace(CONFIGS[kind], use_panorama=panorama)
+    model = build_model(make_card(kind, config, COLUMNS, Tokenizer(WORDS)))
     model.policy.eval()
     return model
 
 
 @every_kind
-def test_what_is_weighed_does_not_depend_on_who_walks_beside(kind, around):
-    policy, batch = pupil(kind, around=around).policy, PLACE.lessons.batch(range(4))
-    state = policy.read(batch.words, batch.lengths)
-    at = PLACE.atlas.put(batch.start, batch.view)
-    alone = [policy.read(batch.words[k : k + 1, :n], batch.lengths[k : k + 1]) for k, n in enumerate(batch.lengths)]
+def test_outputs_do_not_depend_on_the_rest_of_the_batch(kind, panorama):
+    policy, batch = make_model(kind, panorama=panorama).policy, PLACE.dataset.batch(range(4))
+    state = policy.encode_instruction(batch.words, batch.lengths)
+    at = PLACE.env.reset(batch.start, batch.view)
+    alone = [
+        policy.encode_instruction(batch.words[k : k + 1, :n], batch.lengths[k : k + 1])
+        for k, n in enumerate(batch.lengths)
+    ]
     for _ in range(3):
-        seen = PLACE.atlas.look(at)
-        state, weighed = policy.step(state, seen)
+        seen = PLACE.env.observe(at)
+        state, output = policy(state, seen)
         for k in range(4):
-            alone[k], mine = policy.step(alone[k], of_walker(seen, k))
+            alone[k], mine = policy(alone[k], select_agent(seen, k))
             n = mine.logits.shape[1]
-            torch.testing.assert_close(weighed.logits[k, :n], mine.logits[0], rtol=1e-5, atol=1e-5)
-            assert (weighed.logits[k, n:] == -torch.inf).all()
-            torch.testing.assert_close(weighed.value[k], mine.value[0], rtol=1e-5, atol=1e-5)
-        at = PLACE.atlas.move(at, seen, torch.ones(4, dtype=torch.int64))
+            torch.testing.assert_close(output.logits[k, :n], mine.logits[0], rtol=1e-5, atol=1e-5)
+            assert (output.logits[k, n:] == -torch.inf).all()
+            torch.testing.assert_close(output.value[k], mine.value[0], rtol=1e-5, atol=1e-5)
+        at = PLACE.env.step(at, seen, torch.ones(4, dtype=torch.int64))
 
 
 @every_kind
-def test_those_who_go_on_keep_their_own_mind(kind, around):
-    policy, batch = pupil(kind, around=around).policy, PLACE.lessons.batch(range(4))
+def test_selected_rows_keep_their_state(kind, panorama):
+    policy, batch = make_model(kind, panorama=panorama).policy, PLACE.dataset.batch(range(4))
     policy.train()
     kept = torch.tensor([3, 1])
-    state = policy.read(batch.words, batch.lengths)
-    for name, value in vars(take(state, kept)).items():
+    state = policy.encode_instruction(batch.words, batch.lengths)
+    for name, value in vars(select_rows(state, kept)).items():
         if isinstance(value, torch.Tensor):
             assert torch.equal(value, getattr(state, name)[kept])
 
 
 @every_kind
-def test_every_number_but_the_critics_learns_from_a_teacher(kind, around):
-    policy = pupil(kind, around=around).policy
+def test_imitation_trains_every_parameter_but_the_critics(kind, panorama):
+    policy = make_model(kind, panorama=panorama).policy
     policy.train()
-    cloning(
-        roll_out(policy, PLACE.atlas, PLACE.lessons.batch(range(4)), choose=as_taught, teacher=to_goal, limit=5)
+    imitation_loss(
+        collect_rollout(
+            policy,
+            PLACE.env,
+            PLACE.dataset.batch(range(4)),
+            select_action=teacher_forcing,
+            expert=shortest_path_expert,
+            max_steps=5,
+        )
     ).backward()
     still = {name for name, value in policy.named_parameters() if value.grad is None or not value.grad.abs().sum()}
-    # What is added for all kinds of things seen at once is for those who compare it with words.
-    assert {name for name in still if not name.startswith("critic.")} <= {"sights.say"}
+    # These policies do not use the part of features in the space of words.
+    assert {name for name in still if not name.startswith("critic.")} <= {"visual_encoder.word_scales"}
 
 
 @every_kind
-def test_a_few_lessons_are_learned_by_heart(kind, around):
-    policy = pupil(kind, around=around).policy
-    batch = PLACE.lessons.batch(range(4))
-    optimiser = torch.optim.Adam(policy.parameters(), 0.02)
+def test_a_few_episodes_are_memorized(kind, panorama):
+    policy = make_model(kind, panorama=panorama).policy
+    batch = PLACE.dataset.batch(range(4))
+    optimizer = torch.optim.Adam(policy.parameters(), 0.02)
     for _ in range(60):
-        loss = cloning(roll_out(policy, PLACE.atlas, batch, choose=as_taught, teacher=to_goal, limit=6))
-        optimiser.zero_grad()
+        loss = imitation_loss(
+            collect_rollout(
+                policy, PLACE.env, batch, select_action=teacher_forcing, expert=shortest_path_expert, max_steps=6
+            )
+        )
+        optimizer.zero_grad()
         loss.backward()
-        optimiser.step()
-    walked = roll_out(policy, PLACE.atlas, batch, choose=greedy, teacher=to_goal, limit=6)
+        optimizer.step()
+    walked = collect_rollout(policy, PLACE.env, batch, select_action=greedy, expert=shortest_path_expert, max_steps=6)
     assert bool(walked.stopped.all())
     assert torch.equal(walked.path.gather(1, walked.moves[:, None]).squeeze(1), batch.goal)
 
 
 @every_kind
-def test_a_model_is_the_same_after_it_was_written(kind, around, tmp_path):
-    model = pupil(kind, around=around)
-    (tmp_path / "m.safetensors").write_bytes(encode(model))
+def test_a_model_file_restores_the_model(kind, panorama, tmp_path):
+    model = make_model(kind, panorama=panorama)
+    (tmp_path / "m.safetensors").write_bytes(encode_model(model))
     found = read_model(tmp_path / "m.safetensors").model
     assert found.card == model.card
-    assert found.policy.looks_around == around
+    assert found.policy.uses_panorama == panorama
     for name, value in model.policy.state_dict().items():
         assert torch.equal(found.policy.state_dict()[name], value)
 
 
 @pytest.mark.parametrize("module", [follower, envdrop])
-def test_the_sizes_of_the_papers_can_be_made(module):
+def test_the_configurations_of_the_papers_can_be_built(module):
     make = {follower: follower.Follower, envdrop: envdrop.EnvDrop}[module]
-    assert sum(value.numel() for value in make(COLUMNS, Vocabulary(WORDS)).parameters()) > 5e6
-    small = make(COLUMNS, Vocabulary(WORDS), module.SMALL)
+    assert sum(value.numel() for value in make(COLUMNS, Tokenizer(WORDS)).parameters()) > 5e6
+    small = make(COLUMNS, Tokenizer(WORDS), module.SMALL)
     assert sum(value.numel() for value in small.parameters()) < 1.2e6
-    assert not small.looks_around
+    assert not small.uses_panorama

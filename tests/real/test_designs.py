@@ -22,9 +22,9 @@ import networkx
 import pytest
 
 from itinera.formats import fgr2r, matterport, reverie, rooms
-from itinera.skills.registry import named
+from itinera.skills.registry import select_skills
 from itinera.skills.trials import Study, design
-from itinera.skills.truncation import Cuttings, cut
+from itinera.skills.truncation import Truncations, truncate
 from itinera.tasks.trial import Trial
 
 pytestmark = pytest.mark.real
@@ -64,14 +64,14 @@ class Files:
 
 
 @pytest.fixture(scope="module")
-def designed(data: Path) -> tuple[Cuttings, Study]:
+def designed(data: Path) -> tuple[Truncations, Study]:
     split = fgr2r.read_split(data / "fgr2r" / "FGR2R_val_unseen.json.gz")
     graphs = matterport.read_worlds(data / "connectivity.tar.xz")
     objects = reverie.read_objects(data / "reverie" / "BBox.tar.xz")
     known = rooms.read_table(data / "rooms" / "viewpoint_rooms.csv.gz")
     worlds = {scan: replace(graphs[scan], objects=objects[scan], rooms=known[scan]) for scan in split.world_ids}
-    cuttings = cut(split.episodes)
-    return cuttings, design(named(KEPT), cuttings.cuts, worlds, seed=1)
+    truncations = truncate(split.episodes)
+    return truncations, design(select_skills(KEPT), truncations.items, worlds, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -121,12 +121,12 @@ def interventions(study: Study, skill: str) -> list[Trial]:
 
 
 def test_as_many_are_kept_as_ever_and_every_candidate_is_accounted_for(designed):
-    cuttings, study = designed
-    assert cuttings.tally.candidates == 4944  # interior nodes where a sub-instruction ends
-    assert dict(cuttings.tally.dropped) == {"words not found in the text": 1}
-    assert {name: tally.kept for name, tally in study.tallies.items()} == KEPT
-    for name, tally in study.tallies.items():
-        assert tally.cuts == len(cuttings.cuts) == 4943
+    truncations, study = designed
+    assert truncations.counts.candidates == 4944  # interior nodes where a sub-instruction ends
+    assert dict(truncations.counts.dropped) == {"words not found in the text": 1}
+    assert {name: tally.kept for name, tally in study.filter_counts.items()} == KEPT
+    for name, tally in study.filter_counts.items():
+        assert tally.truncations == len(truncations.items) == 4943
         assert tally.kept == len(interventions(study, name))
         assert tally.candidates == tally.kept + sum(tally.dropped.values())
 
@@ -140,7 +140,7 @@ def test_every_trial_walks_a_part_of_its_path_and_is_told_the_start_of_its_instr
         nodes = list(trial.episode.reference)
         assert 2 <= len(nodes) < len(record["path"])
         assert nodes == record["path"][: len(nodes)]
-        control = known[trial.twin or trial.id]
+        control = known[trial.control_id or trial.id]
         assert (control.arm, list(control.episode.reference)) == ("control", nodes)
         said = record["instructions"][int(number)].strip()
         assert said.startswith(control.episode.instruction.text.rstrip("."))
@@ -150,9 +150,9 @@ def test_every_trial_walks_a_part_of_its_path_and_is_told_the_start_of_its_instr
 
 
 def test_every_text_is_cut_where_the_sub_instruction_is(designed, files):
-    cuttings, _ = designed
+    truncations, _ = designed
     wrong = 0
-    for one in cuttings.cuts:
+    for one in truncations.items:
         path_id, number = one.source.id.split("_")
         record = files.paths[path_id]
         chunks = ast.literal_eval(record["new_instructions"])[int(number)]
@@ -163,9 +163,9 @@ def test_every_text_is_cut_where_the_sub_instruction_is(designed, files):
         # Lemmas begin as their words do, but for a few like "is" and "went", and contractions are spelt out.
         wrong += abs(len(tokens) - len(words)) > 3 or words[-1][0] != tokens[-1][0]
         beyond = next(k for k, (_, last) in enumerate(views) if last > len(one.nodes))
-        assert one.edges == views[beyond][1] - len(one.nodes) > 0
-        assert len(one.ahead) > len(one.text)
-    assert wrong <= 0.003 * len(cuttings.cuts)
+        assert one.edges_ahead == views[beyond][1] - len(one.nodes) > 0
+        assert len(one.text_ahead) > len(one.text)
+    assert wrong <= 0.003 * len(truncations.items)
 
 
 @pytest.mark.parametrize("direction", RANGES)
@@ -220,13 +220,13 @@ def test_every_room_asked_for_is_another_kind_so_many_steps_away(designed, files
         assert trial.target["room"] in {files.rooms[node] for node in near} - {files.rooms[at], "-", "z", "Z"}
         if skill == "room-1":
             assert set(trial.target["nodes"]) == {n for n in near if files.rooms[n] == trial.target["room"]}
-    assert len(asked) == designed[1].tallies[skill].cuts_kept
+    assert len(asked) == designed[1].filter_counts[skill].truncations_kept
 
 
 def test_nothing_that_the_filters_let_through_is_missing(designed, files):
-    cuttings, _ = designed
+    truncations, _ = designed
     counts: Counter[str] = Counter()
-    for one in cuttings.cuts:
+    for one in truncations.items:
         graph, (before, at) = files.graphs[one.source.world_id], one.nodes[-2:]
         facing = 30 * round(bearing(graph, before, at) / 30)
         turns = [wrapped(bearing(graph, at, node) - facing) for node in graph[at]]

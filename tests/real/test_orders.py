@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from itinera.formats import matterport, r2r
-from itinera.planners.tsp import Ordering, best_order
+from itinera.planners.tsp import Ordering, solve_order
 from itinera.worlds import NavGraph
 
 pytestmark = pytest.mark.real
@@ -24,7 +24,7 @@ def orders(data: Path, split: str) -> list[Ordering]:
         graph, paths = worlds[scene].space, list(by_id.values())
         assert isinstance(graph, NavGraph)
         if len(paths) > 1:
-            found.append(best_order(graph.between([p[-1] for p in paths], [p[0] for p in paths])))
+            found.append(solve_order(graph.between([p[-1] for p in paths], [p[0] for p in paths])))
     return found
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from itinera.records import provenance
-from itinera.records.provenance import checked_out, itinera_version
+from itinera.records.provenance import describe_checkout, itinera_version
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -50,7 +50,7 @@ def test_a_checkout_tells_its_commit_and_whether_it_was_changed(
     monkeypatch.setattr(provenance, "PACKAGE", checkout / "src" / "itinera")
     assert itinera_version().endswith(f"+{commit}")
     (checkout / "src" / "itinera" / "walk.py").write_text("two")
-    assert checked_out(checkout) == f"{commit}.dirty"
+    assert describe_checkout(checkout) == f"{commit}.dirty"
     assert itinera_version().endswith(f"+{commit}")  # one process, one version
 
 
@@ -58,11 +58,11 @@ def test_a_checkout_tells_its_commit_and_whether_it_was_changed(
 def test_the_commit_is_that_of_our_checkout_whatever_repository_git_is_told_of(
     checkout: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    commit = checked_out(checkout)
+    commit = describe_checkout(checkout)
     other = tmp_path_factory.mktemp("other")
     git(other, "init", "--quiet")
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))  # as in a hook of Git's
-    assert checked_out(checkout) == commit != ""
+    assert describe_checkout(checkout) == commit != ""
 
 
 @needs_git
@@ -80,6 +80,6 @@ def test_a_package_installed_within_somebodys_repository_does_not_tell_their_com
 
 def test_without_git_the_version_is_the_number_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
-    assert checked_out(tmp_path) == ""
+    assert describe_checkout(tmp_path) == ""
     monkeypatch.setenv("PATH", "")
-    assert checked_out(tmp_path) == ""
+    assert describe_checkout(tmp_path) == ""

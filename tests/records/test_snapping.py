@@ -14,7 +14,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from drawn import episode, graph, graphs, thorough, walks_in
 from itinera.errors import BadArgument, BadFile
 from itinera.formats import catalog, matterport, r2r, vlnce
 from itinera.metrics import score
@@ -22,6 +21,7 @@ from itinera.records import Ending, Phase, Predictions, Rollout, Trajectory
 from itinera.records.snapping import positions_along, snap, snap_predictions, snap_rows
 from itinera.tasks import Split
 from itinera.worlds import Array, Euclidean, NavGraph, Ragged, World
+from text_worlds import episode, graph, graphs, thorough, walks_in
 
 # 4 m from node to node, so that the middle of an edge is 2 m from its ends.
 CROSS = graph("""
@@ -50,7 +50,7 @@ def twin(points: Array, nodes: NavGraph, start: str, lift: float) -> list[str]:
     current = start
     snapped = [current]
     for x, y, z in points[1:]:
-        navigable = [current, *nodes.neighbours(current)]
+        navigable = [current, *nodes.neighbors(current)]
         current = min(navigable, key=partial(apart, x=x, y=y, z=z + lift))
         snapped.append(current)
     return snapped
@@ -130,7 +130,7 @@ def test_a_node_is_named_again_when_the_phase_changes() -> None:
     snapped = snap(walk((0, 0), (1, 0), (1, 0), (3, 0), phases=phases), CROSS, start="a")
     assert snapped.places == ("a", "a", "b")
     assert snapped.phases == (Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_GOAL)
-    assert snapped.acted == ("a",)
+    assert snapped.acting_places == ("a",)
 
 
 def test_a_logbook_is_snapped_walk_by_walk_in_its_own_worlds() -> None:
@@ -154,7 +154,7 @@ def test_what_cannot_be_snapped_is_refused() -> None:
     split = Split("asked", (episode("1", [[0.0] * 3]),))
     with pytest.raises(BadArgument, match="Not a node of this graph: z"):
         snap(fine, CROSS, start="z")
-    with pytest.raises(BadArgument, match='The walk of episode "1" is on a graph already'):
+    with pytest.raises(BadArgument, match='The trajectory of episode "1" is already on a graph'):
         snap(Trajectory("1", ("a", "b")), CROSS)
     with pytest.raises(BadArgument, match="has no positions"):
         snap(Trajectory("1", np.empty((0, 3))), CROSS)
@@ -162,11 +162,11 @@ def test_what_cannot_be_snapped_is_refused() -> None:
         snap(walk((0, np.nan)), CROSS)
     with pytest.raises(BadArgument, match="no nodes"):
         snap(fine, NavGraph((), np.empty((0, 3)), np.empty((0, 2), dtype=np.int64)))
-    with pytest.raises(BadArgument, match="Walk 1 has no positions"):
+    with pytest.raises(BadArgument, match="Trajectory 1 has no positions"):
         snap_rows(Ragged.from_counts(np.zeros((1, 3)), np.array([1, 0])), CROSS)
     with pytest.raises(BadArgument, match="World house is not among the worlds given"):
         snap_predictions(Predictions.from_trajectories("x", (fine,)), split, {})
-    with pytest.raises(BadArgument, match="World house is no navigation graph"):
+    with pytest.raises(BadArgument, match="World house is not a navigation graph"):
         snap_predictions(Predictions.from_trajectories("x", (fine,)), split, {"house": World("house", Euclidean())})
     with pytest.raises(BadFile, match='episode "1": is not in other'):
         snap_predictions(Predictions.from_trajectories("x", (fine,)), Split("other", ()), {})
@@ -216,7 +216,7 @@ def test_many_walks_at_once_are_snapped_as_the_slow_twin_snaps_each(data: st.Dat
     walked = [np.array(points) for points in data.draw(st.lists(st.lists(spots, min_size=1), min_size=1, max_size=4))]
     starts = [data.draw(st.sampled_from(space.nodes)) for _ in walked]
     height = data.draw(st.none() | st.floats(0, 2))
-    found = Ragged.of(walked)
+    found = Ragged.from_rows(walked)
     nodes = snap_rows(found, space, starts=space.locate(starts), height=height)
     slow = []
     for points, start in zip(walked, starts, strict=True):
@@ -234,7 +234,7 @@ def test_snapped_walks_follow_edges_and_drop_nothing_but_repeats(data: st.DataOb
     once = snap(Trajectory("1", points), space).places
     assert len(every) == len(points)
     assert list(once) == [node for node, _ in groupby(every)]
-    assert all(b in space.neighbours(str(a)) for a, b in pairwise(once))
+    assert all(b in space.neighbors(str(a)) for a, b in pairwise(once))
 
 
 def clear(path: Sequence[str], space: NavGraph) -> bool:
@@ -282,7 +282,7 @@ def test_the_recipe_draws_conversions_of_different_houses(tmp_path: Path) -> Non
         for house in ("house", "hut")
         for i in range(9)
     ]
-    picked = RECIPE["chosen"](conversions, 2)
+    picked = RECIPE["select"](conversions, 2)
     assert [(c.episode.world_id, c.ndtw) for c in picked] == [("house", 8 / 9), ("hut", 0.0)]
     files = RECIPE["draw"](picked, tmp_path / "pictures")
     assert [file.name for file in files] == ["00_house_house8.png", "01_hut_hut0.png", "conversions.png"]

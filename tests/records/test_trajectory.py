@@ -11,13 +11,13 @@ LED = (Phase.GUIDED_TO_START, Phase.ACTING, Phase.ACTING, Phase.GUIDED_TO_GOAL)
 
 
 def test_without_phases_all_of_a_walk_was_acted():
-    assert Trajectory("1", ("a", "b")).acted == ("a", "b")
+    assert Trajectory("1", ("a", "b")).acting_places == ("a", "b")
 
 
 def test_where_the_agent_was_led_was_not_acted():
-    assert Trajectory("1", ("a", "b", "c", "d"), phases=LED).acted == ("b", "c")
+    assert Trajectory("1", ("a", "b", "c", "d"), phases=LED).acting_places == ("b", "c")
     points = np.arange(12.0).reshape(4, 3)
-    assert Trajectory("1", points, phases=LED).acted.tolist() == points[1:3].tolist()
+    assert Trajectory("1", points, phases=LED).acting_places.tolist() == points[1:3].tolist()
 
 
 def test_a_logbook_lists_the_trajectories_of_its_walks_in_order():

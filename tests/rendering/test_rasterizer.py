@@ -14,8 +14,9 @@ from scipy.spatial import Delaunay
 from itinera.errors import BadArgument
 from itinera.hearth.build import build_house
 from itinera.hearth.geometry.solids import Solids
-from itinera.rendering._rasterizer_kernels import GLOW, draw_views
-from itinera.rendering.rasterizer import AMBIENT, CHANNELS, SUN, Camera, Frame, Raster, blank_frames
+from itinera.rendering._rasterizer_kernels import HEADLIGHT, draw_views
+from itinera.rendering.camera import CHANNELS, Camera, Frame, blank_frames
+from itinera.rendering.rasterizer import AMBIENT, SUN, Rasterizer
 from itinera.seeding import generator
 from itinera.worlds.mesh import Mesh
 
@@ -87,7 +88,7 @@ def room(pillars=6):
         np.concatenate([outside.faces[:, ::-1], things.faces + len(outside.vertices)]),
         np.concatenate([outside.classes, things.classes]),
         np.concatenate([outside.instances, things.instances]),
-        np.concatenate([outside.colours, things.colours]),
+        np.concatenate([outside.colors, things.colors]),
     )
 
 
@@ -99,7 +100,7 @@ def board(points, triangles=None):
         triangles = Delaunay(points).simplices
     a, b, c = (points[np.asarray(triangles)[:, k]] for k in range(3))
     turned = (b[:, 0] - a[:, 0]) * (c[:, 1] - a[:, 1]) - (b[:, 1] - a[:, 1]) * (c[:, 0] - a[:, 0]) < 0
-    return Mesh.plain(vertices, np.where(turned[:, None], np.asarray(triangles)[:, ::-1], triangles))
+    return Mesh.from_triangles(vertices, np.where(turned[:, None], np.asarray(triangles)[:, ::-1], triangles))
 
 
 def same(a: Frame, b: Frame) -> bool:
@@ -113,7 +114,7 @@ def test_every_pixel_shows_the_nearest_face_that_looks_at_the_eye(shape, seed):
     mesh = soup(rng, 400)
     camera = Camera(*shape, rng.uniform(0.5, 1.4), near=0.2, far=6.0)
     heading, elevation = rng.uniform(-math.pi, math.pi), rng.uniform(-1.5, 1.5)
-    frame = Raster(mesh).look(camera, (0.1, 0.2, 0.3), heading, elevation)
+    frame = Rasterizer(mesh).render(camera, (0.1, 0.2, 0.3), heading, elevation)
     depth, face, clear = twin(mesh, camera, (0.1, 0.2, 0.3), heading, elevation)
     assert clear.mean() > 0.9
     assert np.array_equal(np.isinf(frame.depth[clear]), np.isinf(depth[clear]))
@@ -128,7 +129,7 @@ def test_faces_close_enough_to_be_cut_are_drawn_right(seed):
     rng = generator(seed, "close")
     mesh = soup(rng, 60, size=2.0, reach=0.5)
     camera = Camera(20, 20, 1.9, near=0.05, far=20.0)
-    frame = Raster(mesh).look(camera, (0, 0, 0), 0.3 * seed, 0.2)
+    frame = Rasterizer(mesh).render(camera, (0, 0, 0), 0.3 * seed, 0.2)
     depth, face, clear = twin(mesh, camera, (0, 0, 0), 0.3 * seed, 0.2)
     assert np.array_equal(frame.instances[clear], np.where(face < 0, 0, mesh.instances[face])[clear])
     assert frame.depth[clear] == pytest.approx(depth[clear], rel=1e-3)
@@ -136,9 +137,9 @@ def test_faces_close_enough_to_be_cut_are_drawn_right(seed):
 
 def test_a_closed_room_has_no_holes():
     rng = generator(0, "room")
-    raster, camera = Raster(room()), Camera(61, 45, 1.7)
+    raster, camera = Rasterizer(room()), Camera(61, 45, 1.7)
     eyes = rng.uniform((-2.9, -1.9, 0.05), (2.9, 1.9, 2.4), (200, 3))
-    frames = raster.look_many(camera, eyes, rng.uniform(-4, 4, 200), rng.uniform(-1.5, 1.5, 200))
+    frames = raster.render_many(camera, eyes, rng.uniform(-4, 4, 200), rng.uniform(-1.5, 1.5, 200))
     assert np.isfinite(frames.depth).all()
 
 
@@ -150,8 +151,8 @@ def test_faces_side_by_side_leave_no_pixel_out_and_draw_none_twice(points):
     whole = board(np.array(sorted(points | corners)) / 16)
     covered = np.zeros((16, 16), dtype=int)
     for face in range(len(whole.faces)):
-        alone = Mesh.plain(whole.vertices, whole.faces[face : face + 1])
-        covered += np.isfinite(Raster(alone).look(SQUARE, (0, 0, 0), 0.0).depth)
+        alone = Mesh.from_triangles(whole.vertices, whole.faces[face : face + 1])
+        covered += np.isfinite(Rasterizer(alone).render(SQUARE, (0, 0, 0), 0.0).depth)
     assert (covered == 1).all()
 
 
@@ -159,16 +160,16 @@ def test_pixels_are_where_the_camera_says():
     # A pixel's square, from its left upper corner to the right lower one, for row 3, column 12.
     left, right, top, bottom = (12 - 8) / 8, (13 - 8) / 8, (8 - 3) / 8, (8 - 4) / 8
     mesh = board([(left, bottom), (right, bottom), (right, top), (left, top)])
-    depth = Raster(mesh).look(SQUARE, (0, 0, 0), 0.0).depth
+    depth = Rasterizer(mesh).render(SQUARE, (0, 0, 0), 0.0).depth
     assert np.argwhere(np.isfinite(depth)).tolist() == [[3, 12]]
     assert depth[3, 12] == pytest.approx(1.0, rel=1e-6)
 
 
 def test_headings_run_counter_clockwise_and_elevations_up():
-    mesh = Mesh.plain(np.array([(0, 5, 2), (2, 5, 5), (-2, 5, 5)]), [(0, 1, 2)])
-    raster, towards = Raster(mesh), math.atan2(4, 5)
+    mesh = Mesh.from_triangles(np.array([(0, 5, 2), (2, 5, 5), (-2, 5, 5)]), [(0, 1, 2)])
+    raster, towards = Rasterizer(mesh), math.atan2(4, 5)
     seen = {
-        (heading, elevation): np.isfinite(raster.look(SQUARE, (0, 0, 0), heading, elevation).depth[7:9, 7:9]).any()
+        (heading, elevation): np.isfinite(raster.render(SQUARE, (0, 0, 0), heading, elevation).depth[7:9, 7:9]).any()
         for heading in (math.pi / 2, -math.pi / 2)
         for elevation in (towards, -towards)
     }
@@ -176,16 +177,16 @@ def test_headings_run_counter_clockwise_and_elevations_up():
 
 
 def test_depth_is_measured_along_the_optical_axis():
-    depth = Raster(board([(-9, -9), (9, -9), (9, 9), (-9, 9)])).look(SQUARE, (0, 0, 0), 0.0).depth
+    depth = Rasterizer(board([(-9, -9), (9, -9), (9, 9), (-9, 9)])).render(SQUARE, (0, 0, 0), 0.0).depth
     assert depth == pytest.approx(np.ones((16, 16)), rel=1e-6)
 
 
 def test_nothing_shows_before_near_nor_behind_far_nor_from_behind():
     mesh = board([(-9, -9), (9, -9), (9, 9), (-9, 9)])
-    raster = Raster(mesh)
+    raster = Rasterizer(mesh)
 
     def anything(camera, position=(0, 0, 0), heading=0.0):
-        return np.isfinite(raster.look(camera, position, heading).depth).any()
+        return np.isfinite(raster.render(camera, position, heading).depth).any()
 
     assert anything(Camera(16, 16, 1.5, near=0.99, far=1.01))
     assert not anything(Camera(16, 16, 1.5, near=1.01))
@@ -198,19 +199,19 @@ def test_many_views_are_the_single_ones_and_a_canvas_is_left_clean():
     rng = generator(2, "many")
     mesh, camera = room(), Camera(30, 21, 1.4)
     eyes, headings = rng.uniform((-2.5, -1.5, 0.5), (2.5, 1.5, 2), (9, 3)), rng.uniform(-4, 4, 9)
-    raster = Raster(mesh)
-    many = raster.look_many(camera, eyes, headings, 0.1)
+    raster = Rasterizer(mesh)
+    many = raster.render_many(camera, eyes, headings, 0.1)
     for k in range(9):
-        assert same(many[k], Raster(mesh).look(camera, eyes[k], headings[k], 0.1))
-    again = raster.look_many(camera, eyes, headings, 0.1, out=blank_frames(camera, 9))
+        assert same(many[k], Rasterizer(mesh).render(camera, eyes[k], headings[k], 0.1))
+    again = raster.render_many(camera, eyes, headings, 0.1, out=blank_frames(camera, 9))
     assert same(many, again)
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_a_channel_alone_is_the_same_and_the_others_stay_away(channel):
-    raster = Raster(room())
-    whole = raster.look(SQUARE, (0, 0, 1.5), 0.4)
-    alone = raster.look(SQUARE, (0, 0, 1.5), 0.4, channels=(channel,))
+    raster = Rasterizer(room())
+    whole = raster.render(SQUARE, (0, 0, 1.5), 0.4)
+    alone = raster.render(SQUARE, (0, 0, 1.5), 0.4, channels=(channel,))
     for name in CHANNELS:
         if name == channel:
             assert np.array_equal(getattr(whole, name), getattr(alone, name))
@@ -219,20 +220,20 @@ def test_a_channel_alone_is_the_same_and_the_others_stay_away(channel):
 
 
 def test_kernels_are_compiled_once_whatever_they_are_given():
-    raster, position = Raster(room()), np.array([0.0, 0.0, 1.5])
+    raster, position = Rasterizer(room()), np.array([0.0, 0.0, 1.5])
     position.flags.writeable = False
-    raster.look(Camera(np.int32(16), 16, np.float32(1), near=1, far=9), position, 0, 0)
-    raster.look_many(SQUARE, np.zeros((3, 6), dtype=np.float32)[:, ::2], np.zeros(3, dtype=int))
-    raster.look_down((0, 0, 1, 1), low=0, high=1)
+    raster.render(Camera(np.int32(16), 16, np.float32(1), near=1, far=9), position, 0, 0)
+    raster.render_many(SQUARE, np.zeros((3, 6), dtype=np.float32)[:, ::2], np.zeros(3, dtype=int))
+    raster.render_top_down((0, 0, 1, 1), low=0, high=1)
     assert len(draw_views.signatures) == 1
 
 
 def test_threads_may_share_a_raster():
-    raster, camera = Raster(room()), Camera(48, 48, 1.5)
+    raster, camera = Rasterizer(room()), Camera(48, 48, 1.5)
     headings = np.linspace(0, 6, 40)
-    wanted = [raster.look(camera, (0, 0, 1.5), heading) for heading in headings]
+    wanted = [raster.render(camera, (0, 0, 1.5), heading) for heading in headings]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda heading: raster.look(camera, (0, 0, 1.5), heading), headings))
+        found = list(pool.map(lambda heading: raster.render(camera, (0, 0, 1.5), heading), headings))
     assert all(map(same, wanted, found))
 
 
@@ -240,44 +241,44 @@ def test_an_order_of_faces_changes_nothing():
     rng = generator(3, "order")
     mesh = soup(rng, 300)
     order = rng.permutation(300)
-    mixed = Mesh(mesh.vertices, mesh.faces[order], mesh.classes[order], mesh.instances[order], mesh.colours[order])
+    mixed = Mesh(mesh.vertices, mesh.faces[order], mesh.classes[order], mesh.instances[order], mesh.colors[order])
     camera = Camera(40, 30, 1.2)
-    assert same(Raster(mesh).look(camera, (0, 0, 0), 1.0), Raster(mixed).look(camera, (0, 0, 0), 1.0))
+    assert same(Rasterizer(mesh).render(camera, (0, 0, 0), 1.0), Rasterizer(mixed).render(camera, (0, 0, 0), 1.0))
 
 
 def test_a_place_keeps_its_brightness_when_the_eye_turns():
-    raster, camera = Raster(room(0)), Camera(81, 81, math.pi / 2)
+    raster, camera = Rasterizer(room(0)), Camera(81, 81, math.pi / 2)
     for turn in (0.2, 0.5, -0.6):
-        ahead = raster.look(camera, (0, 0, 1.2), turn).rgb[40, 40].astype(int)
+        ahead = raster.render(camera, (0, 0, 1.2), turn).rgb[40, 40].astype(int)
         column = round(40.5 + 40.5 * math.tan(turn) - 0.5)
-        aside = raster.look(camera, (0, 0, 1.2), 0.0).rgb[40, 80 - column].astype(int)
+        aside = raster.render(camera, (0, 0, 1.2), 0.0).rgb[40, 80 - column].astype(int)
         assert np.abs(ahead - aside).max() <= 2
 
 
 def test_colours_are_never_brighter_than_painted_and_faces_differ_by_the_way_they_look():
-    frame = Raster(room()).look(Camera(64, 48, 1.5), (0, 0, 1.5), 0.6, -0.3)
+    frame = Rasterizer(room()).render(Camera(64, 48, 1.5), (0, 0, 1.5), 0.6, -0.3)
     painted = {0: (200, 190, 180), 1: (180, 40, 40)}
-    for instance, colour in painted.items():
+    for instance, color in painted.items():
         seen = frame.rgb[frame.instances == instance]
-        assert (seen <= colour).all()
-        assert (seen.max(axis=0) > 0.6 * np.array(colour)).all()
+        assert (seen <= color).all()
+        assert (seen.max(axis=0) > 0.6 * np.array(color)).all()
         assert len(np.unique(seen[:, 0])) > 5
 
 
 def test_all_light_together_is_no_more_than_there_is():
-    assert AMBIENT + math.hypot(*SUN) + GLOW <= 256  # brighter colours would run over into their neighbours
+    assert AMBIENT + math.hypot(*SUN) + HEADLIGHT <= 256  # brighter colours would run over into their neighbours
 
 
 def test_a_mesh_without_faces_and_faces_without_area_show_nothing():
-    flat = Mesh.plain(np.array([(1, 0, 0), (1, 1, 0), (1, 2, 0)]), [(0, 1, 2)])
-    for mesh in (flat, Mesh.plain(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32))):
-        frame = Raster(mesh).look(SQUARE, (0, 0, 0), 0.0)
+    flat = Mesh.from_triangles(np.array([(1, 0, 0), (1, 1, 0), (1, 2, 0)]), [(0, 1, 2)])
+    for mesh in (flat, Mesh.from_triangles(np.empty((0, 3)), np.empty((0, 3), dtype=np.int32))):
+        frame = Rasterizer(mesh).render(SQUARE, (0, 0, 0), 0.0)
         assert np.isinf(frame.depth).all()
         assert not frame.rgb.any()
 
 
 def test_a_plan_shows_what_is_between_two_heights():
-    plan = Raster(room()).look_down((-4, -3, 4, 3), low=-0.1, high=1.0, pixel=0.05)
+    plan = Rasterizer(room()).render_top_down((-4, -3, 4, 3), low=-0.1, high=1.0, pixel=0.05)
     assert plan.rgb.shape == (120, 160, 3)
 
     def at(x, y):
@@ -297,16 +298,16 @@ def test_a_plan_shows_what_is_between_two_heights():
         (lambda: Camera(4, 4, 1.0, near=0.0), "0 < near < far; got near 0.0 m"),
         (lambda: Camera(4, 4, 1.0, near=2.0, far=1.0), "got near 2.0 m and far 1.0 m"),
         (lambda: Camera(4, 4, math.radians(130)), "at most 120 degrees; got 130 x 130"),
-        (lambda: Camera(4, 40, 1.0), "at most 120 degrees; got 57.3 x 159.3. Join several"),
-        (lambda: Raster(room()).look(SQUARE, (0, 0, math.nan), 0.0), "not finite"),
-        (lambda: Raster(room()).look(SQUARE, (0, 0, 1), math.inf), "not finite"),
-        (lambda: Raster(room()).look(SQUARE, (0, 0, 1), 0.0, channels=("colour",)), "rgb, depth, .* got colour"),
-        (lambda: Raster(room()).look_many(SQUARE, np.zeros((3, 3)), [0, 1]), "3 positions need 3 headings"),
+        (lambda: Camera(4, 40, 1.0), "at most 120 degrees; got 57.3 x 159.3. Combine several"),
+        (lambda: Rasterizer(room()).render(SQUARE, (0, 0, math.nan), 0.0), "not finite"),
+        (lambda: Rasterizer(room()).render(SQUARE, (0, 0, 1), math.inf), "not finite"),
+        (lambda: Rasterizer(room()).render(SQUARE, (0, 0, 1), 0.0, channels=("colour",)), "rgb, depth, .* got colour"),
+        (lambda: Rasterizer(room()).render_many(SQUARE, np.zeros((3, 3)), [0, 1]), "3 positions need 3 headings"),
         (
-            lambda: Raster(room()).look_many(SQUARE, np.zeros((3, 3)), 0, out=blank_frames(SQUARE, 2)),
+            lambda: Rasterizer(room()).render_many(SQUARE, np.zeros((3, 3)), 0, out=blank_frames(SQUARE, 2)),
             r"3 views of 16 x 16 pixels do not fit into \(2, 16, 16, 3\)",
         ),
-        (lambda: Raster(room()).look_down((0, 0, 0, 1), low=0, high=1), "x0 < x1"),
+        (lambda: Rasterizer(room()).render_top_down((0, 0, 0, 1), low=0, high=1), "x0 < x1"),
     ],
 )
 def test_wrong_arguments_are_told(wrong, told):
@@ -338,7 +339,7 @@ def test_a_house_looks_as_embree_sees_it():
     mesh_construction = pytest.importorskip("embreex.mesh_construction")
     house = build_house(0, 0)
     mesh, camera, rng = house.mesh, Camera(64, 64, math.pi / 2), generator(0, "embree")
-    raster, scene = Raster(mesh), rtcore_scene.EmbreeScene()
+    raster, scene = Rasterizer(mesh), rtcore_scene.EmbreeScene()
     mesh_construction.TriangleMesh(scene, mesh.vertices, mesh.faces)
     right = labelled = 0
     for _ in range(100):
@@ -346,7 +347,7 @@ def test_a_house_looks_as_embree_sees_it():
         middle = place.outline.mean(axis=0) + rng.uniform(-0.5, 0.5, 2)
         eye = (*middle, place.floor + 1.5)
         heading, elevation = rng.uniform(-math.pi, math.pi), rng.uniform(-0.6, 0.4)
-        frame = raster.look(camera, eye, heading, elevation)
+        frame = raster.render(camera, eye, heading, elevation)
         depth, face = embree(scene, mesh, camera, eye, heading, elevation)
         both = np.isinf(depth) & np.isinf(frame.depth)
         with np.errstate(invalid="ignore"):

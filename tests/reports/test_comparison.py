@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.reports.comparison import aligned, compare
-from reports.tables_of import table
+from itinera.reports.comparison import align_values, compare
+from reports.example_tables import table
 
 SCENES = "aabbccddeeff"
 
@@ -57,7 +57,7 @@ def test_episodes_are_paired_by_id_and_not_by_order() -> None:
     two = table(SCENES[::-1], episode_ids=names[::-1], NE=list(range(12))[::-1])
     (metric,) = compare(["one", "two"], [one, two]).metrics
     assert metric.differences[0].interval.mean == 0
-    values, scenes = aligned(["one", "two"], [one, two], "NE")
+    values, scenes = align_values(["one", "two"], [one, two], "NE")
     assert values.tolist() == [list(range(12))] * 2
     assert "".join(scenes) == SCENES
 
@@ -86,9 +86,12 @@ def test_the_answer_depends_on_the_seed_alone() -> None:
 
 
 REFUSED = {
-    "protocols": ({"protocol": "r4r"}, "Results of different protocols cannot share a table"),
-    "suites": ({"suite": "hamt"}, r"suite paper \(of paper\), two by hamt \(of hamt\)"),
-    "episodes": ({"episode_ids": [f"f{i}" for i in range(12)]}, 'two does not hold the same episodes .*, "e0" for one'),
+    "protocols": ({"protocol": "r4r"}, "Results of different protocols cannot be compared"),
+    "suites": ({"suite": "hamt"}, r"suite paper \(of paper\), two with hamt \(of hamt\)"),
+    "episodes": (
+        {"episode_ids": [f"f{i}" for i in range(12)]},
+        'two does not have the same episodes .*, for example "e0"',
+    ),
 }
 
 
@@ -101,7 +104,7 @@ def test_mixtures_are_refused(change: dict[str, object], said: str) -> None:
 
 def test_more_episodes_than_the_first_are_refused() -> None:
     one, two = table("aabb", SR=[1] * 4), table("aabbc", SR=[1] * 5)
-    with pytest.raises(BadArgument, match="two does not hold the same episodes"):
+    with pytest.raises(BadArgument, match="two does not have the same episodes"):
         compare(["one", "two"], [one, two])
 
 

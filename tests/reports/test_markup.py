@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itinera.reports.markup import Markup, each_named, join, named, tag
+from itinera.reports.markup import Markup, display_name, display_names, join, tag
 
 
 def test_text_is_escaped_and_markup_is_not():
@@ -37,10 +37,10 @@ def test_no_text_leaves_its_element(text):
     ],
 )
 def test_names_are_made_fit_for_a_sentence(name, shown):
-    assert named(name) == shown
+    assert display_name(name) == shown
 
 
 def test_names_that_are_cut_alike_stay_different():
-    first, second, third = each_named(["x" * 50 + "1" + "x" * 50, "x" * 50 + "2" + "x" * 50, "y"])
+    first, second, third = display_names(["x" * 50 + "1" + "x" * 50, "x" * 50 + "2" + "x" * 50, "y"])
     assert first != second
     assert third == "y"

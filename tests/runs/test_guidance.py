@@ -8,19 +8,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drawn import episode
 from itinera.errors import BadArgument
 from itinera.records import Phase
-from itinera.runs.guidance import leader_by
-from itinera.runs.replay import replay
-from itinera.runs.rollout import walk
-from itinera.runs.tour_loop import Stage
+from itinera.runs.guidance import make_guide
+from itinera.runs.replay import replay_rollout
+from itinera.runs.rollout import rollout
+from itinera.runs.tour_loop import TourLoop
 from itinera.simulators.ground import GroundSimulator
 from itinera.tasks import Guidance, Tour
 from itinera.tasks.protocol import IVLN, IVLN_CE, IVLN_CE_TEST, R2R_CE
 from itinera.worlds import Euclidean, Pose, World
 from itinera.worlds.surface import Surface
-from players import Still
+from scripted_agents import Still
+from text_worlds import episode
 from worlds.rooms import ROBOT, room
 
 # A box stands in the middle, so that ways bend.
@@ -39,7 +39,7 @@ ERRANDS = (errand("1", (1, 2), (4, 2)), errand("2", (5, 3), (1, 1), math.radians
 def walked(protocol=IVLN_CE, world=HALL, episodes=ERRANDS):
     tour = Tour("t", "house", tuple(e.id for e in episodes))
     body = GroundSimulator.for_protocol(protocol)
-    return walk(Still(), body, world, tour, episodes, protocol=protocol, seed=0)
+    return rollout(Still(), body, world, tour, episodes, protocol=protocol, seed=0)
 
 
 def phases(trajectory):
@@ -77,23 +77,23 @@ def test_the_test_splits_rule_goes_straight_to_the_start():
 
 def test_where_there_is_no_way_the_leader_gives_up_and_the_agent_is_placed():
     first, second, third = walked(world=ALCOVE).trajectories
-    assert first.notes["led to goal"].startswith("gave up: ")
-    assert second.notes["led to start"].startswith("placed: ")
-    assert "led to start" not in third.notes
-    np.testing.assert_allclose(second.acted[0], ERRANDS[1].start.place, atol=1e-6)
+    assert first.notes["guided to goal"].startswith("gave up: ")
+    assert second.notes["guided to start"].startswith("placed: ")
+    assert "guided to start" not in third.notes
+    np.testing.assert_allclose(second.acting_places[0], ERRANDS[1].start.place, atol=1e-6)
 
 
 @pytest.mark.parametrize("protocol", [IVLN_CE, IVLN_CE_TEST, replace(IVLN_CE, guidance=Guidance()), R2R_CE])
 @pytest.mark.parametrize("world", [HALL, ALCOVE], ids=["hall", "alcove"])
 def test_walks_on_the_ground_are_found_the_same_again(protocol, world):
     stored = walked(protocol, world)
-    assert replay(stored, GroundSimulator.for_protocol(protocol), world, ERRANDS, protocol=protocol) == ()
+    assert replay_rollout(stored, GroundSimulator.for_protocol(protocol), world, ERRANDS, protocol=protocol) == ()
 
 
 def test_a_leader_pushed_off_its_trail_finds_another():
     body = GroundSimulator.for_protocol(IVLN_CE)
     seen = body.reset(HALL, Pose(np.array([1.0, 2.0, 0.0])))
-    way = leader_by(IVLN_CE)(HALL, Pose(np.array([5.0, 2.0, 0.0])), facing=False)
+    way = make_guide(IVLN_CE)(HALL, Pose(np.array([5.0, 2.0, 0.0])), facing=False)
     way(seen)
     seen = body.reset(HALL, Pose(np.array([1.0, 0.5, 0.0]), math.pi))
     for _ in range(100):
@@ -105,20 +105,20 @@ def test_a_leader_pushed_off_its_trail_finds_another():
 
 
 def test_nobody_leads_where_nothing_is_known_of_the_ground():
-    with pytest.raises(BadArgument, match="neither a graph nor a walkable surface"):
-        leader_by(IVLN)(World("house", Euclidean()), Pose(np.zeros(3)), facing=False)
-    with pytest.raises(BadArgument, match="has no step and turn"):
-        leader_by(IVLN)(HALL, Pose(np.zeros(3)), facing=False)
+    with pytest.raises(BadArgument, match="neither a graph nor a surface"):
+        make_guide(IVLN)(World("house", Euclidean()), Pose(np.zeros(3)), facing=False)
+    with pytest.raises(BadArgument, match="has no step size and turn angle"):
+        make_guide(IVLN)(HALL, Pose(np.zeros(3)), facing=False)
 
 
 def test_the_agent_sees_every_place_it_is_led_past():
-    stage = Stage(GroundSimulator.for_protocol(IVLN_CE), HALL, ERRANDS[:2], protocol=IVLN_CE)
-    stage.open()
-    stage.act(0)
+    loop = TourLoop(GroundSimulator.for_protocol(IVLN_CE), HALL, ERRANDS[:2], protocol=IVLN_CE)
+    loop.reset()
+    loop.act(0)
     seen = 0
-    while stage.phase is not Phase.ACTING:
-        stage.lead()
+    while loop.phase is not Phase.ACTING:
+        loop.guide()
         seen += 1
-    stage.act(0)
-    first, second = stage.trajectories
+    loop.act(0)
+    first, second = loop.trajectories
     assert seen == len(first.actions) + len(second.actions)

@@ -1,4 +1,4 @@
-"""What is printed elsewhere: passed on in whole lines, stretch by stretch, and never without end."""
+"""The output of a worker: forwarded in whole lines, section by section, and limited."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from multiprocessing import Pipe
 
 import pytest
 
-from itinera.runs.output_capture import Printed
+from itinera.runs.output_capture import CapturedOutput
 
 MARK = b"<mark>"
 
@@ -16,54 +16,54 @@ MARK = b"<mark>"
 def printed():
     """What is heard, and a way to print."""
     ours, theirs = Pipe(duplex=False)
-    yield Printed(ours, MARK), lambda text: os.write(theirs.fileno(), text)
+    yield CapturedOutput(ours, MARK), lambda text: os.write(theirs.fileno(), text)
     theirs.close()
 
 
 def test_lines_are_passed_on_when_they_are_whole(printed, capsys):
     heard, say = printed
     say(b"one\ntw")
-    assert heard.pass_on()
+    assert heard.forward()
     assert capsys.readouterr().err == "one\n"
     say("o ü\n\xff".encode("latin-1"))
-    assert heard.pass_on()
+    assert heard.forward()
     heard.close()
     assert capsys.readouterr() == ("", "two �\n�")
 
 
-def test_each_stretch_is_counted_alone(printed, capsys):
+def test_each_section_is_counted_alone(printed, capsys):
     heard, say = printed
     say(b"12345\n" + MARK + b"678\n" + MARK + b"9")
-    assert heard.pass_on(most=6)
-    assert capsys.readouterr().err == ""  # the stretch is over, and nobody has said so yet
-    assert heard.end_stretch(most=6)
+    assert heard.forward(limit=6)
+    assert capsys.readouterr().err == ""  # the section is over, but was not ended
+    assert heard.end_section(limit=6)
     assert capsys.readouterr().err == "12345\n"
-    assert not heard.end_stretch(most=3)
+    assert not heard.end_section(limit=3)
 
 
 @pytest.mark.parametrize("text", [b"x\n" * 6, b"x" * 12])
 def test_too_much_is_told_whether_in_lines_or_in_one(printed, text):
     heard, say = printed
     say(text)
-    assert not heard.pass_on(most=11)
-    assert heard.pass_on(most=12)
+    assert not heard.forward(limit=11)
+    assert heard.forward(limit=12)
 
 
 def test_marks_that_come_in_two_pieces_are_marks(printed, capsys):
     heard, say = printed
     say(b"a\n" + MARK[:3])
-    assert heard.pass_on()
+    assert heard.forward()
     say(MARK[3:] + b"b\n")
-    assert heard.end_stretch()
+    assert heard.end_section()
     heard.close()
     assert capsys.readouterr().err == "a\nb\n"
 
 
 def test_the_end_is_noticed(capsys):
     ours, theirs = Pipe(duplex=False)
-    heard = Printed(ours, MARK)
-    assert heard.pass_on()
+    heard = CapturedOutput(ours, MARK)
+    assert heard.forward()
     assert not heard.ended
     theirs.close()
-    assert heard.pass_on()
+    assert heard.forward()
     assert heard.ended

@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drawn import STREET, episode, world
 from itinera.formats import native_predictions
 from itinera.records import Ending, Predictions, Rollout
-from itinera.runs.replay import replay, replay_all
-from itinera.runs.rollout import walk
+from itinera.runs.replay import replay_all, replay_rollout
+from itinera.runs.rollout import rollout
 from itinera.simulators.graph import GraphSimulator
 from itinera.tasks import Instruction, Tour
 from itinera.tasks.protocol import IVLN
-from players import Misbehaving, Wanderer
+from scripted_agents import Misbehaving, Wanderer
+from text_worlds import STREET, episode, world
 
 HOUSE = world(STREET)
 EPISODES = tuple(
@@ -26,11 +26,11 @@ EPISODES = tuple(
 
 def done(agent=None, protocol=IVLN):
     tour = Tour("tour", "house", tuple(e.id for e in EPISODES))
-    return walk(agent or Misbehaving(), GraphSimulator(), HOUSE, tour, EPISODES, protocol=protocol, seed=3)
+    return rollout(agent or Misbehaving(), GraphSimulator(), HOUSE, tour, EPISODES, protocol=protocol, seed=3)
 
 
 def again(stored, protocol=IVLN):
-    return replay(stored, GraphSimulator(), HOUSE, EPISODES, protocol=protocol)
+    return replay_rollout(stored, GraphSimulator(), HOUSE, EPISODES, protocol=protocol)
 
 
 def changed(stored, number, **fields):
@@ -53,7 +53,7 @@ def test_a_walk_as_it_was_has_no_differences(tmp_path):
 
 def test_a_changed_place_is_pinpointed():
     stored = done(Wanderer())
-    number = max(range(4), key=lambda k: len(stored.trajectories[k].acted))
+    number = max(range(4), key=lambda k: len(stored.trajectories[k].acting_places))
     places = stored.trajectories[number].places
     (found,) = again(changed(stored, number, places=(*places[:-1], "x")))
     assert (found.episode_id, found.step, found.field) == (str(number), len(places) - 1, "places")
@@ -64,11 +64,13 @@ def test_a_changed_place_is_pinpointed():
 def test_a_changed_action_leads_elsewhere():
     stored = done(Wanderer())
     at = next(
-        t for t in range(4) if (stored.trajectories[t].actions[-1:] > 0).all() and len(stored.trajectories[t].acted) > 1
+        t
+        for t in range(4)
+        if (stored.trajectories[t].actions[-1:] > 0).all() and len(stored.trajectories[t].acting_places) > 1
     )
     trajectory = stored.trajectories[at]
     actions = trajectory.actions.copy()
-    led = [k for k, phase in enumerate(trajectory.phases or ()) if phase.value == "led to start"]
+    led = [k for k, phase in enumerate(trajectory.phases or ()) if phase.value == "guided to start"]
     actions[len(led)] = 9
     found = again(changed(stored, at, actions=actions))
     assert found[0].episode_id == str(at)
@@ -87,10 +89,10 @@ def test_a_changed_action_leads_elsewhere():
     ],
 )
 def test_whatever_is_changed_is_named(fields, field):
-    stored = walk(
+    stored = rollout(
         Misbehaving(), GraphSimulator(), HOUSE, Tour("t", "house", ("1",)), EPISODES[1:2], protocol=IVLN, seed=1
     )
-    whole = replay(changed(stored, 0, **fields), GraphSimulator(), HOUSE, EPISODES[1:2], protocol=IVLN)
+    whole = replay_rollout(changed(stored, 0, **fields), GraphSimulator(), HOUSE, EPISODES[1:2], protocol=IVLN)
     assert [difference.field for difference in whole] == [field]
 
 

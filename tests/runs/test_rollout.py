@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from drawn import STREET, episode, world
 from itinera.records import Ending, Phase
-from itinera.runs.rollout import LONGEST_REASON, LONGEST_TRACEBACK, walk
+from itinera.runs.rollout import LONGEST_REASON, LONGEST_TRACEBACK, rollout
 from itinera.simulators.graph import GraphSimulator
 from itinera.tasks import Instruction, Tour
 from itinera.tasks.protocol import IVLN, R2R
-from players import Misbehaving, Scripted, Still, Wanderer
+from scripted_agents import Misbehaving, Scripted, Still, Wanderer
+from text_worlds import STREET, episode, world
 
 HOUSE = world(STREET)
 
@@ -29,7 +29,7 @@ def asked(*references, words=()):
 
 def walked(agent, episodes, *, protocol=IVLN, seed=7, simulator=None, **options):
     tour = Tour("tour", "house", tuple(e.id for e in episodes))
-    return walk(agent, simulator or GraphSimulator(), HOUSE, tour, episodes, protocol=protocol, seed=seed, **options)
+    return rollout(agent, simulator or GraphSimulator(), HOUSE, tour, episodes, protocol=protocol, seed=seed, **options)
 
 
 def test_every_observation_is_shown_once_to_act_or_to_watch():
@@ -86,13 +86,13 @@ def test_chance_depends_on_seed_and_tour_alone():
 
 def test_what_an_agent_weighed_is_kept_if_asked_for():
     episodes = asked("abc")
-    kept = walked(Wanderer(), episodes, keep_choices=True).trajectories[0]
-    assert kept.choices.candidates[0] == ("stop", "b")
-    assert kept.choices.probabilities[0].tolist() == [1 / 6, 5 / 6]
+    kept = walked(Wanderer(), episodes, record_probabilities=True).trajectories[0]
+    assert kept.action_log.candidates[0] == ("stop", "b")
+    assert kept.action_log.probabilities[0].tolist() == [1 / 6, 5 / 6]
     asked_for = len(kept.actions) + (kept.ending is Ending.STOPPED)
-    assert len(kept.choices.candidates) == len(kept.choices.probabilities) == asked_for
-    assert walked(Wanderer(), episodes).trajectories[0].choices is None
-    assert walked(Still(), episodes, keep_choices=True).trajectories[0].choices is None
+    assert len(kept.action_log.candidates) == len(kept.action_log.probabilities) == asked_for
+    assert walked(Wanderer(), episodes).trajectories[0].action_log is None
+    assert walked(Still(), episodes, record_probabilities=True).trajectories[0].action_log is None
 
 
 @pytest.mark.parametrize("weights", [[0.5], [np.nan, 1.0], [-1.0, 2.0], "many"])
@@ -101,18 +101,18 @@ def test_weights_that_are_none_fail_the_episode(weights):
         def action_probabilities(self, observation):
             return weights
 
-    assert walked(Confused(), asked("abc"), keep_choices=True).trajectories[0].ending is Ending.FAILED
+    assert walked(Confused(), asked("abc"), record_probabilities=True).trajectories[0].ending is Ending.FAILED
 
 
 REASONS = {
     "crash": "ValueError: <object object at 0x…> is no good",
     "exit": "SystemExit: enough",
-    "nonsense": "'left' (str) was chosen: an action is a whole number.",
-    "nan": "nan (float) was chosen: an action is a whole number.",
-    "true": "True was chosen: an action is a whole number, not a truth value.",
-    "none": "None (NoneType) was chosen: an action is a whole number.",
-    "far": f"Action {10**30} was chosen where there are actions 0 to 1.",
-    "back": "Action -1 was chosen where there are actions 0 to 1.",
+    "nonsense": "The agent chose 'left' (str); an action is an integer.",
+    "nan": "The agent chose nan (float); an action is an integer.",
+    "true": "The agent chose True; an action is an integer, not a boolean.",
+    "none": "The agent chose None (NoneType); an action is an integer.",
+    "far": f"The agent chose action {10**30}; the actions here are 0 to 1.",
+    "back": "The agent chose action -1; the actions here are 0 to 1.",
 }
 
 
@@ -121,7 +121,7 @@ def test_a_misdeed_fails_its_episode_and_the_tour_goes_on(deed):
     found = walked(Misbehaving(), asked("abc", "abc", "ef", words=("walk", deed, "walk"))).trajectories
     assert [t.ending is Ending.FAILED for t in found] == [False, True, False]
     assert found[1].notes["failed"] == REASONS[deed]
-    assert found[1].acted == ("a",)
+    assert found[1].acting_places == ("a",)
     assert found[1].places[-1] == "c"  # led to the goal all the same
     assert ("traceback" in found[1].notes) == (deed in ("crash", "exit"))
 
@@ -144,7 +144,7 @@ def test_an_agent_broken_for_good_fails_every_episode(method):
     agent = type("Broken", (Still,), {method: broken})()
     found = walked(agent, asked("abc", "ef", "ab")).trajectories
     assert [(t.ending, t.notes["failed"]) for t in found] == [(Ending.FAILED, f"RuntimeError: no {method}")] * 3
-    assert [t.acted for t in found] == [("a",), ("e",), ("a",)]
+    assert [t.acting_places for t in found] == [("a",), ("e",), ("a",)]
 
 
 def test_an_agent_that_cannot_watch_fails_the_episode_it_is_led_to():
@@ -183,13 +183,13 @@ def test_a_body_that_breaks_fails_the_episode():
     assert found[0].notes["lost"] is True
     led = walked(Still(), asked("abc", "ab"), simulator=Fragile()).trajectories
     assert [t.ending for t in led] == [Ending.STOPPED] * 2
-    assert led[0].notes["led to goal"] == "gave up: ZeroDivisionError: broken leg"
+    assert led[0].notes["guided to goal"] == "gave up: ZeroDivisionError: broken leg"
 
 
 def test_whoever_listens_is_told_of_every_episode_and_again_when_it_has_grown():
     heard = []
     agent = Scripted({"0": "b", "1": "f"})
-    whole = walked(agent, asked("abc", "ef", "ab"), told=lambda number, t: heard.append((number, len(t.places))))
+    whole = walked(agent, asked("abc", "ef", "ab"), on_episode=lambda number, t: heard.append((number, len(t.places))))
     assert heard == [(0, 2), (0, 3), (1, 5), (2, 7)]
     assert [len(t.places) for t in whole.trajectories] == [3, 5, 7]
 
@@ -198,4 +198,4 @@ def test_only_acting_places_are_judged():
     found = walked(Still(), asked("abc", "ef", "ab")).trajectories
     for trajectory in found:
         acting = [p for p, phase in zip(trajectory.places, trajectory.phases, strict=True) if phase is Phase.ACTING]
-        assert tuple(acting) == trajectory.acted == (acting[0],)
+        assert tuple(acting) == trajectory.acting_places == (acting[0],)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import thorough
 from itinera.formats import matterport
 from itinera.formats.io import members
 from itinera.rendering.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS
 from itinera.simulators.candidates import graph_candidates
 from itinera.worlds import NavGraph
-from panoramas import Simulator
+from matterport_twin import Simulator, candidates
+from text_worlds import thorough
 
 spots = st.tuples(*[st.integers(-3, 3).map(float)] * 2, st.sampled_from([0.0, 0.5, -1.0, 2.6]))
 
@@ -30,20 +30,20 @@ def tall_graphs(draw: st.DrawFn) -> NavGraph:
 
 @thorough
 @given(tall_graphs())
-def test_ways_are_what_a_sweep_of_the_views_finds(graph):
+def test_candidates_are_those_of_a_sweep_over_the_views(graph):
     twin = Simulator(graph)
-    for node, candidates in graph_candidates(graph).items():
+    for node, listed in graph_candidates(graph).items():
         twin.new_episode(node, 0.0, 0.0)
         found = candidates(twin)
-        assert candidates.nodes == tuple(one.node for one in found)
-        assert candidates.views.tolist() == [one.view for one in found]
-        assert candidates.distances.tolist() == pytest.approx([one.distance for one in found])
-        assert candidates.elevations.tolist() == pytest.approx([one.elevation for one in found], abs=1e-8)
+        assert listed.nodes == tuple(one.node for one in found)
+        assert listed.views.tolist() == [one.view for one in found]
+        assert listed.distances.tolist() == pytest.approx([one.distance for one in found])
+        assert listed.elevations.tolist() == pytest.approx([one.elevation for one in found], abs=1e-8)
         turned = [math.remainder(math.pi / 2 - one.heading, math.tau) for one in found]
-        assert np.cos(candidates.headings - turned).tolist() == pytest.approx([1.0] * len(found))
+        assert np.cos(listed.headings - turned).tolist() == pytest.approx([1.0] * len(found))
 
 
-def test_a_graph_without_edges_has_no_ways():
+def test_a_graph_without_edges_has_no_candidates():
     candidates = graph_candidates(NavGraph.from_edges({"a": (0, 0, 0), "b": (1, 0, 0)}, []))
     assert [(node, way.nodes, way.headings.shape) for node, way in candidates.items()] == [
         ("a", (), (0,)),
@@ -51,7 +51,7 @@ def test_a_graph_without_edges_has_no_ways():
     ]
 
 
-def test_ways_cannot_be_written_to():
+def test_candidates_cannot_be_written_to():
     candidates = graph_candidates(NavGraph.from_edges({"a": (0, 0, 0), "b": (1, 0, 0)}, [("a", "b")]))["a"]
     for column in (candidates.headings, candidates.elevations, candidates.distances, candidates.views):
         with pytest.raises(ValueError, match="read-only"):

@@ -8,17 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import thorough
 from golden import on_foot
 from itinera.errors import BadArgument
 from itinera.formats import matterport, r2r, reverie, rooms
-from itinera.hearth.language.scene_description import Outlook, Thing, Way
+from itinera.hearth.language.scene_description import DescribedCandidate, DescribedObject, SceneDescription
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import STOP
 from itinera.simulators.view_features import annotated_views, frequent_names
 from itinera.worlds import Euclidean, Pose, World
-from panoramas import Simulator, candidates, choose
-from simulators.test_ways import tall_graphs
+from matterport_twin import Simulator, candidates, choose
+from simulators.test_candidates import tall_graphs
+from text_worlds import thorough
 
 WORLD = World("house", on_foot.WORLD)
 
@@ -56,7 +56,7 @@ def test_walks_are_those_of_the_plain_simulator(graph, heading, elevation, draw)
         seen = walk.step(action)
 
 
-class Numbered:
+class NumberedViews:
     """Views that are told apart by a number."""
 
     size = 1
@@ -69,13 +69,13 @@ class Numbered:
 
 
 def test_the_views_of_the_node_are_shown_and_not_copied():
-    source = Numbered()
+    source = NumberedViews()
     walk = GraphSimulator(source)
     assert walk.reset(WORLD, Pose("a")).views is source.views["house", "a"]
     assert walk.step(2).views is source.views["house", "c"]
 
 
-def test_ways_are_worked_out_once_for_a_world_and_forgotten_with_it():
+def test_candidates_are_computed_once_for_a_world_and_dropped_with_it():
     walk = GraphSimulator()
     world = World("passing", on_foot.WORLD)
     first = walk.reset(world, Pose("a"))
@@ -83,46 +83,51 @@ def test_ways_are_worked_out_once_for_a_world_and_forgotten_with_it():
     walk.reset(WORLD, Pose("a"))
     del world
     gc.collect()
-    assert list(walk._known) == [WORLD]
+    assert list(walk._nodes_by_world) == [WORLD]
 
 
-def outlook(node: str, candidates: str) -> Outlook:
-    lamp = Thing("lamp", "red", "", 0.0, 1.0, 0.5, instance=7)
+def description(node: str, candidates: str) -> SceneDescription:
+    lamp = DescribedObject("lamp", "red", "", 0.0, 1.0, 0.5, instance=7)
     # The kind of room tells where a way leads, once its node is no longer named.
-    return Outlook(node, "k", (lamp,), tuple(Way(other, 0.0, 1.0, 0, f"to {other}", "") for other in candidates), ())
+    return SceneDescription(
+        node, "k", (lamp,), tuple(DescribedCandidate(other, 0.0, 1.0, 0, f"to {other}", "") for other in candidates), ()
+    )
 
 
 ONWARD = {"a": "dcb", "b": "ac", "c": "abe", "d": "a", "e": "c"}
-SIGHTS = {"house": {node: outlook(node, candidates) for node, candidates in ONWARD.items()}}
+DESCRIPTIONS = {"house": {node: description(node, candidates) for node, candidates in ONWARD.items()}}
 
 
-def test_sights_have_no_names_and_their_ways_in_the_order_of_the_actions():
-    walk = GraphSimulator(sights=SIGHTS)
+def test_descriptions_have_no_names_and_their_candidates_in_the_order_of_the_actions():
+    walk = GraphSimulator(descriptions=DESCRIPTIONS)
     for node in "abcde":
         seen = walk.reset(WORLD, Pose(node))
         assert [way.room for way in seen.description.candidates] == [f"to {other}" for other in seen.candidates.nodes]
         assert {seen.description.node, *(way.node for way in seen.description.candidates)} == {""}
-        assert seen.description.things[0].instance == 0
+        assert seen.description.objects[0].instance == 0
 
 
 @pytest.mark.parametrize(
-    ("sights", "told"),
+    ("descriptions", "message"),
     [
-        ({}, "What is seen in world house is not told"),
-        ({"house": {}}, "The sight from a does not tell of the ways that world house has there"),
-        ({"house": SIGHTS["house"] | {"b": outlook("b", "a")}}, "The sight from b does not tell of the ways"),
+        ({}, "There are no scene descriptions of world house"),
+        ({"house": {}}, "The scene description of a does not have the candidates of world house there"),
+        (
+            {"house": DESCRIPTIONS["house"] | {"b": description("b", "a")}},
+            "The scene description of b does not have the candidates",
+        ),
     ],
 )
-def test_sights_of_another_house_are_refused(sights, told):
-    with pytest.raises(BadArgument, match=told):
-        GraphSimulator(sights=sights).start(WORLD, Pose("a"))
+def test_descriptions_of_another_house_are_refused(descriptions, message):
+    with pytest.raises(BadArgument, match=message):
+        GraphSimulator(descriptions=descriptions).reset(WORLD, Pose("a"))
 
 
 @pytest.mark.parametrize("action", [-1, 4, math.nan])
 def test_an_action_that_is_not_there_is_refused_and_changes_nothing(action):
     walk = GraphSimulator()
     walk.reset(WORLD, Pose("a"))
-    with pytest.raises(BadArgument, match=r"There is no action .* at a: it has 3 ways on"):
+    with pytest.raises(BadArgument, match=r"action must be 0 \(STOP\) to 3, the candidates of a, not"):
         walk.step(action)
     assert walk.pose.place == "a"
 
@@ -132,12 +137,12 @@ def test_standing_off_the_graph_is_refused():
         GraphSimulator().reset(WORLD, Pose("z"))
     with pytest.raises(BadArgument, match="is not a node of world house"):
         GraphSimulator().reset(WORLD, Pose(np.zeros(3)))
-    with pytest.raises(BadArgument, match="World field is no navigation graph"):
+    with pytest.raises(BadArgument, match="World field is not a navigation graph"):
         GraphSimulator().reset(World("field", Euclidean()), Pose(np.zeros(3)))
 
 
 def test_nothing_can_be_done_before_the_start():
-    with pytest.raises(BadArgument, match="Call start first"):
+    with pytest.raises(BadArgument, match="call reset first"):
         GraphSimulator().step(STOP)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.rendering.rasterizer import Camera
+from itinera.rendering.camera import Camera
 from itinera.simulators.ground import GroundSimulator
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.unicycle import UnicycleSimulator
@@ -24,7 +24,7 @@ START = Pose(np.array([1.0, 2.0, 0.0]))
 
 @pytest.mark.parametrize("body", [GroundSimulator, UnicycleSimulator])
 def test_walking_towards_a_wall_brings_it_nearer_by_a_step(body):
-    walk = body(eye=CameraSensor(CAMERA, channels=("depth",)))
+    walk = body(camera=CameraSensor(CAMERA, channels=("depth",)))
     frames = [walk.reset(HALL, START).frame, walk.step(1).frame, walk.step(2).frame]
     assert [frame.depth.shape for frame in frames] == [(24, 32)] * 3
     assert len(frames[0].rgb) == 0
@@ -33,16 +33,16 @@ def test_walking_towards_a_wall_brings_it_nearer_by_a_step(body):
     assert frames[2].depth[12, 16] != pytest.approx(4.75, abs=1e-3)
 
 
-def test_an_eye_hangs_at_its_height_and_tilts_with_the_view():
-    low, high = (GroundSimulator(eye=CameraSensor(CAMERA, height=h), tilt=math.radians(30)) for h in (0.5, 1.25))
+def test_a_camera_is_mounted_at_its_height_and_tilts_with_the_view():
+    low, high = (GroundSimulator(camera=CameraSensor(CAMERA, height=h), tilt=math.radians(30)) for h in (0.5, 1.25))
     floors = [walk.reset(HALL, START).frame.depth[-1, 16] for walk in (low, high)]
-    assert floors[1] == pytest.approx(2.5 * floors[0], rel=1e-3)  # as far as the eye is high
-    looking_down, tilted = high.step(5).frame, GroundSimulator(eye=CameraSensor(CAMERA, elevation=-math.radians(30)))
-    np.testing.assert_array_equal(looking_down.depth, tilted.start(HALL, START).frame.depth)
+    assert floors[1] == pytest.approx(2.5 * floors[0], rel=1e-3)  # proportional to the height of the camera
+    looking_down, tilted = high.step(5).frame, GroundSimulator(camera=CameraSensor(CAMERA, elevation=-math.radians(30)))
+    np.testing.assert_array_equal(looking_down.depth, tilted.reset(HALL, START).frame.depth)
 
 
 def test_a_panorama_has_36_views_that_do_not_turn_with_the_body():
-    walk = GroundSimulator(eye=CameraSensor(CAMERA, around=True, channels=("depth",)))
+    walk = GroundSimulator(camera=CameraSensor(CAMERA, panorama=True, channels=("depth",)))
     before = walk.reset(HALL, START).frame.depth
     assert before.shape == (36, 24, 32)
     np.testing.assert_array_equal(walk.step(2).frame.depth, before)
@@ -52,11 +52,11 @@ def test_a_panorama_has_36_views_that_do_not_turn_with_the_body():
 
 def test_a_world_without_a_mesh_cannot_be_seen():
     with pytest.raises(BadArgument, match="World bare has no mesh"):
-        GroundSimulator(eye=CameraSensor(CAMERA)).start(World("bare", HALL.space), START)
+        GroundSimulator(camera=CameraSensor(CAMERA)).reset(World("bare", HALL.space), START)
 
 
-def test_an_eye_that_cannot_be_is_refused():
-    with pytest.raises(BadArgument, match="channels rgb, depth, classes, instances; got smell"):
+def test_an_impossible_camera_is_refused():
+    with pytest.raises(BadArgument, match="channels must be among rgb, depth, classes, instances, not smell"):
         CameraSensor(CAMERA, channels=("smell",))
-    with pytest.raises(BadArgument, match="cannot hang nan m"):
+    with pytest.raises(BadArgument, match="must be finite, not nan"):
         CameraSensor(CAMERA, height=math.nan)

@@ -48,7 +48,7 @@ def test_the_three_tables_of_actions():
 @pytest.mark.parametrize("speeds", unicycle_15(0.5, math.radians(30))[1:])
 def test_a_drive_in_the_open_is_an_exact_arc(speeds):
     drive = UnicycleSimulator([(0.0, 0.0), speeds])
-    drive.start(OPEN, at(10, 10, 0.7))
+    drive.reset(OPEN, at(10, 10, 0.7))
     x, y, heading = 10.0, 10.0, 0.7
     for second in (1, 2, 3):
         seen = drive.step(1)
@@ -60,14 +60,14 @@ def test_a_drive_in_the_open_is_an_exact_arc(speeds):
 
 def test_stop_changes_nothing_and_takes_no_time():
     drive = UnicycleSimulator()
-    first, seen = drive.start(OPEN, at(10, 10, 0.7)), drive.step(0)
+    first, seen = drive.reset(OPEN, at(10, 10, 0.7)), drive.step(0)
     assert (seen.place.tolist(), seen.heading, seen.time) == (first.place.tolist(), first.heading, 0.0)
 
 
 def test_thirty_six_turns_return_and_so_does_the_circle():
     drive = UnicycleSimulator()
     for action in (2, 3, 4, 5):
-        drive.start(OPEN, at(10, 10, 3.0))
+        drive.reset(OPEN, at(10, 10, 3.0))
         for _ in range(36):
             seen = drive.step(action)
         assert seen.heading == pytest.approx(3.0, abs=1e-9)
@@ -76,14 +76,14 @@ def test_thirty_six_turns_return_and_so_does_the_circle():
 
 def test_speeds_may_be_held_longer():
     drive = UnicycleSimulator(point_turn(), hold=2.0)
-    drive.start(OPEN, at(10, 10))
+    drive.reset(OPEN, at(10, 10))
     seen = drive.step(1)
     assert (seen.place[0], seen.time) == (pytest.approx(10.5), 2.0)
 
 
 def test_a_drive_ends_at_the_first_contact_and_turns_on():
     drive = UnicycleSimulator(unicycle_6(1.0, math.radians(60)))
-    drive.start(HALL, at(1.5, 2.0))
+    drive.reset(HALL, at(1.5, 2.0))
     seen = drive.step(5)
     # Off the arc's own point at x = 1.9: r = 3 / pi, x - 1.5 = r sin a, y - 2 = r (cos a - 1).
     r = 3 / math.pi
@@ -96,7 +96,7 @@ def test_a_drive_ends_at_the_first_contact_and_turns_on():
 def test_a_sliding_drive_goes_on_along_the_wall():
     drives = [UnicycleSimulator(unicycle_6(1.0, math.radians(60)), sliding=sliding) for sliding in (False, True)]
     for drive in drives:
-        drive.start(HALL, at(1.5, 2.0))
+        drive.reset(HALL, at(1.5, 2.0))
     stopped, slid = (drive.step(5) for drive in drives)
     assert slid.collided
     assert slid.place[1] < stopped.place[1] - 0.2
@@ -109,39 +109,39 @@ def test_nobody_leaves_the_surface_nor_drives_faster_than_allowed(seed, actions,
     rng = np.random.default_rng(seed)
     drive = UnicycleSimulator(unicycle_15(), sliding=sliding)
     start = Pose(HALL.space.sample(rng, 1)[0], float(rng.uniform(-9, 9)))
-    shown = [drive.start(HALL, start), *map(drive.step, actions)]
+    shown = [drive.reset(HALL, start), *map(drive.step, actions)]
     places = np.array([o.place for o in shown])
     np.testing.assert_allclose(HALL.space.locate(places), places, atol=1e-9)
     gone = np.linalg.norm(np.diff(places, axis=0), axis=1)
     speeds = np.array([unicycle_15()[action][0] for action in actions])
     assert (gone <= speeds + 1e-3).all()
-    again = [drive.start(HALL, start), *map(drive.step, actions)]
+    again = [drive.reset(HALL, start), *map(drive.step, actions)]
     assert [o.place.tolist() for o in again] == places.tolist()
     assert all(-math.pi < o.heading <= math.pi for o in shown)
 
 
 @pytest.mark.parametrize(
-    ("speeds", "options", "told"),
+    ("speeds", "options", "message"),
     [
-        ((), {}, "first of the speeds must be"),
-        (((0.1, 0.0),), {}, "first of the speeds must be"),
-        (((0.0, 0.0), (-0.1, 0.0)), {}, "nobody drives backwards"),
+        ((), {}, "first pair of speeds must be"),
+        (((0.1, 0.0),), {}, "first pair of speeds must be"),
+        (((0.0, 0.0), (-0.1, 0.0)), {}, "forward speeds at least 0"),
         (((0.0, 0.0), (math.nan, 0.0)), {}, "must be finite"),
-        (point_turn(), {"hold": 0.0}, "more than 0 seconds"),
+        (point_turn(), {"hold": 0.0}, "above 0 seconds"),
     ],
 )
-def test_bodies_that_cannot_be_are_refused(speeds, options, told):
-    with pytest.raises(BadArgument, match=told):
+def test_bodies_that_cannot_be_are_refused(speeds, options, message):
+    with pytest.raises(BadArgument, match=message):
         UnicycleSimulator(speeds, **options)
 
 
-def test_what_cannot_be_done_is_told():
+def test_impossible_steps_are_refused():
     drive = UnicycleSimulator()
-    with pytest.raises(BadArgument, match="has not begun"):
+    with pytest.raises(BadArgument, match="call reset first"):
         drive.step(1)
-    with pytest.raises(BadArgument, match="has not begun"):
+    with pytest.raises(BadArgument, match="call reset first"):
         _ = drive.pose
-    drive.start(HALL, at(1, 1))
-    with pytest.raises(BadArgument, match="no action 6: they are 0 to 5"):
+    drive.reset(HALL, at(1, 1))
+    with pytest.raises(BadArgument, match="action must be 0 to 5, not 6"):
         drive.step(6)
     assert drive.pose.heading == 0.0

@@ -8,8 +8,8 @@ import pytest
 
 from itinera.errors import BadArgument
 from itinera.hearth.geometry.solids import Solids
-from itinera.simulators.view_features import AT_ONCE, RENDERED, annotated_views, frequent_names, rendered_views
-from itinera.worlds import Euclidean, NavGraph, Room, SeenObject, World
+from itinera.simulators.view_features import BATCH_NODES, RENDERED, annotated_views, frequent_names, rendered_views
+from itinera.worlds import Euclidean, NavGraph, Room, VisibleObject, World
 from itinera.worlds.labels import ROOM_NAMES
 
 NORTH, SOUTH = 12, 18  # level views along +y and -y
@@ -61,10 +61,10 @@ def test_rows_look_down_level_and_up():
 
 
 def test_what_is_seen_does_not_depend_on_how_many_are_drawn_together():
-    places = [(0.1 * k, 0.2 * k, 1.5) for k in range(AT_ONCE + 3)]
+    places = [(0.1 * k, 0.2 * k, 1.5) for k in range(BATCH_NODES + 3)]
     mesh = screen(0, 50)
-    together = seen(alone(*places), mesh, f"n{AT_ONCE + 1}")
-    one = seen(alone(places[AT_ONCE + 1]), mesh)
+    together = seen(alone(*places), mesh, f"n{BATCH_NODES + 1}")
+    one = seen(alone(places[BATCH_NODES + 1]), mesh)
     assert all((together[column] == one[column]).all() for column in RENDERED)
 
 
@@ -78,9 +78,9 @@ def test_views_are_worked_out_once_and_cannot_be_written_to():
         views[0, 0] = 1
 
 
-def thing(name: str, views: list[int], sides: list[tuple[float, float]]) -> SeenObject:
+def thing(name: str, views: list[int], sides: list[tuple[float, float]]) -> VisibleObject:
     boxes = np.array([(0, 0, *side) for side in sides]).reshape(-1, 4)
-    return SeenObject("1", name, np.array(views, dtype=np.int64), boxes)
+    return VisibleObject("1", name, np.array(views, dtype=np.int64), boxes)
 
 
 # a, in the kitchen, sees two lamps, in views 3 and 4; b lies north of it, in the hall; c's room is unknown.
@@ -145,7 +145,7 @@ def test_ways_within_a_room_are_told():
 
 def test_frequent_names_are_those_seen_from_the_most_nodes():
     assert frequent_names({"house": HOUSE}) == ("lamp", "bed", "chair")  # a rug is listed, but not seen
-    assert frequent_names({"house": HOUSE}, most=1) == ("lamp",)
+    assert frequent_names({"house": HOUSE}, max_names=1) == ("lamp",)
 
 
 def test_what_is_not_known_is_told():
@@ -154,9 +154,9 @@ def test_what_is_not_known_is_told():
         source.at("hut", "a")
     with pytest.raises(BadArgument, match="z is not a node of world house"):
         source.at("house", "z")
-    with pytest.raises(BadArgument, match="World field is no navigation graph"):
+    with pytest.raises(BadArgument, match="World field is not a navigation graph"):
         source.at("field", "a")
     with pytest.raises(BadArgument, match="World house has no mesh"):
         rendered_views({"house": HOUSE}, {}).at("house", "a")
-    with pytest.raises(BadArgument, match="given twice"):
+    with pytest.raises(BadArgument, match="must be different"):
         annotated_views({}, ["lamp", "lamp"])

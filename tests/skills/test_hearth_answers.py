@@ -6,17 +6,17 @@ from functools import partial
 
 import pytest
 
-from itinera.agents.baselines import ForwardBiased, Still, Uniform
+from itinera.agents.baselines import ForwardBiasedAgent, StationaryAgent, UniformAgent
 from itinera.agents.oracle import GraphExpert
-from itinera.agents.rule_based import Reader
-from itinera.builders.hearth import build_home, tasks_of
-from itinera.runs.probing import Panel, ask_all
+from itinera.agents.rule_based import RuleBasedAgent
+from itinera.builders.hearth import build_annotated_house, build_tasks
+from itinera.runs.probing import ProbeContext, probe_all
 from itinera.simulators.graph import GraphSimulator
-from itinera.skills.distributions import turns
-from itinera.skills.registry import SKILLS, named, skill_table
-from itinera.skills.responses import Answers, answers_by_skill
+from itinera.skills.distributions import turn_histogram
+from itinera.skills.registry import SKILLS, make_skills, select_skills
+from itinera.skills.responses import SkillResponses, group_responses
 from itinera.skills.trials import design
-from itinera.skills.truncation import cut
+from itinera.skills.truncation import truncate
 from itinera.tasks.trial import Trial
 
 pytestmark = pytest.mark.slow
@@ -25,12 +25,12 @@ ASKED = ("stop", "direction", "object", "room-1", "room-3")
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, dict[str, Answers]]:
+def found() -> dict[str, dict[str, SkillResponses]]:
     """What agents answered, by agent and skill."""
-    home = build_home(1, 0)
+    home = build_annotated_house(1, 0)
     worlds = {home.world.id: home.world}
-    cuts = cut(tasks_of(home, {"val": 10})["val"].on_graph).cuts[::2]
-    trials = design(named(ASKED, skill_table("hearth")), cuts, worlds, seed=1).trials
+    truncations = truncate(build_tasks(home, {"val": 10})["val"].graph_episodes).items[::2]
+    trials = design(select_skills(ASKED, make_skills("hearth")), truncations, worlds, seed=1).trials
     trials = [trial for trial in trials if trial.skill != "room-3" or trial.source.endswith("0")]
 
     def expert(trial: Trial) -> GraphExpert:
@@ -38,24 +38,29 @@ def found() -> dict[str, dict[str, Answers]]:
         right = tuple(trial.target.get("nodes") or goals) if "stop" not in trial.target else trial.episode.goals
         return GraphExpert(home.graph, right if trial.arm == "intervention" else trial.episode.goals)
 
-    same = {"reader": Reader(), "still": Still(), "uniform": Uniform(), "forward": ForwardBiased()}
+    same = {
+        "reader": RuleBasedAgent(),
+        "still": StationaryAgent(),
+        "uniform": UniformAgent(),
+        "forward": ForwardBiasedAgent(),
+    }
     agents = {name: (lambda trial, agent=agent: agent) for name, agent in same.items()} | {"expert": expert}
-    answers = {}
+    responses = {}
     for name, agent in agents.items():
-        body = GraphSimulator(sights={home.world.id: home.outlooks})
-        recipe = partial(Panel, agent, body, worlds)
-        told = [leaning for batch in ask_all(recipe, trials, seed=1, workers=0, onward=frozenset({"room-3"}))
-                for _, leaning in batch]  # fmt: skip
-        answers[name] = answers_by_skill(trials, told, SKILLS, worlds)
-    return answers
+        body = GraphSimulator(descriptions={home.world.id: home.descriptions})
+        make_context = partial(ProbeContext, agent, body, worlds)
+        batches = probe_all(make_context, trials, seed=1, workers=0, rollout_skills=frozenset({"room-3"}))
+        found = [distribution for batch in batches for _, distribution in batch]
+        responses[name] = group_responses(trials, found, SKILLS, worlds)
+    return responses
 
 
-def score(answers: Answers) -> float:
-    return float(answers.arms["intervention"].score.mean())
+def score(responses: SkillResponses) -> float:
+    return float(responses.arms["intervention"].score.mean())
 
 
 def test_nobody_fails(found):
-    assert all(of.count.answered == of.count.asked for by_skill in found.values() for of in by_skill.values())
+    assert all(of.counts.completed == of.counts.total for by_skill in found.values() for of in by_skill.values())
 
 
 def test_the_still_agent_scores_exactly_one_on_stopping_and_zero_elsewhere(found):
@@ -82,12 +87,12 @@ def test_the_reader_stops_where_its_words_end_and_goes_on_where_they_do(found):
 
 
 def test_the_reader_ends_nearer_to_the_room_it_is_told(found):
-    told, untold = found["reader"]["room-3"].paired("intervention", "control")
+    told, untold = found["reader"]["room-3"].pair_arms("intervention", "control")
     assert told.response.mean() < untold.response.mean() - 1
 
 
 def test_forward_bias_peaks_ahead(found):
     for arm in ("intervention", "control"):
-        spread = turns(found["forward"]["direction-forward"].arms[arm])
+        spread = turn_histogram(found["forward"]["direction-forward"].arms[arm])
         middle = spread.edges[int(spread.shares.argmax())] + 5
         assert abs(middle) < 15

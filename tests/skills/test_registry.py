@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.skills.registry import FAMILIES, SKILLS, named, skill_table
+from itinera.skills.registry import FAMILIES, SKILLS, make_skills, select_skills
 
 
 def test_there_are_the_skills_of_the_paper_by_name():
@@ -18,31 +18,31 @@ def test_there_are_the_skills_of_the_paper_by_name():
 
 
 def test_only_searches_go_on_after_they_were_asked():
-    assert [name for name, skill in SKILLS.items() if skill.rolls_out] == list(SKILLS)[9:]
+    assert [name for name, skill in SKILLS.items() if skill.needs_rollout] == list(SKILLS)[9:]
     assert all((skill.unit == "m") == name.startswith("room") for name, skill in SKILLS.items())
-    assert all(skill.higher_is_better != skill.rolls_out for skill in SKILLS.values())
+    assert all(skill.higher_is_better != skill.needs_rollout for skill in SKILLS.values())
 
 
 def test_the_name_of_a_family_stands_for_its_skills_and_none_comes_twice():
-    assert [skill.name for skill in named(["direction-left", "direction", "stop"])][:3] == [
+    assert [skill.name for skill in select_skills(["direction-left", "direction", "stop"])][:3] == [
         "direction-left",
         "direction-forward",
         "direction-right",
     ]
-    assert len(named(["direction-left", "direction", "stop"])) == 7
-    assert len(named(["all"])) == len(SKILLS)
+    assert len(select_skills(["direction-left", "direction", "stop"])) == 7
+    assert len(select_skills(["all"])) == len(SKILLS)
     assert {name for names in FAMILIES.values() for name in names} <= set(SKILLS)
 
 
 def test_an_unknown_skill_is_refused_with_the_nearest():
-    with pytest.raises(BadArgument, match=r"'room-9' is no skill\. Did you mean room-\d\? There are direction, room"):
-        named(["room-9"])
+    with pytest.raises(BadArgument, match=r"'room-9' is not a skill\. Did you mean room-\d\? Use one of direction"):
+        select_skills(["room-9"])
 
 
 def test_released_skills_say_more_and_filter_differently():
-    with pytest.raises(BadArgument, match="needs the order in which agents are shown neighbours"):
-        skill_table("released")
-    released = skill_table("released", orders={})
+    with pytest.raises(BadArgument, match="needs `orders`"):
+        make_skills("released")
+    released = make_skills("released", orders={})
     assert list(released) == list(SKILLS)
     assert len(released["stop"].sentences) == 8
     assert len(released["direction-left"].sentences) == 35
@@ -51,5 +51,5 @@ def test_released_skills_say_more_and_filter_differently():
 
 
 def test_an_unknown_variant_is_refused():
-    with pytest.raises(BadArgument, match=r"'ours' is no variant of the skills\. There are paper, released, hearth"):
-        skill_table("ours")
+    with pytest.raises(BadArgument, match=r"variant must be one of paper, released, hearth, not 'ours'"):
+        make_skills("ours")

@@ -6,19 +6,29 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crossroads import crossroads, cut_at, leaning
+from crossroads import crossroads, distribution, truncate_at
 from itinera.errors import BadArgument
 from itinera.simulators.candidates import graph_candidates
 from itinera.simulators.graph import GraphSimulator
-from itinera.skills.trials import design, graph_of
-from itinera.skills.turning import PAPER, RANGES, RELEASED, faced, lies, rightward, turning
+from itinera.skills.trials import design, require_graph
+from itinera.skills.turning import (
+    PAPER,
+    RANGES,
+    RELEASED,
+    degrees_right,
+    direction_skill,
+    is_in_direction,
+    panorama_heading,
+)
 from itinera.worlds import NavGraph, Pose, World
 
 
 def outcome(direction: str, *degrees: float, **options: object) -> str | list[str]:
     """The neighbours a trial asks for, or why there is none."""
-    study = design([turning(direction, **options)], [cut_at("s", "c")], {"house": crossroads(*degrees)}, seed=1)
-    dropped = next(iter(study.tallies.values())).dropped
+    study = design(
+        [direction_skill(direction, **options)], [truncate_at("s", "c")], {"house": crossroads(*degrees)}, seed=1
+    )
+    dropped = next(iter(study.filter_counts.values())).dropped
     return next(iter(dropped)) if dropped else study.trials[0].target["nodes"]
 
 
@@ -42,14 +52,14 @@ def outcome(direction: str, *degrees: float, **options: object) -> str | list[st
     ],
 )
 def test_every_angle_lies_in_one_direction(degrees, direction):
-    assert [name for name in RANGES if lies(name, degrees)] == [direction]
+    assert [name for name in RANGES if is_in_direction(name, degrees)] == [direction]
 
 
 @given(st.floats(-10, 10), st.floats(-10, 10))
 def test_to_the_right_is_clockwise_and_never_minus_180(heading, facing):
-    degrees = rightward(heading, facing)
+    degrees = degrees_right(heading, facing)
     assert -180 < degrees <= 180
-    assert sum(lies(name, degrees) for name in RANGES) == 1
+    assert sum(is_in_direction(name, degrees) for name in RANGES) == 1
     assert math.isclose(math.cos(math.radians(degrees)), math.cos(facing - heading), abs_tol=1e-6)
     assert math.isclose(math.sin(math.radians(degrees)), math.sin(facing - heading), abs_tol=1e-6)
 
@@ -57,12 +67,12 @@ def test_to_the_right_is_clockwise_and_never_minus_180(heading, facing):
 @given(st.integers(0, 7199))
 def test_one_faces_where_the_simulator_says_even_half_way_between_two_views(twentieths):
     world = crossroads(twentieths / 20)
-    assume(math.dist((0, -2, 0), graph_of(world).positions[2]) > 0.01)
+    assume(math.dist((0, -2, 0), require_graph(world).positions[2]) > 0.01)
     simulator = GraphSimulator()
     seen = simulator.reset(world, Pose("c", 0.3))
     assert seen.candidates is not None
     after = simulator.step(1 + seen.candidates.nodes.index("n0"))
-    assert faced(graph_of(world), "c", "n0") == pytest.approx(after.heading, abs=1e-12)
+    assert panorama_heading(require_graph(world), "c", "n0") == pytest.approx(after.heading, abs=1e-12)
 
 
 def test_a_neighbour_there_and_two_elsewhere_are_needed():
@@ -75,13 +85,13 @@ def test_a_neighbour_there_and_two_elsewhere_are_needed():
 def test_the_released_filter_wants_two_neighbours_elsewhere_to_be_met_first():
     first, last = ({"house": {"c": order}} for order in (("n0", "n1", "s"), ("n1", "s", "n0")))
     assert outcome("left", -60, 60, orders=last) == ["n0"] == outcome("left", -60, 60)
-    assert outcome("left", -60, 60, orders=first) == "fewer than two neighbours elsewhere are met first"
+    assert outcome("left", -60, 60, orders=first) == "fewer than two neighbours elsewhere come first"
 
 
 def test_the_order_of_agents_fits_the_released_filter():
     world = crossroads(-60, 60)
-    orders = {"house": {node: candidates.nodes for node, candidates in graph_candidates(graph_of(world)).items()}}
-    assert outcome("right", -60, 60, orders=orders) == "fewer than two neighbours elsewhere are met first"
+    orders = {"house": {node: candidates.nodes for node, candidates in graph_candidates(require_graph(world)).items()}}
+    assert outcome("right", -60, 60, orders=orders) == "fewer than two neighbours elsewhere come first"
     assert outcome("left", -60, 60, orders=orders) == ["n0"]
 
 
@@ -104,10 +114,10 @@ def test_the_sentences_are_those_of_the_paper_or_composed_as_released():
 
 def test_the_response_is_the_mass_in_the_direction_without_stopping():
     world = crossroads(-60, -30, 60)
-    skill = turning("left")
-    trial = design([skill], [cut_at("s", "c")], {"house": world}, seed=1).trials[0]
+    skill = direction_skill("left")
+    trial = design([skill], [truncate_at("s", "c")], {"house": world}, seed=1).trials[0]
     assert trial.target["heading"] == math.pi / 2
-    answer = leaning(world, "c", {"n0": 0.2, "n1": 0.1, "n2": 0.4}, stop=0.3)
+    answer = distribution(world, "c", {"n0": 0.2, "n1": 0.1, "n2": 0.4}, stop=0.3)
     assert skill.response(trial, answer, world) == pytest.approx(0.3)
 
 
@@ -119,12 +129,12 @@ def test_turning_the_whole_house_changes_nothing():
             for n, (x, y) in places.items()
         }
         world = World("house", NavGraph.from_edges(turned, [("c", n) for n in places if n != "c"]))
-        study = design([turning(d) for d in RANGES], [cut_at("s", "c")], {"house": world}, seed=1)
+        study = design([direction_skill(d) for d in RANGES], [truncate_at("s", "c")], {"house": world}, seed=1)
         return [trial.target["nodes"] for trial in study.trials]
 
     assert nodes(0.0) == nodes(math.pi / 6) == nodes(-2 * math.pi / 3)
 
 
 def test_an_unknown_direction_is_refused_with_those_there_are():
-    with pytest.raises(BadArgument, match=r"'up' is no direction\. There are forward, right"):
-        turning("up")
+    with pytest.raises(BadArgument, match=r"'up' is not a direction\. Use one of forward, right"):
+        direction_skill("up")

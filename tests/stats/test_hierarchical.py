@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itinera.errors import BadArgument
-from itinera.stats import clustered, interval, paired_effect, ratio_of_sums, resample_sums
+from itinera.stats import cluster_bootstrap, interval, paired_effect, ratio_of_sums, resample_sums
 
 
 def effects_in_scenes(seed, scenes=11, between=0.1):
@@ -42,11 +42,11 @@ def test_the_default_interval_is_the_one_worked_out_resample_by_resample():
     assert found.method == "bootstrap t over 11 scenes"
 
 
-def test_the_percentile_flavour_is_the_cluster_bootstrap_of_the_mean():
+def test_the_percentile_method_is_the_cluster_bootstrap_of_the_mean():
     intervened, controls, scenes, _ = effects_in_scenes(1)
     rngs = np.random.default_rng(2), np.random.default_rng(2)
-    found = paired_effect(intervened, controls, levels=[scenes], rng=rngs[0], flavour="percentile", resamples=500)
-    known = clustered(intervened - controls, scenes, rng=rngs[1], resamples=500)
+    found = paired_effect(intervened, controls, levels=[scenes], rng=rngs[0], method="percentile", resamples=500)
+    known = cluster_bootstrap(intervened - controls, scenes, rng=rngs[1], resamples=500)
     assert (found.mean, found.low, found.high) == pytest.approx((known.mean, known.low, known.high))
 
 
@@ -54,7 +54,7 @@ def test_with_many_scenes_all_ways_agree_with_the_default_interval_of_a_mean():
     intervened, controls, scenes, trajectories = effects_in_scenes(2, scenes=300)
     default = interval(intervened - controls, clusters=scenes)
     width = default.high - default.low
-    for options in ({}, {"flavour": "percentile"}):
+    for options in ({}, {"method": "percentile"}):
         found = paired_effect(
             intervened, controls, levels=(scenes, trajectories), rng=np.random.default_rng(3), **options
         )
@@ -65,14 +65,14 @@ def test_redrawing_every_level_counts_the_inner_doubt_twice():
     # Scenes differ by chance only, so all that redrawing inside them adds is doubt already counted.
     intervened, controls, scenes, trajectories = effects_in_scenes(3, scenes=60, between=0.0)
     widths = []
-    for redraw in ("scenes", "every level"):
+    for resample in ("scenes", "every level"):
         found = paired_effect(
             intervened,
             controls,
             levels=(scenes, trajectories),
             rng=np.random.default_rng(4),
-            redraw=redraw,
-            flavour="percentile",
+            resample=resample,
+            method="percentile",
         )
         widths.append(found.high - found.low)
     assert widths[1] / widths[0] == pytest.approx(np.sqrt(3), rel=0.15)
@@ -136,8 +136,8 @@ def test_a_statistic_that_few_scenes_decide_is_refused():
     ("change", "message"),
     [
         ({"resamples": 0}, "at least 1"),
-        ({"flavour": "bca"}, 'no bootstrap of "bca"'),
-        ({"redraw": "paths"}, 'no bootstrap of "paths"'),
+        ({"method": "bca"}, 'no bootstrap of "bca"'),
+        ({"resample": "paths"}, 'no bootstrap of "paths"'),
         ({"level": 95}, "between 0 and 1"),
         ({"levels": []}, "No levels"),
         ({"levels": [list("aaa")]}, "one scene"),

@@ -14,8 +14,8 @@ def test_the_default_interval_covers_with_eleven_scenes(outcome):
     methods = (RECIPE["default_interval"], RECIPE["plain_t"])
     default, plain = RECIPE["coverages"](outcome, 11, methods, simulations=400, seed=5)
     # Four hundred coverages of 95 % have a standard deviation of 1.1 points.
-    assert 0.925 <= default.held <= 0.98
-    assert plain.held < 0.7
+    assert 0.925 <= default.rate <= 0.98
+    assert plain.rate < 0.7
 
 
 @pytest.mark.parametrize("outcome", RECIPE["OUTCOMES"], ids=lambda outcome: outcome.name)

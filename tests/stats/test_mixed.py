@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from golden.lme4 import FILE, MADE, draw
 from itinera.errors import BadArgument
 from itinera.stats import MODELS, estimate_mean, fit_mixed, likelihood_ratio
-from itinera.stats._mixed.likelihood import contributions, deviance, profile, sum_up
+from itinera.stats._mixed.likelihood import contributions, deviance, group_sums, profile
 from itinera.stats._mixed.sandwich import robust_errors
 
 STUDIES = json.loads(FILE.read_text(encoding="utf-8"))["studies"]
@@ -50,7 +50,7 @@ def dense_deviance(columns, spreads, slope, restricted):
 
 
 def summed(columns):
-    return sum_up(columns["y"], columns["x"].astype(float), columns["scene"], columns["path"])
+    return group_sums(columns["y"], columns["x"].astype(float), columns["scene"], columns["path"])
 
 
 @given(spreads=st.tuples(*[st.floats(-3, 3)] * 4), slope=st.booleans(), restricted=st.booleans())

@@ -6,11 +6,11 @@ from scipy.special import stdtr
 from statsmodels.stats.power import TTestPower
 
 from itinera.errors import BadArgument
-from itinera.stats import Comparison, achieved_power, detectable, episodes_needed, estimate_mean
+from itinera.stats import ComparisonDesign, achieved_power, detectable_difference, episodes_needed, estimate_mean
 from itinera.stats.paired import paired_t_p_value
 
 comparisons = st.builds(
-    Comparison,
+    ComparisonDesign,
     sd=st.floats(0.1, 3),
     icc=st.floats(0, 1),
     correlation=st.none() | st.floats(-0.9, 0.9),
@@ -38,7 +38,7 @@ def test_paired_power_is_what_simulation_finds():
         < 0.05
         for _ in range(1500)
     ]
-    comparison = Comparison(sd=1.0, icc=icc, correlation=correlation)
+    comparison = ComparisonDesign(sd=1.0, icc=icc, correlation=correlation)
     expected = achieved_power(comparison, difference, scenes=scenes, episodes_per_scene=episodes)
     assert 0.5 < expected < 0.9
     assert np.mean(found) == pytest.approx(expected, abs=0.04)  # over three standard deviations
@@ -54,25 +54,25 @@ def test_unpaired_power_is_what_simulation_finds():
         b = estimate_mean(scores(random, 0.0, icc, scenes, episodes), clusters=clusters)
         ratio = (a.mean - b.mean) / np.hypot(a.standard_error, b.standard_error)
         hits += 2 * stdtr(2 * (scenes - 1), -abs(ratio)) < 0.05
-    expected = achieved_power(Comparison(sd=1.0, icc=icc), difference, scenes=scenes, episodes_per_scene=episodes)
+    expected = achieved_power(ComparisonDesign(sd=1.0, icc=icc), difference, scenes=scenes, episodes_per_scene=episodes)
     assert 0.5 < expected < 0.9
     assert hits / 1500 == pytest.approx(expected, abs=0.04)
 
 
 def test_power_without_scenes_is_that_of_the_ordinary_t_test():
     # One episode per scene makes scenes the sample: statsmodels knows the paired t-test of 30 differences.
-    comparison = Comparison(sd=1.0, icc=0.0, correlation=0.5)  # differences of standard deviation 1
+    comparison = ComparisonDesign(sd=1.0, icc=0.0, correlation=0.5)  # differences of standard deviation 1
     expected = TTestPower().power(0.5, 30, 0.05)
     assert achieved_power(comparison, 0.5, scenes=30, episodes_per_scene=1) == pytest.approx(expected, abs=1e-4)
 
 
 def test_rates_vary_as_coins_do():
-    assert Comparison.of_rates(0.2, icc=0.1).sd == pytest.approx(0.4)
+    assert ComparisonDesign.from_success_rate(0.2, icc=0.1).sd == pytest.approx(0.4)
 
 
 @given(comparison=comparisons, scenes=st.integers(2, 60), episodes=st.integers(1, 200), power=st.floats(0.3, 0.95))
 def test_a_detectable_difference_is_detected_with_the_power_asked_for(comparison, scenes, episodes, power):
-    difference = detectable(comparison, scenes=scenes, episodes_per_scene=episodes, power=power)
+    difference = detectable_difference(comparison, scenes=scenes, episodes_per_scene=episodes, power=power)
     reached = achieved_power(comparison, difference, scenes=scenes, episodes_per_scene=episodes)
     assert reached == pytest.approx(power, abs=1e-4)
 
@@ -88,21 +88,25 @@ def test_a_plan_is_enough_and_one_scene_less_is_not(comparison, difference, epis
 
 
 def test_more_episodes_in_the_same_scenes_soon_stop_helping():
-    comparison = Comparison.of_rates(0.5, icc=0.1, correlation=0.5)
+    comparison = ComparisonDesign.from_success_rate(0.5, icc=0.1, correlation=0.5)
     few, many, countless = (
-        detectable(comparison, scenes=11, episodes_per_scene=episodes) for episodes in (10, 200, 1e9)
+        detectable_difference(comparison, scenes=11, episodes_per_scene=episodes) for episodes in (10, 200, 1e9)
     )
     assert few > many > countless > 0.9 * many
 
 
 def test_pairing_helps_when_systems_agree_on_episodes():
-    paired = detectable(Comparison.of_rates(0.5, icc=0.05, correlation=0.6), scenes=30, episodes_per_scene=50)
-    unpaired = detectable(Comparison.of_rates(0.5, icc=0.05), scenes=30, episodes_per_scene=50)
+    paired = detectable_difference(
+        ComparisonDesign.from_success_rate(0.5, icc=0.05, correlation=0.6), scenes=30, episodes_per_scene=50
+    )
+    unpaired = detectable_difference(
+        ComparisonDesign.from_success_rate(0.5, icc=0.05), scenes=30, episodes_per_scene=50
+    )
     assert paired < unpaired
 
 
 def test_the_sign_of_a_difference_does_not_matter():
-    comparison = Comparison.of_rates(0.5, icc=0.05, correlation=0.5)
+    comparison = ComparisonDesign.from_success_rate(0.5, icc=0.05, correlation=0.5)
     assert episodes_needed(comparison, -0.1, episodes_per_scene=20) == episodes_needed(
         comparison, 0.1, episodes_per_scene=20
     )
@@ -119,24 +123,24 @@ def test_the_sign_of_a_difference_does_not_matter():
 )
 def test_impossible_comparisons_are_refused(arguments, message):
     with pytest.raises(BadArgument, match=message):
-        Comparison(**arguments)
+        ComparisonDesign(**arguments)
 
 
 @pytest.mark.parametrize("rate", [0.0, 1.0, 55.0])
 def test_a_rate_without_variance_cannot_be_planned_for(rate):
     with pytest.raises(BadArgument, match="success rate"):
-        Comparison.of_rates(rate, icc=0.1)
+        ComparisonDesign.from_success_rate(rate, icc=0.1)
 
 
-PLAIN = Comparison(sd=1.0, icc=0.1, correlation=0.5)
+PLAIN = ComparisonDesign(sd=1.0, icc=0.1, correlation=0.5)
 
 
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: detectable(PLAIN, scenes=1, episodes_per_scene=5), "at least 2"),
-        (lambda: detectable(PLAIN, scenes=5, episodes_per_scene=0), "at least 1"),
-        (lambda: detectable(PLAIN, scenes=5, episodes_per_scene=5, power=80), "The power is 80"),
+        (lambda: detectable_difference(PLAIN, scenes=1, episodes_per_scene=5), "at least 2"),
+        (lambda: detectable_difference(PLAIN, scenes=5, episodes_per_scene=0), "at least 1"),
+        (lambda: detectable_difference(PLAIN, scenes=5, episodes_per_scene=5, power=80), "The power is 80"),
         (lambda: episodes_needed(PLAIN, 0.0, episodes_per_scene=5), "cannot be planned for"),
         (lambda: episodes_needed(PLAIN, 1e-9, episodes_per_scene=5), "Plan for a larger one"),
     ],

@@ -13,8 +13,8 @@ RECIPE = runpy.run_path(str(Path(__file__).parents[2] / "recipes" / "skill_recov
 def test_default_intervals_cover_with_eleven_scenes(agent):
     found = RECIPE["coverages"](agent, 11, simulations=100, seed=3)
     # A hundred coverages of 95 % have a standard deviation of 2.2 points.
-    assert 0.89 <= found["model"].held <= 0.99
-    assert 0.89 <= found["bootstrap"].held <= 0.99
+    assert 0.89 <= found["model"].rate <= 0.99
+    assert 0.89 <= found["bootstrap"].rate <= 0.99
     assert found["percentile"].width < found["bootstrap"].width
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from drawn import episode, split
 from itinera.errors import BadFile
 from itinera.tasks import Split, Tour
+from text_worlds import episode, split
 
 TASKS = Split("val", (episode("1", "ab"), episode("2", "bc"), episode("3", "xy", world_id="other")))
 

@@ -8,30 +8,30 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import quick
 from itinera.errors import NoRoute
 from itinera.metrics.score import score
 from itinera.metrics.suites import paper
 from itinera.records import Ending, Predictions, Trajectory
 from itinera.tasks import Split
 from itinera.tasks.protocol import R2R
-from itinera.training.evaluation import AtlasSpace, evaluate
+from itinera.training.evaluation import BatchedGraphSpace, evaluate
 from itinera.worlds import Ragged
-from training.pupils import graph_of, pupil, schools
+from text_worlds import quick
+from training.small_models import require_graph, tiny_datasets, tiny_model
 
 
 @quick
-@given(place=schools(), draw=st.data())
+@given(place=tiny_datasets(), draw=st.data())
 def test_all_worlds_together_measure_as_each_alone(place, draw):
-    space = AtlasSpace(place.atlas)
+    space = BatchedGraphSpace(place.env)
     walks, numbers, worlds = [], [], []
     for _ in range(draw.draw(st.integers(1, 4))):
         world_id = draw.draw(st.sampled_from(sorted(place.worlds)))
-        nodes = graph_of(place.worlds[world_id]).nodes
+        nodes = require_graph(place.worlds[world_id]).nodes
         walk = draw.draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=5))
-        worlds.append(graph_of(place.worlds[world_id]))
+        worlds.append(require_graph(place.worlds[world_id]))
         walks.append(walk)
-        numbers.append(np.array([place.atlas.number[world_id, node] for node in walk]))
+        numbers.append(np.array([place.env.node_index[world_id, node] for node in walk]))
     for graph, walk, at in zip(worlds, walks, numbers, strict=True):
         np.testing.assert_allclose(space.between(at, at[::-1]), graph.between(walk, walk[::-1]), rtol=1e-6)
         np.testing.assert_allclose(space.along(at), graph.along(walk), rtol=1e-6)
@@ -43,7 +43,7 @@ def test_all_worlds_together_measure_as_each_alone(place, draw):
         else:
             with pytest.raises(NoRoute):
                 space.route(first, last)
-    rows, turned = Ragged.of(numbers), Ragged.of([at[::-1] for at in numbers])
+    rows, turned = Ragged.from_rows(numbers), Ragged.from_rows([at[::-1] for at in numbers])
     blocks = [graph.between(walk, walk[::-1]).ravel() for graph, walk in zip(worlds, walks, strict=True)]
     np.testing.assert_allclose(space.blocks(rows, turned), np.concatenate(blocks), rtol=1e-6)
     steps = [graph.along(walk) for graph, walk in zip(worlds, walks, strict=True)]
@@ -52,14 +52,14 @@ def test_all_worlds_together_measure_as_each_alone(place, draw):
 
 @pytest.fixture
 def scored(house):
-    return evaluate(pupil().policy, house.atlas, house.lessons, limit=6)
+    return evaluate(tiny_model().policy, house.env, house.dataset, max_steps=6)
 
 
 def test_scores_are_those_of_the_walks(house, scored):
     walks = tuple(
         Trajectory(
             episode.id,
-            tuple(house.atlas.nodes[n] for n in path),
+            tuple(house.env.nodes[n] for n in path),
             ending=Ending.STOPPED if stopped else Ending.OUT_OF_STEPS,
         )
         for episode, path, stopped in zip(house.episodes, scored.paths, scored.stopped, strict=True)
@@ -78,12 +78,12 @@ def test_means_have_intervals(scored):
 
 
 def test_asking_for_scores_leaves_what_is_trained_as_it_was(house):
-    policy = pupil().policy.train()
+    policy = tiny_model().policy.train()
     before = torch.get_rng_state()
-    one = evaluate(policy, house.atlas, house.lessons, limit=6)
+    one = evaluate(policy, house.env, house.dataset, max_steps=6)
     assert policy.training
     assert torch.equal(before, torch.get_rng_state())
     policy.eval()
-    other = evaluate(policy, house.atlas, house.lessons, limit=6)
+    other = evaluate(policy, house.env, house.dataset, max_steps=6)
     assert one.paths == other.paths
     assert not policy.training

@@ -1,4 +1,4 @@
-"""Training that is killed, begun again, gone wrong, or taken up by the wrong hands."""
+"""The training loop: killed and resumed runs, non-finite losses, and checkpoints of other runs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 import torch
 
 from itinera.errors import BadArgument, BadFile
-from itinera.policies.checkpoint import encode, read_model
-from itinera.training.trainer import Chance, NotFinite, Schedule, train
-from learning import classes
-from training.classes import lesson, trained
-from training.pupils import TINY, pupil
+from itinera.policies.checkpoint import encode_model, read_model
+from itinera.training.trainer import NonFiniteLoss, Schedule, Trainer, seed_torch, train_model
+from training import interruptible
+from training.interruptible import make_loss_fn, run_training
+from training.small_models import TINY, tiny_model
 
 STEPS = 8
 
@@ -34,135 +34,152 @@ def same(one, other):
 
 @pytest.fixture(scope="module")
 def undisturbed():
-    return trained(None, STEPS)
+    return run_training(None, STEPS)
 
 
 def test_two_runs_of_one_seed_are_identical_and_of_two_are_not(undisturbed, tmp_path):
-    torch.manual_seed(99)  # whatever was drawn before
-    assert same(trained(tmp_path / "a.safetensors", STEPS), undisturbed)
-    assert not same(trained(None, STEPS, seed=4), undisturbed)
+    torch.manual_seed(99)  # the state of the global generator must not matter
+    assert same(run_training(tmp_path / "a.safetensors", STEPS), undisturbed)
+    assert not same(run_training(None, STEPS, seed=4), undisturbed)
 
 
 def test_training_changes_every_part(undisturbed):
-    fresh = numbers(pupil(3))
+    fresh = numbers(tiny_model(3))
     trained_ = numbers(undisturbed)
     assert [name for name in fresh if torch.equal(fresh[name], trained_[name])] == []
 
 
 def test_training_killed_at_any_moment_ends_in_the_same_numbers(undisturbed, tmp_path):
     path = tmp_path / "class.safetensors"
-    command = [sys.executable, classes.__file__, str(path), str(STEPS), "0.3"]
+    command = [sys.executable, interruptible.__file__, str(path), str(STEPS), "0.3"]
     process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     while not path.exists():
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert 0 < kept_steps(path) < STEPS
+    assert 0 < steps_made(path) < STEPS
     torch.manual_seed(7)
-    assert same(trained(path, STEPS), undisturbed)
+    assert same(run_training(path, STEPS), undisturbed)
     assert same(read_model(path).model, undisturbed)
-    assert same(trained(path, STEPS), undisturbed)  # which is done
+    assert same(run_training(path, STEPS), undisturbed)  # already finished
 
 
-def kept_steps(path):
+def steps_made(path):
     found = re.search(r'"step":(\d+)', read_model(path).notes)
     assert found
     return int(found[1])
 
 
-def test_what_is_heard_is_every_step_and_its_loss():
-    heard = []
-    model = pupil(3)
-    train(
+def test_on_step_gets_every_step_and_its_loss():
+    calls = []
+    model = tiny_model(3)
+    train_model(
         model,
-        lesson(model),
-        Schedule(3, warm_up=1),
+        make_loss_fn(model),
+        Schedule(3, warmup_steps=1),
         seed=3,
         name="class",
-        heard=lambda k, loss: heard.append((k, loss)),
+        on_step=lambda k, loss: calls.append((k, loss)),
     )
-    assert [k for k, _ in heard] == [1, 2, 3]
-    assert all(loss > 0 for _, loss in heard)
+    assert [k for k, _ in calls] == [1, 2, 3]
+    assert all(loss > 0 for _, loss in calls)
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_a_loss_that_is_no_number_stops_training_and_its_batch_is_named(tmp_path, bad):
-    model, path = pupil(3), tmp_path / "class.safetensors"
-    taught = lesson(model)
+def test_a_loss_that_is_not_finite_stops_training_and_names_its_batch(tmp_path, bad):
+    model, path = tiny_model(3), tmp_path / "class.safetensors"
+    loss_fn = make_loss_fn(model)
 
-    def breaking(step, chance):
-        loss = taught(step, chance)
+    def breaking(step, rng):
+        loss = loss_fn(step, rng)
         return loss * bad if step == 5 else loss
 
-    with pytest.raises(NotFinite, match=r"Training class stopped at step 5: .* Look at batch 5"):
-        train(model, breaking, Schedule(STEPS, warm_up=2, every=3), seed=3, name="class", checkpoint=path)
-    assert kept_steps(path) == 3
+    with pytest.raises(NonFiniteLoss, match=r"Training class stopped at step 5: .* Inspect batch 5"):
+        train_model(
+            model, breaking, Schedule(STEPS, warmup_steps=2, checkpoint_every=3), seed=3, name="class", checkpoint=path
+        )
+    assert steps_made(path) == 3
     assert all(value.isfinite().all() for value in read_model(path).model.policy.state_dict().values())
 
 
-def test_a_gradient_without_end_stops_training_before_it_is_followed():
-    model = pupil(3)
-    taught = lesson(model)
+def test_an_infinite_gradient_stops_training_before_the_optimizer_step():
+    model = tiny_model(3)
+    loss_fn = make_loss_fn(model)
 
-    def steep(step, chance):
-        loss = taught(step, chance)
-        # The root has no slope at 0.
-        return loss + (model.policy.stopping * 0).sum().sqrt()
+    def steep(step, rng):
+        loss = loss_fn(step, rng)
+        # The gradient of the square root at 0 is infinite.
+        return loss + (model.policy.stop_embedding * 0).sum().sqrt()
 
     before = numbers(model)
-    with pytest.raises(NotFinite, match="norm of the gradient"):
-        train(model, steep, Schedule(STEPS), seed=3, name="class")
+    with pytest.raises(NonFiniteLoss, match="gradient norm"):
+        train_model(model, steep, Schedule(STEPS), seed=3, name="class")
     assert all(torch.equal(before[name], value) for name, value in numbers(model).items())
 
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
     path = tmp_path_factory.mktemp("kept") / "class.safetensors"
-    trained(path, 3)
+    run_training(path, 3)
     return path
 
 
 def test_a_checkpoint_of_another_plan_is_refused(checkpoint):
-    for steps, more in ((STEPS, {}), (3, {"rate": 0.1}), (3, {"seed": 4})):
-        with pytest.raises(BadArgument, match=r"is a checkpoint of other training: .* Remove it to begin anew"):
-            trained(checkpoint, steps, **more)
+    for steps, more in ((STEPS, {}), (3, {"learning_rate": 0.1}), (3, {"seed": 4})):
+        with pytest.raises(BadArgument, match=r"is a checkpoint of another training run: .* overwrite=True"):
+            run_training(checkpoint, steps, **more)
 
 
 def test_a_checkpoint_of_another_model_is_refused(checkpoint):
     from dataclasses import replace
 
-    model = pupil(3, sizes=replace(TINY, state=14))
-    with pytest.raises(BadArgument, match="or of another model"):
-        train(model, lesson(model), Schedule(3, warm_up=2, every=3), seed=3, name="class", checkpoint=checkpoint)
+    model = tiny_model(3, config=replace(TINY, hidden_dim=14))
+    with pytest.raises(BadArgument, match="or its model differs"):
+        train_model(
+            model,
+            make_loss_fn(model),
+            Schedule(3, warmup_steps=2, checkpoint_every=3),
+            seed=3,
+            name="class",
+            checkpoint=checkpoint,
+        )
+
+
+def test_overwrite_starts_anew(tmp_path, undisturbed):
+    path = tmp_path / "class.safetensors"
+    run_training(path, 3)
+    assert same(run_training(path, STEPS, overwrite=True), undisturbed)
 
 
 def test_a_model_is_no_checkpoint(tmp_path):
     path = tmp_path / "model.safetensors"
-    path.write_bytes(encode(pupil(3)))
-    with pytest.raises(BadFile, match="This is a model, not a checkpoint"):
-        trained(path, 3)
+    path.write_bytes(encode_model(tiny_model(3)))
+    with pytest.raises(BadFile, match="is a trained model, not a training checkpoint"):
+        run_training(path, 3)
 
 
 def test_a_checkpoint_without_its_streams_is_refused(tmp_path, checkpoint):
     opened = read_model(checkpoint)
-    for missing in ("chance.own", "optimiser.0.exp_avg"):
+    for missing in ("rng.sampling", "optimizer.0.exp_avg"):
         path = tmp_path / f"{missing}.safetensors"
-        path.write_bytes(encode(opened.model, {k: v for k, v in opened.more.items() if k != missing}, opened.notes))
+        path.write_bytes(
+            encode_model(opened.model, {k: v for k, v in opened.extra.items() if k != missing}, opened.notes)
+        )
         with pytest.raises(BadFile, match=missing):
-            trained(path, 3)
+            run_training(path, 3)
 
 
 def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path, checkpoint):
     path = tmp_path / "class.safetensors"
     path.write_bytes(checkpoint.read_bytes()[:-100])
-    with pytest.raises(BadFile, match="is no safetensors file"):
-        trained(path, 3)
+    with pytest.raises(BadFile, match="is not a safetensors file"):
+        run_training(path, 3)
 
 
 def test_the_rate_warms_up_then_falls_along_a_cosine():
-    schedule = Schedule(100, rate=2.0, last_rate=0.1, warm_up=10)
-    rates = [schedule.rate_at(k) for k in range(100)]
+    schedule = Schedule(100, learning_rate=2.0, final_ratio=0.1, warmup_steps=10)
+    rates = [schedule.learning_rate_at(k) for k in range(100)]
     assert rates[0] == pytest.approx(0.2)
     assert rates[9] == max(rates)
     assert rates[50] == pytest.approx(2.0 * (0.1 + 0.9 * 0.5))
@@ -170,12 +187,18 @@ def test_the_rate_warms_up_then_falls_along_a_cosine():
     assert rates[99] == pytest.approx(0.2, abs=0.01)
 
 
-def test_chance_is_decided_by_seed_and_names():
+def test_random_streams_depend_on_seed_and_names():
     def drawn(*names):
-        chance = Chance.of(*names)
-        return torch.rand(3, generator=chance.rng).tolist(), torch.rand(3).tolist()
+        rng = seed_torch(*names)
+        return torch.rand(3, generator=rng).tolist(), torch.rand(3).tolist()
 
     assert drawn(1, "a") == drawn(1, "a")
     assert drawn(1, "a") != drawn(1, "b")
     own, torchs = drawn(1, "a")
     assert own != torchs
+
+
+def test_a_step_without_an_update_is_an_error():
+    trainer = Trainer(tiny_model(3), Schedule(2), seed=3, name="class")
+    with pytest.raises(RuntimeError, match="Step 0 was not updated"):
+        list(trainer)

@@ -82,9 +82,9 @@ def storeys(*, stairs: bool = True, upper: float = 2.7) -> Mesh:
     return solids.mesh()
 
 
-def turned(wide: float, deep: float, centre: Sequence[float], angle: float) -> Array:
+def turned(wide: float, deep: float, center: Sequence[float], angle: float) -> Array:
     """(4, 2) the corners of a rectangle, counter-clockwise."""
     corners = np.array([(-wide, -deep), (wide, -deep), (wide, deep), (-wide, deep)]) / 2
     turn = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
-    moved: Array = corners @ turn + np.asarray(centre)
+    moved: Array = corners @ turn + np.asarray(center)
     return moved

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from itinera.errors import BadArgument
-from itinera.worlds.body_state import Footing
+from itinera.worlds.body_state import BodyState
 from itinera.worlds.surface import Surface
 from worlds.rooms import ROBOT, room, storeys
 
@@ -20,7 +20,7 @@ STAIRS = Surface.from_mesh(storeys(), **ROBOT)
 @given(st.integers(0, 10**6), st.floats(-3, 3), st.booleans(), st.sampled_from([HALL, STAIRS]))
 def test_a_footing_goes_where_the_surface_says(seed, heading, sliding, surface):
     start = surface.sample(np.random.default_rng(seed), 1)[0]
-    footing = Footing(surface, start)
+    footing = BodyState(surface, start)
     np.testing.assert_allclose(footing.place, start, atol=1e-9)
     footing.move(0.25 * np.cos(heading), 0.25 * np.sin(heading), sliding=sliding)
     expected = surface.advance(start, heading, 0.25, sliding=sliding)
@@ -28,7 +28,7 @@ def test_a_footing_goes_where_the_surface_says(seed, heading, sliding, surface):
 
 
 def test_a_footing_tells_whether_something_was_in_the_way():
-    footing = Footing(HALL, np.array([1.5, 2.0, 0.0]))
+    footing = BodyState(HALL, np.array([1.5, 2.0, 0.0]))
     assert footing.move(0.3, 0.0, sliding=False)
     assert not footing.move(0.3, 0.0, sliding=False)
     assert footing.place[0] == pytest.approx(1.9, abs=0.025)
@@ -36,4 +36,4 @@ def test_a_footing_tells_whether_something_was_in_the_way():
 
 def test_nobody_stands_far_from_the_surface():
     with pytest.raises(BadArgument, match="is not walkable"):
-        Footing(HALL, np.array([9.0, 9.0, 0.0]))
+        BodyState(HALL, np.array([9.0, 9.0, 0.0]))

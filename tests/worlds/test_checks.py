@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import STREET, RowByRow, graph, graphs, points, quick
 from itinera.errors import BadArgument
 from itinera.worlds import Euclidean
 from itinera.worlds.checks import check_space
+from text_worlds import STREET, RowByRow, graph, graphs, points, quick
 
 
 @quick
@@ -57,7 +57,7 @@ def shortened(distances):
         (lambda d: np.where(d == 4.0, np.nan, d), "NaN or negative"),
         (lambda d: d + 1.0, "not at distance 0 from itself"),
         (shortened, "triangle inequality"),
-        (lambda d: np.where(np.eye(len(d), dtype=bool), 0.0, np.inf), r"leads from place 0 to 1, but .* inf"),
+        (lambda d: np.where(np.eye(len(d), dtype=bool), 0.0, np.inf), r"connects place 0 to 1, but .* inf"),
         (lambda d: d / 2, r"route from place 0 to 1 is not as long as their distance, 1 m"),
     ],
 )
@@ -67,7 +67,7 @@ def test_broken_distances_are_named(distances, told):
 
 
 def test_a_route_that_ends_elsewhere_is_named():
-    with pytest.raises(BadArgument, match="begins or ends elsewhere"):
+    with pytest.raises(BadArgument, match="starts or ends at another place"):
         check_space(Bent(graph(STREET), detour=lambda route: route[::-1]), "ab")
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import quick
 from itinera.errors import BadArgument, NoRoute
-from itinera.worlds.distance_field import DistanceField, stand
+from itinera.worlds.distance_field import DistanceField, snap_to_ground
 from itinera.worlds.surface import Surface
+from text_worlds import quick
 from worlds.rooms import ROBOT, mapped, of_cells, room, storeys, turned
 from worlds.taut import distances, grown, inside
 
@@ -101,16 +101,16 @@ def test_several_goals_are_as_far_as_the_nearest():
     surface = Surface.from_mesh(room(6, 4, boxes=[((2, 0, 0), (2.2, 3, 2))]), **ROBOT)
     goals, places = surface.sample(np.random.default_rng(1), 3), surface.sample(np.random.default_rng(2), 40)
     apart = surface.between(places, goals)
-    together = surface.field(goals).at(places)
+    together = surface.field(goals).distances(places)
     np.testing.assert_allclose(together, apart.min(axis=1), atol=0.01)
 
 
 def test_what_a_field_says_does_not_depend_on_how_far_it_was_spread():
     surface = Surface.from_mesh(room(6, 4, boxes=[((2, 0, 0), (2.2, 3, 2)), ((4, 1, 0), (4.2, 4, 2))]), **ROBOT)
-    places = stand(surface.ground, surface.sample(np.random.default_rng(3), 30))
-    whole = DistanceField.towards(surface.ground, places[:1]).read(places)[0]
+    places = snap_to_ground(surface.ground, surface.sample(np.random.default_rng(3), 30))
+    whole = DistanceField.compute(surface.ground, places[:1]).lookup(places)[0]
     parts = [
-        DistanceField.towards(surface.ground, places[:1], until=places[k : k + 1]).read(places[k : k + 1])[0][0]
+        DistanceField.compute(surface.ground, places[:1], until=places[k : k + 1]).lookup(places[k : k + 1])[0][0]
         for k in range(30)
     ]
     np.testing.assert_array_equal(whole, parts)
@@ -124,9 +124,9 @@ def test_a_field_has_a_goal():
 def test_beyond_reach_is_infinitely_far():
     surface = mapped(".#.")
     field = surface.field([[0.5, 0.5, 0.0]])
-    np.testing.assert_array_equal(field.at([[0.5, 0.5, 0.0], [2.5, 0.5, 0.0]]), [0.0, np.inf])
+    np.testing.assert_array_equal(field.distances([[0.5, 0.5, 0.0], [2.5, 0.5, 0.0]]), [0.0, np.inf])
     with pytest.raises(NoRoute, match="different islands"):
-        field.way(stand(surface.ground, [[2.5, 0.5, 0.0]]))
+        field.route(snap_to_ground(surface.ground, [[2.5, 0.5, 0.0]]))
 
 
 def test_stairs_count_by_the_length_of_their_slope():

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import points, quick
 from itinera.errors import BadArgument
 from itinera.worlds import Euclidean
+from text_worlds import points, quick
 
 lines = st.lists(points, min_size=1, max_size=5)
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import STREET, graph, graph_distance, graphs, networkx_graph, quick, thorough, walks_in
 from itinera.errors import BadArgument, NoRoute
 from itinera.worlds import NavGraph
+from text_worlds import STREET, graph, graph_distance, graphs, networkx_graph, quick, thorough, walks_in
 
 
 @thorough
@@ -45,7 +45,7 @@ def test_routes_follow_edges_and_are_as_long_as_networkx_says(made, data):
 def test_neighbours_equal_those_of_networkx(made):
     other = networkx_graph(made)
     for node in made.nodes:
-        assert set(made.neighbours(node)) == set(other.neighbors(node))
+        assert set(made.neighbors(node)) == set(other.neighbors(node))
 
 
 @quick
@@ -71,7 +71,7 @@ def test_a_drawing_is_read_as_drawn():
 def test_an_isolated_node_stays_and_cannot_be_reached():
     made = graph("a-b c")
     assert "c" in made.nodes
-    assert made.neighbours("c") == ()
+    assert made.neighbors("c") == ()
     assert made.between(["a", "c"], ["c"]).tolist() == [[np.inf], [0.0]]
 
 

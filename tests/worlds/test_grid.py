@@ -18,7 +18,7 @@ Cells = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Move = tuple[float, float, float, float, float]  # x, y, heading, metres, turn
 
-WIDEST = 9
+MAX_RESOLUTION = 9
 
 
 def drawn(picture: str) -> Cells:
@@ -27,12 +27,12 @@ def drawn(picture: str) -> Cells:
 
 
 def clear(free: Cells, *move: float, resolution: float = 1.0) -> bool:
-    return bool(kernels.move_clear(Grid(~free, resolution).allowed(0.0), resolution, *move))
+    return bool(kernels.move_clear(Grid(~free, resolution).free_cells(0.0), resolution, *move))
 
 
 @st.composite
 def floors(draw: st.DrawFn) -> Cells:
-    rows, columns = draw(st.integers(1, WIDEST)), draw(st.integers(1, WIDEST))
+    rows, columns = draw(st.integers(1, MAX_RESOLUTION)), draw(st.integers(1, MAX_RESOLUTION))
     share = draw(st.sampled_from([0.05, 0.2, 0.5]))
     seed = draw(st.integers(0, 2**32 - 1))
     return np.random.default_rng(seed).random((rows, columns)) > share
@@ -51,8 +51,8 @@ def angles(high: float) -> st.SearchStrategy[float]:
 
 
 moves = st.tuples(
-    lengths(-0.5, WIDEST),
-    lengths(-0.5, WIDEST),
+    lengths(-0.5, MAX_RESOLUTION),
+    lengths(-0.5, MAX_RESOLUTION),
     angles(10.0),
     lengths(-12.0, 12.0),
     st.one_of(st.just(0.0), angles(9.0)),
@@ -70,7 +70,7 @@ def along(move: Move, shares: Floats) -> Floats:
 def depth(free: Cells, points: Floats) -> Floats:
     """(n,) how far each point is from every allowed cell, across or up, in cells; inf for a cell and more."""
     around = np.pad(free, 2)
-    at = np.floor(points).clip(-1, WIDEST + 1).astype(int)
+    at = np.floor(points).clip(-1, MAX_RESOLUTION + 1).astype(int)
     nearest = np.full(len(points), np.inf)
     for beside in np.ndindex(3, 3):
         cells = at + np.array(beside) - 1
@@ -102,7 +102,7 @@ def from_pinches(free: Cells, points: Floats) -> Floats:
 @example(free=drawn("##. .## ..."), move=(1.0, 0.0, math.pi / 2, 3.0, 0.0))
 def test_a_touch_seen_at_large_is_what_dense_sampling_sees(free: Cells, move: Move) -> None:
     touch = 0.02
-    found = kernels.clear_to(free, 1.0, touch, *move)
+    found = kernels.clear_within(free, 1.0, touch, *move)
     points = along(move, np.linspace(0.0, 1.0, int(abs(move[3]) / 0.002) + 2))
     slack = 0.0021
     off, gap = depth(free, points), from_pinches(free, points)
@@ -176,7 +176,7 @@ def from_its_end(free: Cells, move: Move) -> tuple[Cells, Move]:
 @settings(max_examples=100)
 def test_a_move_seen_from_another_side_is_as_clear(changed, free: Cells, move: Move) -> None:  # type: ignore[no-untyped-def]
     other, seen = changed(free, move)
-    touches = [kernels.clear_to(free, 1.0, touch, *move) for touch in (0.5e-9, 1e-9, 2e-9)]
+    touches = [kernels.clear_within(free, 1.0, touch, *move) for touch in (0.5e-9, 1e-9, 2e-9)]
     # What hangs on a part of a touch may fall to either side.
     assume(len(set(touches)) == 1)
     assert clear(np.ascontiguousarray(other), *seen) == clear(free, *move)
@@ -236,7 +236,7 @@ def test_what_touching_means(picture: str, move: Move, is_clear: bool) -> None:
 
 
 def test_the_first_move_that_is_not_clear_is_named() -> None:
-    allowed = Grid(~drawn("... .#. ..."), 1.0).allowed(0.0)
+    allowed = Grid(~drawn("... .#. ..."), 1.0).free_cells(0.0)
     pose = np.array([0.5, 0.5, 0.0])
     round_it = np.array([[2.0, 0.0], [0.0, QUARTER], [2.0, 0.0], [0.0, QUARTER], [2.0, 0.0]])
     assert kernels.moves_clear(allowed, 1.0, pose, round_it) == -1
@@ -255,29 +255,29 @@ def test_allowed_cells_are_those_far_enough_from_every_blocked_cell(free: Cells,
         [min(math.hypot(row - j, column - i) for j, i in blocked) for row, column in np.argwhere(around | True)]
     ).reshape(around.shape)[1:-1, 1:-1]
     expected = (apart - 0.5) * resolution >= radius * resolution - 1e-12
-    assert np.array_equal(Grid(~free, resolution).allowed(radius * resolution), expected)
+    assert np.array_equal(Grid(~free, resolution).free_cells(radius * resolution), expected)
 
 
 @given(free=floors())
 @settings(max_examples=50)
 def test_with_no_radius_every_free_cell_is_allowed(free: Cells) -> None:
     grid = Grid(~free, 0.05)
-    assert np.array_equal(grid.allowed(0.0), free)
-    assert grid.allowed(0.0) is grid.allowed(0.0)
+    assert np.array_equal(grid.free_cells(0.0), free)
+    assert grid.free_cells(0.0) is grid.free_cells(0.0)
 
 
 @given(free=floors(), seed=st.integers(0, 1000))
 @settings(max_examples=100)
 def test_no_clear_move_leads_from_part_to_part(free: Cells, seed: int) -> None:
     rng, grid = np.random.default_rng(seed), Grid(~free, 0.1)
-    allowed = grid.allowed(0.0)
+    allowed = grid.free_cells(0.0)
     rows, columns = free.shape
     for _ in range(50):
         x, y = np.round(rng.uniform(0.0, [columns, rows]) * 2) / 2 * 0.1  # borders and corners included
         heading, metres, turn = rng.integers(8) * math.pi / 4, rng.integers(1, 20) * 0.05, rng.integers(-2, 3) * QUARTER
         if kernels.move_clear(allowed, 0.1, x, y, heading, metres, turn):
             end = kernels.pose_after(x, y, heading, metres, turn)
-            one, other = grid.part_of([(x, y), end[:2]], 0.0)
+            one, other = grid.component_at([(x, y), end[:2]], 0.0)
             assert one == other > 0
 
 
@@ -285,7 +285,7 @@ def test_no_clear_move_leads_from_part_to_part(free: Cells, seed: int) -> None:
 @settings(max_examples=50)
 def test_neighbours_by_a_side_are_joined_by_a_clear_move_and_share_a_part(free: Cells) -> None:
     grid = Grid(~free, 1.0)
-    parts = grid.parts(0.0)
+    parts = grid.components(0.0)
     assert np.array_equal(parts > 0, free)
     for j, i in np.argwhere(free[:, :-1] & free[:, 1:]):
         assert parts[j, i] == parts[j, i + 1]
@@ -295,17 +295,17 @@ def test_neighbours_by_a_side_are_joined_by_a_clear_move_and_share_a_part(free: 
 def test_a_point_on_a_border_lies_in_the_allowed_part_beside_it() -> None:
     grid = Grid(~drawn(".#. .#."), 0.5)
     points = [(0.5, 0.25), (0.75, 0.25), (1.0, 0.5), (0.0, 0.0), (1.5, 1.0), (1.6, 0.5), (math.nan, 0.0)]
-    assert grid.part_of(points, 0.0).tolist() == [1, 0, 2, 1, 2, 0, 0]
-    assert Grid(~drawn(".# #."), 1.0).part_of([(1.0, 1.0)], 0.0).tolist() == [0]
+    assert grid.component_at(points, 0.0).tolist() == [1, 0, 2, 1, 2, 0, 0]
+    assert Grid(~drawn(".# #."), 1.0).component_at([(1.0, 1.0)], 0.0).tolist() == [0]
 
 
 def test_the_map_frame_and_the_grids_own_are_each_others_inverse() -> None:
     grid = Grid(np.zeros((4, 6), bool), 0.5, origin=(-3.0, 7.0), rotation=QUARTER)
     assert grid.size == (3.0, 2.0)
-    assert grid.to_frame([(0.0, 0.0), (3.0, 0.0)]) == pytest.approx(np.array([(-3.0, 7.0), (-3.0, 10.0)]))
+    assert grid.to_map([(0.0, 0.0), (3.0, 0.0)]) == pytest.approx(np.array([(-3.0, 7.0), (-3.0, 10.0)]))
     poses = np.array([(1.0, 0.5, 0.3), (2.0, 1.5, -1.0)])
-    assert grid.to_frame(poses)[:, 2] == pytest.approx(poses[:, 2] + QUARTER)
-    assert grid.to_local(grid.to_frame(poses)) == pytest.approx(poses)
+    assert grid.to_map(poses)[:, 2] == pytest.approx(poses[:, 2] + QUARTER)
+    assert grid.to_local(grid.to_map(poses)) == pytest.approx(poses)
     assert grid.to_local((-3.0, 10.0)) == pytest.approx((3.0, 0.0))
 
 
@@ -314,7 +314,7 @@ def test_a_grids_cells_cannot_be_changed_from_outside() -> None:
     grid = Grid(cells, 1.0)
     cells[0, 0] = True
     assert not grid.blocked.any()
-    for array in (grid.blocked, grid.allowed(0.1), grid.parts(0.1)):
+    for array in (grid.blocked, grid.free_cells(0.1), grid.components(0.1)):
         with pytest.raises(ValueError, match="read-only"):
             array[0, 0] = 1
 
@@ -322,8 +322,8 @@ def test_a_grids_cells_cannot_be_changed_from_outside() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((np.zeros((0, 3)), 1.0), "rows and columns"),
-        ((np.zeros(3), 1.0), "rows and columns"),
+        ((np.zeros((0, 3)), 1.0), "non-empty 2-D array"),
+        ((np.zeros(3), 1.0), "non-empty 2-D array"),
         ((np.zeros((2, 2)), 0.0), "side of a cell"),
         ((np.zeros((2, 2)), math.nan), "side of a cell"),
         ((np.zeros((2, 2)), 11.0), "side of a cell"),
@@ -339,4 +339,4 @@ def test_a_grid_says_what_is_wrong_with_it(arguments, words: str) -> None:  # ty
 @pytest.mark.parametrize("radius", [-0.1, math.nan, math.inf])
 def test_a_robots_radius_is_a_length(radius: float) -> None:
     with pytest.raises(BadArgument, match="radius"):
-        Grid(np.zeros((2, 2), bool), 1.0).allowed(radius)
+        Grid(np.zeros((2, 2), bool), 1.0).free_cells(radius)

@@ -153,7 +153,7 @@ def test_islands_are_numbered_from_the_largest():
 def test_the_same_ground_comes_of_the_same_mesh_wherever_its_faces_stand_in_the_list():
     mesh = storeys()
     order = np.random.default_rng(5).permutation(len(mesh.faces))
-    shuffled = Mesh(mesh.vertices, mesh.faces[order], mesh.classes[order], mesh.instances[order], mesh.colours[order])
+    shuffled = Mesh(mesh.vertices, mesh.faces[order], mesh.classes[order], mesh.instances[order], mesh.colors[order])
     one, two = (Surface.from_mesh(m, **ROBOT).ground for m in (mesh, shuffled))
     np.testing.assert_array_equal(one.links, two.links)
     np.testing.assert_array_equal(one.heights, two.heights)
@@ -162,14 +162,17 @@ def test_the_same_ground_comes_of_the_same_mesh_wherever_its_faces_stand_in_the_
 def test_faces_without_area_do_no_harm():
     mesh = room(*HALL)
     flat = np.concatenate([mesh.faces, [[0, 0, 1], [2, 2, 2]]]).astype(np.int32)
-    surface = Surface.from_mesh(Mesh.plain(mesh.vertices, flat), **ROBOT)
+    surface = Surface.from_mesh(Mesh.from_triangles(mesh.vertices, flat), **ROBOT)
     assert surface.area[0] == pytest.approx(in_hall().area[0], rel=0.05)
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"radius": 2.5}, "radius 2.5 m and height 1.5 m stand: no floor leaves room for its radius"),
+        (
+            {"radius": 2.5},
+            "height 1.5 m fits nowhere in the mesh: no floor leaves room for its radius",
+        ),
         ({"height": 3.0}, "no floor leaves room for its height"),
         ({"radius": 0.0}, "radius must be a positive number of metres, not 0.0"),
         ({"cell": -0.05}, "cell must be a positive number of metres, not -0.05"),
@@ -187,6 +190,6 @@ def test_robots_that_fit_nowhere_or_make_no_sense_are_refused(arguments, told):
 @pytest.mark.parametrize("faces", [[], [[0, 2, 1]]])
 def test_a_mesh_without_a_floor_is_refused(faces):
     corners = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0)], dtype=np.float32)
-    mesh = Mesh.plain(corners, np.array(faces, dtype=np.int32).reshape(-1, 3))
-    with pytest.raises(BadArgument, match="No face of the mesh looks up"):
+    mesh = Mesh.from_triangles(corners, np.array(faces, dtype=np.int32).reshape(-1, 3))
+    with pytest.raises(BadArgument, match="No face of the mesh points up"):
         Surface.from_mesh(mesh, **ROBOT)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drawn import RowByRow, graph_scenes, open_scenes, quick
+from itinera.metrics.attempts import distance_blocks, step_lengths
 from itinera.worlds import BatchSpace, Ragged
-from itinera.worlds.space import blocks, steps
+from text_worlds import RowByRow, graph_scenes, open_scenes, quick
 
 
 @pytest.mark.parametrize("scenes", [graph_scenes(), open_scenes()], ids=["graph", "open"])
@@ -22,9 +22,9 @@ def test_measuring_at_once_equals_measuring_row_by_row(scenes, data):
     assert not isinstance(slow, BatchSpace)
     made = scene.attempts
     np.testing.assert_allclose(
-        blocks(slow, made.walked, made.reference), blocks(scene.space, made.walked, made.reference)
+        distance_blocks(slow, made.walked, made.reference), distance_blocks(scene.space, made.walked, made.reference)
     )
-    np.testing.assert_allclose(steps(slow, made.walked), steps(scene.space, made.walked))
+    np.testing.assert_allclose(step_lengths(slow, made.walked), step_lengths(scene.space, made.walked))
 
 
 @pytest.mark.parametrize("scenes", [graph_scenes(), open_scenes()], ids=["graph", "open"])
@@ -32,5 +32,5 @@ def test_measuring_at_once_equals_measuring_row_by_row(scenes, data):
 @given(data=st.data())
 def test_no_rows_have_no_distances(scenes, data):
     space = RowByRow(data.draw(scenes).space)
-    none = Ragged.of([])
-    assert blocks(space, none, none).tolist() == steps(space, none).tolist() == []
+    none = Ragged.from_rows([])
+    assert distance_blocks(space, none, none).tolist() == step_lengths(space, none).tolist() == []

@@ -1,1 +1,1 @@
-"""Who: agents that are told what to do and see what is around them. Start with `agent.py`, then `simple.py`."""
+"""Agents: the contract in `agent.py`, baselines, experts, a rule-based agent, agents in other processes."""

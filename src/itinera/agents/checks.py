@@ -1,6 +1,6 @@
-"""Does an agent keep its promises? `check_agent` lets it walk a little and names the first one it breaks.
+"""`check_agent`: runs an agent in a small built-in scene and reports the first contract violation.
 
-It walks two short tours twice: on a graph with views and sights, or in a room with a camera.
+The agent runs two short tours twice: on a graph with views and scene descriptions, or in a room with a camera.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from itinera.agents.agent import Agent
+from itinera.agents.agent import METHODS, Agent, ProbabilisticAgent, missing_methods, validate_probabilities
 from itinera.errors import BadArgument
-from itinera.hearth.language.scene_description import Outlook, Thing, Way
+from itinera.hearth.language.scene_description import DescribedCandidate, DescribedObject, SceneDescription
 from itinera.seeding import generator
 from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks import Instruction
@@ -24,9 +24,9 @@ from itinera.worlds import Array, NavGraph, Pose, World
 if TYPE_CHECKING:
     from itinera.simulators.sensors import CameraSensor
 
-STEPS = 12  # most actions in an episode
+MAX_STEPS = 12  # actions in an episode
 VIEW_SIZE = 8  # numbers of each view
-LED = 2  # places it is led past after each
+GUIDED_STEPS = 2  # after each episode
 TEXTS = ("Walk past the red sofa and stop at the table.", "Turn left. Wait by the door.", "Zum Tisch ü!")
 
 Body = Literal["graph", "ground"]
@@ -35,96 +35,93 @@ Body = Literal["graph", "ground"]
 def check_agent(
     agent: Agent, *, body: Body = "graph", simulator: Simulator | None = None, view_size: int = VIEW_SIZE
 ) -> None:
-    """Raise BadArgument if an agent breaks a promise: it has its methods, returns what it should, and is the same agent
-    again when it is given the same random numbers.
+    """Raise BadArgument if an agent violates its contract.
 
-    `simulator` is the one it is made for, instead of a body with a camera and the four actions of the ground.
-    `view_size`: how many numbers each view of a graph has.
+    It must have its methods, return values of the right kind, and act the same given the same random numbers.
+    `simulator` is the one the agent is made for, instead of one with a camera and the four actions of the ground;
+    `view_size` is the number of features of each view of a graph.
     """
-    _has_methods(agent)
-    place = _graph_place(view_size) if body == "graph" else _ground_place()
+    _check_methods(agent)
+    scene = _make_graph_scene(view_size) if body == "graph" else _make_ground_scene()
     if simulator is not None:
-        place = replace(place, simulator=simulator)
-    first = [_toured(agent, place, tour, weighing=False) for tour in (0, 1)]
-    if [_toured(agent, place, tour, weighing=False) for tour in (0, 1)] != first:
+        scene = replace(scene, simulator=simulator)
+    first = [_run_tour(agent, scene, tour, probabilities=False) for tour in (0, 1)]
+    if [_run_tour(agent, scene, tour, probabilities=False) for tour in (0, 1)] != first:
         raise BadArgument(
-            "The same tour with the same random numbers was walked in another way the second time. reset() must forget "
-            "everything, and all chance must come from the generator it is given."
+            "The agent acted differently in the same tour with the same random numbers. reset() must forget "
+            "everything, and all randomness must come from the generator it receives."
         )
     if (
-        hasattr(agent, "action_probabilities")
-        and [_toured(agent, place, tour, weighing=True) for tour in (0, 1)] != first
+        isinstance(agent, ProbabilisticAgent)
+        and [_run_tour(agent, scene, tour, probabilities=True) for tour in (0, 1)] != first
     ):
         raise BadArgument(
-            "action_probabilities() changes what is done after it: it must only look, and not draw random numbers."
+            "action_probabilities() changes later actions: it must not change the agent or draw random numbers."
         )
 
 
-def _has_methods(agent: Agent) -> None:
-    missing = [
-        name for name in ("reset", "start_episode", "act", "observe") if not callable(getattr(agent, name, None))
-    ]
-    if missing:
-        raise BadArgument(
-            f"An agent has the methods reset, start_episode, act and observe; this one has no {missing[0]}()."
-        )
+def _check_methods(agent: Agent) -> None:
+    if not isinstance(agent, Agent):
+        missing = missing_methods(agent)[0]
+        raise BadArgument(f"An agent has the methods {', '.join(METHODS)}; this one has no {missing}().")
     if isinstance(agent, type):
-        raise BadArgument(f"{agent.__name__} is a class; an agent is one of its objects.")
+        raise BadArgument(f"{agent.__name__} is a class; pass an object: {agent.__name__}().")
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
-    """Somewhere to try an agent."""
+class _Scene:
+    """A scene to check an agent in."""
 
     world: World
     simulator: Simulator
     starts: tuple[Pose, ...]
 
 
-def _toured(agent: Any, place: _Place, tour: int, *, weighing: bool) -> list[list[int]]:
-    """The actions an agent takes in the episodes of a tour."""
-    _nothing("reset", agent.reset, generator(tour, "check"))
+def _run_tour(agent: Any, scene: _Scene, tour: int, *, probabilities: bool) -> list[list[int]]:
+    """The actions of an agent in the episodes of a tour."""
+    _call_returning_none("reset", agent.reset, generator(tour, "check"))
     taken = []
-    for number, (text, start) in enumerate(zip(TEXTS, place.starts, strict=True)):
-        observation = place.simulator.reset(place.world, start)
-        _nothing("start_episode", agent.start_episode, Instruction(text))
-        taken.append(list(_actions(agent, place.simulator, observation, weighing=weighing)))
+    for number, (text, start) in enumerate(zip(TEXTS, scene.starts, strict=True)):
+        observation = scene.simulator.reset(scene.world, start)
+        _call_returning_none("start_episode", agent.start_episode, Instruction(text))
+        taken.append(list(_act(agent, scene.simulator, observation, probabilities=probabilities)))
         if number + 1 < len(TEXTS):
-            _lead(agent, place)
+            _guide(agent, scene)
     return taken
 
 
-def _actions(agent: Any, simulator: Simulator, observation: Observation, *, weighing: bool) -> Iterator[int]:
-    for _ in range(STEPS):
-        if weighing:
-            _check_weights(_said("action_probabilities", agent.action_probabilities, observation), simulator.actions)
-        action = _legal(_said("act", agent.act, observation), simulator.actions)
+def _act(agent: Any, simulator: Simulator, observation: Observation, *, probabilities: bool) -> Iterator[int]:
+    for _ in range(MAX_STEPS):
+        if probabilities:
+            found = _call("action_probabilities", agent.action_probabilities, observation)
+            validate_probabilities(found, simulator.actions)
+        action = _validate_action(_call("act", agent.act, observation), simulator.actions)
         yield action
         if action == STOP:
             return
         observation = simulator.step(action)
 
 
-def _lead(agent: Any, place: _Place) -> None:
-    for _ in range(LED):
-        _nothing("observe", agent.observe, place.simulator.step(1))
+def _guide(agent: Any, scene: _Scene) -> None:
+    for _ in range(GUIDED_STEPS):
+        _call_returning_none("observe", agent.observe, scene.simulator.step(1))
 
 
-def _said(name: str, method: Callable[[Any], Any], told: object) -> Any:
+def _call(name: str, method: Callable[[Any], Any], argument: object) -> Any:
     try:
-        return method(told)
+        return method(argument)
     except Exception as error:
         raise BadArgument(f"{name}() failed: {type(error).__name__}: {error}") from error
 
 
-def _nothing(name: str, method: Callable[[Any], Any], told: object) -> None:
-    found = _said(name, method, told)
+def _call_returning_none(name: str, method: Callable[[Any], Any], argument: object) -> None:
+    found = _call(name, method, argument)
     if found is not None:
-        raise BadArgument(f"{name}() returned {_short(found)}; it must return nothing.")
+        raise BadArgument(f"{name}() returned {_short(found)}; it must return None.")
 
 
-def _legal(action: Any, count: int) -> int:
-    expected = f"expected a whole number from 0 (STOP) to {count - 1}."
+def _validate_action(action: Any, count: int) -> int:
+    expected = f"expected an integer from 0 (STOP) to {count - 1}."
     if isinstance(action, bool | np.bool_):
         raise BadArgument(f"act() returned {action}; {expected}")
     try:
@@ -136,56 +133,35 @@ def _legal(action: Any, count: int) -> int:
     return number
 
 
-def _check_weights(weights: Any, count: int) -> None:
-    try:
-        values = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise BadArgument(
-            f"action_probabilities() returned {_short(weights)}; expected {count} probabilities."
-        ) from None
-    if values.shape != (count,):
-        raise BadArgument(
-            f"action_probabilities() returned an array of shape {values.shape}; expected ({count},), STOP first."
-        )
-    if not np.isfinite(values).all() or (values < 0).any():
-        raise BadArgument(
-            f"action_probabilities() returned {_short(values.tolist())}; expected probabilities, finite, not negative."
-        )
-    if not math.isclose(values.sum(), 1, abs_tol=1e-4):  # as far as single precision may be off
-        raise BadArgument(
-            f"action_probabilities() returned probabilities that sum to {values.sum():g}; they must sum to 1."
-        )
-
-
-def _short(value: object, most: int = 80) -> str:
+def _short(value: object, max_length: int = 80) -> str:
     text = repr(value)
-    return text if len(text) <= most else f"{text[:most]}…"
+    return text if len(text) <= max_length else f"{text[:max_length]}…"
 
 
-def _graph_place(view_size: int) -> _Place:
+def _make_graph_scene(view_size: int) -> _Scene:
     """Five nodes: a square and a stair up from one of its corners."""
     from itinera.simulators.graph import GraphSimulator
 
-    where: dict[str, Sequence[float]]
-    where = {"a": (0, 0, 0), "b": (2, 0, 0), "c": (2, 2, 0), "d": (0, 2, 0), "e": (4, 2, 1)}
-    graph = NavGraph.from_edges(where, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("c", "e")])
-    sights = {node: _outlook(graph, node) for node in graph.nodes}
-    body = GraphSimulator(_Views(view_size), sights={"check": sights})
+    positions: dict[str, Sequence[float]]
+    positions = {"a": (0, 0, 0), "b": (2, 0, 0), "c": (2, 2, 0), "d": (0, 2, 0), "e": (4, 2, 1)}
+    graph = NavGraph.from_edges(positions, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("c", "e")])
+    descriptions = {node: _describe(graph, node) for node in graph.nodes}
+    simulator = GraphSimulator(_Views(view_size), descriptions={"check": descriptions})
     starts = Pose("a", 0.3), Pose("e", -2.0), Pose("c", 1.0, 0.4)
-    return _Place(World("check", graph), body, starts)
+    return _Scene(World("check", graph), simulator, starts)
 
 
-def _outlook(graph: NavGraph, node: str) -> Outlook:
+def _describe(graph: NavGraph, node: str) -> SceneDescription:
     candidates = [
-        Way(other, graph.heading(node, other), float(graph.between([node], [other])[0, 0]), 0, "h", "")
-        for other in graph.neighbours(node)
+        DescribedCandidate(other, graph.heading(node, other), float(graph.between([node], [other])[0, 0]), 0, "h", "")
+        for other in graph.neighbors(node)
     ]
-    things = Thing("sofa", "red", "", 0.5, 2.0, 1.8), Thing("table", "", "round", -1.0, 3.0, 1.2)
-    return Outlook(node, "h", things, tuple(candidates), ())
+    objects = DescribedObject("sofa", "red", "", 0.5, 2.0, 1.8), DescribedObject("table", "", "round", -1.0, 3.0, 1.2)
+    return SceneDescription(node, "h", objects, tuple(candidates), ())
 
 
 class _Views:
-    """So many numbers for each view, others at each node."""
+    """Random features of each view, different at each node."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -196,7 +172,7 @@ class _Views:
         return views
 
 
-def _ground_place() -> _Place:
+def _make_ground_scene() -> _Scene:
     """A room of 5 by 4 metres with a table in it."""
     from itinera.hearth.geometry.solids import Solids
     from itinera.simulators.ground import GroundSimulator
@@ -208,12 +184,12 @@ def _ground_place() -> _Place:
     mesh = solids.mesh()
     surface = Surface.from_mesh(mesh, radius=0.1, height=1.5)
     starts = [Pose(np.array([x, y, 0.0]), heading) for x, y, heading in ((1, 1, 0), (4, 3, 2), (1, 3, -1.5))]
-    return _Place(World("check", surface, mesh=mesh), GroundSimulator(eye=usual_eye()), tuple(starts))
+    return _Scene(World("check", surface, mesh=mesh), GroundSimulator(camera=default_camera()), tuple(starts))
 
 
-def usual_eye() -> CameraSensor:
-    """The camera an agent is tried with on the ground."""
-    from itinera.rendering.rasterizer import Camera
+def default_camera() -> CameraSensor:
+    """The camera of checks on the ground."""
+    from itinera.rendering.camera import Camera
     from itinera.simulators.sensors import CameraSensor
 
     return CameraSensor(Camera(32, 24, math.radians(79)))

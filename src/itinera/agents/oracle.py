@@ -1,7 +1,7 @@
-"""An agent that knows the answers: it goes to the goal by a shortest way, on graphs and on the ground.
+"""Shortest-path experts, on graphs and on the ground.
 
-Its privilege shows where it is built. Nobody tells it which episode it is on either: it knows it by the words, the
-place where it begins, and what came before on the tour.
+They receive the episodes with their goals in the constructor, so the privilege shows where they are built. The current
+episode is recognized by its instruction, its start, and the episode before it on the tour.
 """
 
 from __future__ import annotations
@@ -12,23 +12,23 @@ from typing import cast
 
 import numpy as np
 
-from itinera.agents.path_tracking import Trailing
+from itinera.agents.path_tracking import PathTracker
 from itinera.errors import BadArgument
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Episode, Instruction, Protocol, Tour
 from itinera.worlds import Array, NavGraph, Place, Places, World
 from itinera.worlds.surface import Surface
 
-NEAR_START = 1.0  # metres; whoever is led to a start on the ground does not come to its very position
-NEAR_GOAL = 0.5  # metres from the goal where it stops on the ground, as VLN-CE's expert does
-WELL_WITHIN = 0.9  # of the success radius, where that is smaller
+START_TOLERANCE = 1.0  # metres; guidance on the ground does not end exactly at the start
+STOP_DISTANCE = 0.5  # metres from the goal on the ground, as VLN-CE's expert
+SUCCESS_MARGIN = 0.9  # of the success radius, where that is smaller
 
-Way = Callable[[Observation], int]  # the action to take from here
-OverGround = Callable[[Surface, Place, Protocol], Way]  # the way to a goal, by a protocol
+Controller = Callable[[Observation], int]  # the next action
+MakeController = Callable[[Surface, Place, Protocol], Controller]  # for a goal on the ground
 
 
-class Expert:
-    """Walks every episode by a shortest way to its nearest goal, and stops there."""
+class ShortestPathExpert:
+    """Takes a shortest path to the nearest goal of every episode, and stops there."""
 
     def __init__(
         self,
@@ -37,124 +37,127 @@ class Expert:
         protocol: Protocol,
         *,
         tours: Sequence[Tour] = (),
-        over_ground: OverGround | None = None,  # how it goes there; by a trail of steps and turns unless given
+        make_controller: MakeController | None = None,  # on the ground; steps and turns unless given
     ) -> None:
         self._worlds, self._protocol = worlds, protocol
-        self._over_ground = over_ground or _trailing
-        self._asked: dict[tuple[str, Instruction], list[Episode]] = {}
+        self._make_controller = make_controller or _track_path
+        self._episodes: dict[tuple[str, Instruction], list[Episode]] = {}
         for episode in episodes:
-            self._asked.setdefault((episode.world_id, episode.instruction), []).append(episode)
+            self._episodes.setdefault((episode.world_id, episode.instruction), []).append(episode)
         self._after = {a: b for tour in tours for a, b in pairwise(tour.episode_ids)}
 
     def reset(self, rng: np.random.Generator) -> None:
-        """A new tour. Nothing is left to chance."""
+        """Start a tour. This agent is deterministic."""
         self._last = ""  # the episode before
 
     def start_episode(self, instruction: Instruction) -> None:
-        self._brief = instruction
-        self._way: Way | None = None
+        self._instruction = instruction
+        self._controller: Controller | None = None
 
     def act(self, observation: Observation) -> int:
-        if self._way is None:
-            episode = self._which(observation)
+        if self._controller is None:
+            episode = self._find_episode(observation)
             self._last = episode.id
-            self._way = self._way_to_goal(episode, observation)
-        return self._way(observation)
+            self._controller = self._plan(episode, observation)
+        return self._controller(observation)
 
     def observe(self, observation: Observation) -> None:
-        """It knows the place."""
+        """This agent needs no observations between episodes."""
 
-    def _which(self, observation: Observation) -> Episode:
-        """The episode that begins here with these words."""
-        found = self._asked.get((observation.world_id, self._brief), [])
-        far = [_apart(episode.start.place, observation.place) for episode in found]
-        nearest = min(far, default=np.inf)
-        found = [episode for episode, gap in zip(found, far, strict=True) if gap == nearest <= NEAR_START]
+    def _find_episode(self, observation: Observation) -> Episode:
+        """The episode that begins here with this instruction."""
+        found = self._episodes.get((observation.world_id, self._instruction), [])
+        distances = [_distance(episode.start.place, observation.place) for episode in found]
+        nearest = min(distances, default=np.inf)
+        found = [e for e, distance in zip(found, distances, strict=True) if distance == nearest <= START_TOLERANCE]
         if not found:
             raise BadArgument(
-                f"The expert knows no episode that begins here in world {observation.world_id} with these words. "
-                "Give it the tasks that are walked."
+                f"The expert has no episode in world {observation.world_id} with this start and instruction. "
+                "Give it the tasks of the run."
             )
         following = [episode for episode in found if episode.id == self._after.get(self._last)]
-        if not following and len({_told(episode.goals) for episode in found}) > 1:
+        if not following and len({_describe(episode.goals) for episode in found}) > 1:
             names = ", ".join(episode.id for episode in found[:3])
-            raise BadArgument(f"Episodes {names} begin alike and lead elsewhere: an expert cannot tell them apart.")
+            raise BadArgument(
+                f"Episodes {names} have the same start and instruction but different goals: the expert cannot "
+                "distinguish them."
+            )
         return (following or found)[0]
 
-    def _way_to_goal(self, episode: Episode, observation: Observation) -> Way:
+    def _plan(self, episode: Episode, observation: Observation) -> Controller:
         if episode.goals_withheld:
-            raise BadArgument(f"The goal of episode {episode.id} is withheld, so not even an expert knows it.")
+            raise BadArgument(f"The goal of episode {episode.id} is withheld, so the expert cannot be used.")
         world = self._worlds[episode.world_id]
-        far = world.space.between(cast(Places, [observation.place]), episode.goals)[0]
-        goal = episode.goals[int(np.argmin(far))]
+        distances = world.space.between(cast(Places, [observation.place]), episode.goals)[0]
+        goal = episode.goals[int(np.argmin(distances))]
         if isinstance(world.space, NavGraph):
-            return _along_edges(world.space, str(observation.place), str(goal))
+            return _follow_route(world.space, str(observation.place), str(goal))
         if isinstance(world.space, Surface):
-            return self._over_ground(world.space, goal, self._protocol)
-        raise BadArgument(f"World {world.id} is neither a graph nor a walkable surface: an expert finds no way in it.")
+            return self._make_controller(world.space, goal, self._protocol)
+        raise BadArgument(f"World {world.id} is neither a graph nor a surface, so the expert cannot plan in it.")
 
 
 class GraphExpert:
-    """Knows the goals of one task on a graph: from wherever it stands, it takes a shortest way to the nearest.
+    """The expert of one task on a graph: from any node, it takes a shortest path to the nearest goal.
 
-    It need not be told which episode it is on, so it can also be asked after it was led along a path not its own.
+    It does not depend on the start, so it can also be queried after a teacher-forced path.
     """
 
     def __init__(self, graph: NavGraph, goals: Places) -> None:
         if not len(goals):
-            raise BadArgument("The goals of this task are withheld, so not even an expert knows them.")
+            raise BadArgument("The goals of this task are withheld, so the expert cannot be used.")
         self._graph, self._goals = graph, goals
 
     def reset(self, rng: np.random.Generator) -> None:
-        """Nothing is left to chance."""
+        """This agent is deterministic."""
 
     def start_episode(self, instruction: Instruction) -> None:
-        """It knows where the words lead."""
+        """This agent ignores the instruction."""
 
     def act(self, observation: Observation) -> int:
         assert observation.candidates is not None
-        here = str(observation.place)
-        far = self._graph.between([here], self._goals)[0]
-        route = self._graph.route(here, str(self._goals[int(np.argmin(far))]))
+        node = str(observation.place)
+        distances = self._graph.between([node], self._goals)[0]
+        route = self._graph.route(node, str(self._goals[int(np.argmin(distances))]))
         return 1 + observation.candidates.nodes.index(route[1]) if len(route) > 1 else STOP
 
     def observe(self, observation: Observation) -> None:
-        """It knows the place."""
+        """This agent needs no observations between episodes."""
 
     def action_probabilities(self, observation: Observation) -> Array:
         assert observation.candidates is not None
         return np.asarray(np.eye(1 + len(observation.candidates.nodes))[self.act(observation)])
 
 
-def _apart(a: Place, b: Place) -> float:
+def _distance(a: Place, b: Place) -> float:
     """Metres in a straight line; nodes are the same or not."""
     if isinstance(a, str) or isinstance(b, str):
         return 0.0 if a is b or a == b else np.inf
     return float(np.linalg.norm(np.asarray(a) - np.asarray(b)))
 
 
-def _told(places: Places) -> str:
+def _describe(places: Places) -> str:
     return repr([place if isinstance(place, str) else np.asarray(place).tolist() for place in places])
 
 
-def _along_edges(graph: NavGraph, start: str, goal: str) -> Way:
+def _follow_route(graph: NavGraph, start: str, goal: str) -> Controller:
     left = list(graph.route(start, goal))[:0:-1]
 
-    def way(observation: Observation) -> int:
+    def control(observation: Observation) -> int:
         if not left:
             return STOP
         assert observation.candidates is not None
         return 1 + observation.candidates.nodes.index(left.pop())
 
-    return way
+    return control
 
 
-def _trailing(surface: Surface, goal: Place, protocol: Protocol) -> Way:
+def _track_path(surface: Surface, goal: Place, protocol: Protocol) -> Controller:
     if protocol.step_size is None or protocol.turn_angle is None:
-        raise BadArgument(f"Protocol {protocol.name} has no step and turn, so an expert cannot walk by it.")
-    return Trailing(surface, goal, protocol, radius=near_enough(protocol))
+        raise BadArgument(f"Protocol {protocol.name} has no step size and turn angle, which the expert needs.")
+    return PathTracker(surface, goal, protocol, radius=stopping_distance(protocol))
 
 
-def near_enough(protocol: Protocol) -> float:
+def stopping_distance(protocol: Protocol) -> float:
     """Metres from its goal where an expert stops on the ground."""
-    return min(NEAR_GOAL, WELL_WITHIN * protocol.success_radius)
+    return min(STOP_DISTANCE, SUCCESS_MARGIN * protocol.success_radius)

@@ -1,7 +1,7 @@
-"""A driver that knows the answers: it steers to the goal by the speeds it has, along a shortest way over the ground.
+"""The shortest-path expert for bodies that hold speeds: it steers to the goal along a shortest path on the ground.
 
-With speeds that never go together it turns towards the next bend and goes straight; with arcs among them it pursues the
-bend while driving. Start with `driver`.
+With speeds that either move or turn, it turns towards the next bend and drives straight; with arcs, it pursues the bend
+while driving. Start with `make_driver`.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from functools import partial
 
 import numpy as np
 
-from itinera.agents.oracle import Expert, near_enough
+from itinera.agents.oracle import ShortestPathExpert, stopping_distance
 from itinera.errors import BadArgument
 from itinera.simulators.simulator import STOP, Observation
 from itinera.simulators.unicycle import Speeds, UnicycleSimulator
 from itinera.tasks import Episode, Protocol, Tour
 from itinera.worlds import Array, Place, Pose, World
-from itinera.worlds.distance_field import stand
+from itinera.worlds.distance_field import snap_to_ground
 from itinera.worlds.surface import Surface
 
-PASSED = 0.15  # metres from a bend where the next one is steered for
-DIGITS = 9  # of seconds that are compared; the last ones differ between machines
+BEND_DISTANCE = 0.15  # metres from a bend at which it steers for the next one
+DIGITS = 9  # of seconds when compared; the last ones differ between machines
 
 
-def driver(
+def make_driver(
     episodes: Sequence[Episode],
     worlds: Mapping[str, World],
     protocol: Protocol,
@@ -34,28 +34,29 @@ def driver(
     *,
     hold: float = 1.0,
     tours: Sequence[Tour] = (),
-) -> Expert:
-    """An agent that drives every episode to its nearest goal by a table of speeds, each held for `hold` seconds.
+) -> ShortestPathExpert:
+    """An agent that drives to the nearest goal of every episode with a table of speeds, each held for `hold` seconds.
 
-    The table and the seconds must be those of the body that it drives, a `UnicycleSimulator`.
+    Table and seconds must be those of the `UnicycleSimulator` it is used with.
     """
-    return Expert(episodes, worlds, protocol, tours=tours, over_ground=partial(Course, speeds=speeds, hold=hold))
+    controller = partial(DriveController, speeds=speeds, hold=hold)
+    return ShortestPathExpert(episodes, worlds, protocol, tours=tours, make_controller=controller)
 
 
 @dataclass(frozen=True)
 class _Pivot:
-    """A turn on the spot, by one action again and again and perhaps another at the end."""
+    """A turn in place, by one action repeatedly and perhaps another at the end."""
 
-    turn: float  # radians to the left, in all
-    action: int  # the first of them; STOP for no turn at all
+    turn: float  # total radians, counter-clockwise
+    action: int  # the first one; STOP for no turn
 
 
-class Course:
+class DriveController:
     """The actions that lead to a goal, one at a time.
 
-    From where it is it foresees every pivot followed by one action ahead, leaves out what would meet a wall, and takes
-    the one from which it would be there soonest: by the fastest leg to the next bend in the open, then along the rest
-    of the shortest way at full speed.
+    It simulates every turn in place followed by one forward action, discards those that collide, and takes the one with
+    the earliest estimated arrival: the fastest leg to the next bend without obstacles, then the rest of the shortest
+    path at full speed.
     """
 
     def __init__(
@@ -65,30 +66,30 @@ class Course:
         self._pivots = [(action, w * hold) for action, (v, w) in enumerate(speeds) if v == 0 and w != 0]
         self._ahead = [action for action, (v, _) in enumerate(speeds) if v > 0]
         if not self._ahead or not {1.0, -1.0} <= {math.copysign(1.0, turn) for _, turn in self._pivots}:
-            raise BadArgument("A driver needs speeds to go ahead and to turn on the spot to either side.")
+            raise BadArgument("A driver needs speeds that move forward and that turn in place to either side.")
         self._arcs = any(v > 0 and w != 0 for v, w in speeds)
-        self._hold, self._radius = hold, near_enough(protocol)
+        self._hold, self._radius = hold, stopping_distance(protocol)
         self._surface, self._field = surface, surface.field(np.asarray(goal, dtype=np.float64)[None])
         self._body, self._world = UnicycleSimulator(speeds, hold=hold), World("", surface)
 
     def __call__(self, observation: Observation) -> int:
-        """What to do from here."""
-        here = np.asarray(observation.place, dtype=np.float64)
-        far = float(self._field.at(here[None])[0])
-        if not self._radius < far < math.inf:
+        """The next action."""
+        position = np.asarray(observation.place, dtype=np.float64)
+        distance = float(self._field.distances(position[None])[0])
+        if not self._radius < distance < math.inf:
             return STOP
         best, chosen = math.inf, STOP
-        for seconds, pivots in self._by_seconds():
-            # Whatever comes later cannot be sooner than by going straight to the goal from here.
-            if round(seconds + far / self._vmax, DIGITS) >= best:
+        for seconds, pivots in self._pivots_by_time():
+            # No later candidate can arrive before one that drives straight to the goal from here.
+            if round(seconds + distance / self._vmax, DIGITS) >= best:
                 break
-            for left, action in self._foreseen(observation, pivots):
+            for left, action in self._simulate(observation, pivots):
                 if round(seconds + left, DIGITS) < best:
                     best, chosen = round(seconds + left, DIGITS), action
         return chosen
 
-    def _by_seconds(self) -> Iterator[tuple[float, list[_Pivot]]]:
-        """All pivots up to half a turn, those that take no time first."""
+    def _pivots_by_time(self) -> Iterator[tuple[float, list[_Pivot]]]:
+        """All turns in place up to half a turn, the shortest in time first."""
         yield 0.0, [_Pivot(0.0, STOP)]
         sides = [[p for p in self._pivots if p[1] * side > 0] for side in (1, -1)]
         widest = max(abs(turn) for _, turn in self._pivots)
@@ -99,8 +100,9 @@ class Course:
                 pivots += [_Pivot((count - 1) * whole + turn, action if count == 1 else fast) for action, turn in side]
             yield count * self._hold, pivots
 
-    def _foreseen(self, observation: Observation, pivots: Sequence[_Pivot]) -> list[tuple[float, int]]:
-        """The seconds from the end of each pivot to the goal by each clear action ahead, with what to do first."""
+    def _simulate(self, observation: Observation, pivots: Sequence[_Pivot]) -> list[tuple[float, int]]:
+        """Seconds from the end of each turn to the goal, for each forward action without collision, and the action to
+        take first."""
         firsts, ends = [], []
         for pivot in pivots:
             for action in self._ahead:
@@ -111,26 +113,28 @@ class Course:
                     ends.append(end)
         if not ends:
             return []
-        left = self._hold + self._seconds(np.array([end.place for end in ends]), np.array([e.heading for e in ends]))
+        places, headings = np.array([end.place for end in ends]), np.array([end.heading for end in ends])
+        left = self._hold + self._estimate_seconds(places, headings)
         return list(zip(left.tolist(), firsts, strict=True))
 
-    def _seconds(self, places: Array, headings: Array) -> Array:
-        """(n,) seconds from poses to the goal, walls beside the next leg aside; 0 where it may stop."""
-        from itinera.planners.motion.dynamics import (  # takes long to load; who walks can do without
-            legs,
+    def _estimate_seconds(self, places: Array, headings: Array) -> Array:
+        """(n,) estimated seconds from poses to the goal, obstacles on the next leg ignored; 0 where it may stop."""
+        from itinera.planners.motion.dynamics import (  # slow to import, and only drivers need it
+            plan_legs,
             point_turn,
             unicycle,
         )
 
         ground, field = self._surface.ground, self._field
-        spots = stand(ground, places)
-        far, first = field.read(spots)
-        bend = np.where(first == -1, field.turn[spots.cells], first)
+        points_on_ground = snap_to_ground(ground, places)
+        distances, first = field.lookup(points_on_ground)
+        bend = np.where(first == -1, field.turn[points_on_ground.cells], first)
         for _ in range(2):
             points = np.column_stack([field.turns["u"][bend], field.turns["v"][bend]]) * ground.size + ground.origin
-            away = np.hypot(*(points - places[:, :2]).T)
+            bend_distances = np.hypot(*(points - places[:, :2]).T)
             onward = field.turns["onward"][bend]
-            bend = np.where((away < PASSED) & (onward >= 0), onward, bend)
+            bend = np.where((bend_distances < BEND_DISTANCE) & (onward >= 0), onward, bend)
         dynamics = (unicycle if self._arcs else point_turn)(self._vmax, self._wmax)
-        _, leg = legs(dynamics, np.column_stack([places[:, :2], headings]), points)
-        return np.where(far <= self._radius, 0.0, far / self._vmax + leg - away / self._vmax)
+        _, leg = plan_legs(dynamics, np.column_stack([places[:, :2], headings]), points)
+        seconds = distances / self._vmax + leg - bend_distances / self._vmax
+        return np.where(distances <= self._radius, 0.0, seconds)

@@ -1,4 +1,4 @@
-"""Walking over the ground by a trail that is foreseen once, as long as the body goes where it was expected."""
+"""Tracking of a planned path on the ground, replanned only if the body leaves it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from itinera.tasks.protocol import Protocol
 from itinera.worlds import Array, Place, Pose
 from itinera.worlds.surface import Surface
 
-OFF_TRAIL = 1e-3  # metres from where it expected to be, from which on a new trail is looked for
+REPLAN_DISTANCE = 1e-3  # metres from the planned position
 
 
-class Trailing:
-    """The actions of the greedy follower to a goal, one at a time, by the step and turn of a protocol.
+class PathTracker:
+    """The actions of the greedy geodesic follower to a goal, one at a time, with the step and turn of a protocol.
 
-    A trail that gave up is walked as well: it ends with STOP where no step leads nearer, as Habitat's follower does.
+    If no path reaches the goal, it ends with STOP where no step leads nearer, as Habitat's follower does.
     """
 
     def __init__(self, surface: Surface, goal: Place, protocol: Protocol, *, radius: float, limit: int = 1000) -> None:
@@ -27,25 +27,25 @@ class Trailing:
         self._actions: list[int] = []
         self._at = 0
         self._stopped = False
-        self.reached = False  # whether the trail walked leads to the goal
+        self.reached = False  # whether the planned path reaches the goal
 
     def __call__(self, observation: Observation) -> int:
-        """What to do from here; once STOP, always STOP."""
+        """The next action; after STOP, always STOP."""
         if self._stopped:
             return STOP
-        here = np.asarray(observation.place, dtype=np.float64)
-        if self._at == len(self._actions) or np.abs(self._positions[self._at] - here).max() > OFF_TRAIL:
-            self._foresee(observation)
+        position = np.asarray(observation.place, dtype=np.float64)
+        if self._at == len(self._actions) or np.abs(self._positions[self._at] - position).max() > REPLAN_DISTANCE:
+            self._plan(observation)
         self._at += 1
         self._stopped = self._actions[self._at - 1] == STOP
         return self._actions[self._at - 1]
 
-    def _foresee(self, observation: Observation) -> None:
+    def _plan(self, observation: Observation) -> None:
         from itinera.planners.motion.geodesic_follower import (
-            follow,  # takes long to load, and on graphs nobody needs it
+            follow_geodesic,  # takes long to load, and on graphs nobody needs it
         )
 
-        trail = follow(
+        trail = follow_geodesic(
             self._surface,
             Pose(observation.place, observation.heading),
             self._goal,
@@ -53,7 +53,7 @@ class Trailing:
             turn=self._turn,
             radius=self._radius,
             sliding=self._sliding,
-            limit=self._limit,
+            max_actions=self._limit,
         )
         self._positions, self._actions, self._at = trail.positions, trail.actions.tolist(), 0
         self.reached = trail.reached

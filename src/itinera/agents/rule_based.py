@@ -1,7 +1,7 @@
-"""An agent that follows an instruction by rules: it reads the text, looks around, and takes the way that fits best.
+"""A rule-based agent: it parses the instruction and moves to the candidate that fits the current clause best.
 
-It is given the words and what one sees, nothing else: no map, no names of places, no goal. What words mean it knows as
-everybody does (`hearth/language/semantics.py`); how they were chosen, it does not.
+It uses the text and scene descriptions only: no map, no node names, no goal. The meaning of words is defined in
+`hearth/language/semantics.py`; it does not know how the generator chose them.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ import numpy as np
 
 from itinera.agents.instruction_parser import parse
 from itinera.errors import BadArgument
-from itinera.hearth.language.scene_description import Outlook, Way
-from itinera.hearth.language.semantics import Act, Clause, Point, Progress, done, fits, make_out
+from itinera.hearth.language.scene_description import DescribedCandidate, SceneDescription
+from itinera.hearth.language.semantics import Act, Clause, Point, Progress, candidate_scores, is_done, resolve_target
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Instruction
 from itinera.worlds import Array
 
-PLAIN = 0.25  # the fit from which a way is taken without a second thought
-PATIENCE = 20  # moves after which it stops wherever it is
+CLEAR_FIT = 0.25  # the score from which a candidate is taken, visited or not
+MAX_MOVES = 20  # after which it stops
 SAME_PLACE = 0.4  # metres
 
 
-class Reader:
+class RuleBasedAgent:
     """Follows an instruction clause by clause."""
 
     def reset(self, rng: np.random.Generator) -> None:
-        """A new place. Nothing is kept from the last one, and nothing is left to chance."""
+        """This agent is deterministic and keeps nothing between scenes."""
 
     def start_episode(self, instruction: Instruction) -> None:
         self._clauses = parse(instruction.text)
@@ -36,81 +36,84 @@ class Reader:
         self._progress: Progress | None = None
         self._position: Point = (0.0, 0.0)
         self._visits: list[Point] = []
-        self._led_from: Observation | None = None
+        self._guided_from: Observation | None = None
 
     def observe(self, observation: Observation) -> None:
-        """Being led within a task, it reads on and notes the way it is led; between tasks that teaches it nothing."""
-        if isinstance(observation.description, Outlook):
-            self._look(observation)
-            self._led_from = observation
+        """Follow a teacher-forced path clause by clause; between episodes this has no effect."""
+        if isinstance(observation.description, SceneDescription):
+            self._update(observation)
+            self._guided_from = observation
 
     def act(self, observation: Observation) -> int:
-        """The number of the way to take, counted from 1, or STOP.
+        """The index of the best candidate, counted from 1, or STOP.
 
-        Only sight and heading are looked at, and names of places only to see which way one was led.
+        It uses the description and heading only, and node names only to recognize a guided move.
         """
-        outlook, progress = self._look(observation)
-        self._led_from = None
-        if self._at == len(self._clauses) or len(self._visits) > PATIENCE or not outlook.candidates:
+        description, progress = self._update(observation)
+        self._guided_from = None
+        if self._at == len(self._clauses) or len(self._visits) > MAX_MOVES or not description.candidates:
             return STOP
-        scores = fits(self._clauses[self._at], outlook, progress)
-        if max(scores) < PLAIN:
-            scores = [score * self._novelty(way) for score, way in zip(scores, outlook.candidates, strict=True)]
+        scores = candidate_scores(self._clauses[self._at], description, progress)
+        if max(scores) < CLEAR_FIT:
+            scores = [
+                score * self._novelty(candidate)
+                for score, candidate in zip(scores, description.candidates, strict=True)
+            ]
         choice = int(np.argmax(scores))
-        self._take(outlook.candidates[choice], progress)
+        self._move(description.candidates[choice], progress)
         return choice + 1
 
     def action_probabilities(self, observation: Observation) -> Array:
-        """(actions,) 1 for what it would do: rules leave nothing to chance."""
-        ahead = copy.copy(self)
-        ahead._clauses, ahead._visits = list(self._clauses), list(self._visits)
-        action = ahead.act(observation)
+        """(actions,) 1 for the action it takes: the rules are deterministic."""
+        clone = copy.copy(self)
+        clone._clauses, clone._visits = list(self._clauses), list(self._visits)
+        action = clone.act(observation)
         return np.asarray(np.eye(1 + len(observation.description.candidates))[action])
 
-    def _look(self, observation: Observation) -> tuple[Outlook, Progress]:
-        """What is seen here, and how far one has come by it."""
-        outlook = observation.description
-        if not isinstance(outlook, Outlook):
-            raise BadArgument("A reader must see what can be told in words. Give the walk the sights of its worlds.")
-        self._follow(observation)
+    def _update(self, observation: Observation) -> tuple[SceneDescription, Progress]:
+        """The description of this place, and the progress in the instruction."""
+        description = observation.description
+        if not isinstance(description, SceneDescription):
+            raise BadArgument("The rule-based agent needs scene descriptions: run it on a Hearth season.")
+        self._follow_guidance(observation)
         self._visits.append(self._position)
-        progress = self._progress or Progress(observation.heading, walked=False)
-        self._progress = progress = self._catch_up(outlook, progress)
-        return outlook, progress
+        progress = self._progress or Progress(observation.heading, has_moved=False)
+        self._progress = progress = self._next_clause(description, progress)
+        return description, progress
 
-    def _follow(self, observation: Observation) -> None:
-        """Note the way by which one was led here, if one was."""
-        before = self._led_from
+    def _follow_guidance(self, observation: Observation) -> None:
+        """Record a guided move, if there was one."""
+        before = self._guided_from
         if before is None or before.candidates is None or observation.place not in before.candidates.nodes:
             return
         assert self._progress is not None
-        self._take(before.description.candidates[before.candidates.nodes.index(observation.place)], self._progress)
+        self._move(before.description.candidates[before.candidates.nodes.index(observation.place)], self._progress)
 
-    def _catch_up(self, outlook: Outlook, progress: Progress) -> Progress:
-        """The progress with the clause to follow from here, those done left behind."""
+    def _next_clause(self, description: SceneDescription, progress: Progress) -> Progress:
+        """The progress after all clauses that are done here."""
         while self._at < len(self._clauses):
-            progress = make_out(self._clauses[self._at], outlook, progress)
-            if not done(self._clauses[self._at], outlook, progress):
+            progress = resolve_target(self._clauses[self._at], description, progress)
+            if not is_done(self._clauses[self._at], description, progress):
                 break
-            if self._elsewhere(self._clauses[self._at], outlook):
+            if self._is_in_other_room(self._clauses[self._at], description):
                 self._clauses[self._at : self._at] = [Clause(Act.ENTER, room=self._clauses[self._at].room)]
                 continue
             self._at += 1
-            progress = Progress(progress.heading, progress.walked)
+            progress = Progress(progress.heading, progress.has_moved)
         return progress
 
-    def _elsewhere(self, clause: Clause, outlook: Outlook) -> bool:
-        """Whether it should stop in a room it is not in."""
-        return clause.act is Act.STOP and clause.room not in ("", outlook.room) and len(self._visits) < PATIENCE
+    def _is_in_other_room(self, clause: Clause, description: SceneDescription) -> bool:
+        """Whether it should stop in a room other than the current one."""
+        return clause.act is Act.STOP and clause.room not in ("", description.room) and len(self._visits) < MAX_MOVES
 
-    def _take(self, way: Way, progress: Progress) -> None:
-        self._progress = progress.after(way)
-        self._position = self._beyond(way)
+    def _move(self, candidate: DescribedCandidate, progress: Progress) -> None:
+        self._progress = progress.advance(candidate)
+        self._position = self._position_at(candidate)
 
-    def _beyond(self, way: Way) -> Point:
-        return self._position[0] + way.offset[0], self._position[1] + way.offset[1]
+    def _position_at(self, candidate: DescribedCandidate) -> Point:
+        return self._position[0] + candidate.offset[0], self._position[1] + candidate.offset[1]
 
-    def _novelty(self, way: Way) -> float:
-        """Where nothing tells the way, places not yet seen come first."""
-        there = self._beyond(way)
-        return 0.2 ** sum(math.dist(there, visit) < SAME_PLACE for visit in self._visits)
+    def _novelty(self, candidate: DescribedCandidate) -> float:
+        """A factor that prefers places not yet visited, for clauses without a clear fit."""
+        position = self._position_at(candidate)
+        return 0.2 ** sum(math.dist(position, visit) < SAME_PLACE for visit in self._visits)

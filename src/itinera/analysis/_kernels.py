@@ -1,4 +1,4 @@
-"""From depth images to the cells they show, compiled. Only `observing.py` calls it."""
+"""Compiled projection of depth images onto the cells they show, for `visibility.py`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def mark_cells(
     origin: Floats,  # (2,) metres
     cell: float,  # metres
     floors: Floats,  # (storeys,) from low to high, metres, less what a point may lie below its floor
-    seen: NDArray[np.bool_],  # (rows, storeys, w, h) True is written, False never
+    visible: NDArray[np.bool_],  # (rows, storeys, w, h) True is written, False never
 ) -> None:
     """Mark the cell of every point that is near enough and neither too low nor too high."""
-    _, storeys, wide, tall = seen.shape
+    _, storeys, wide, tall = visible.shape
     _, height, width = depth.shape
     nearest, farthest, lowest, highest = limits
     per_metre = 1.0 / cell
@@ -32,7 +32,7 @@ def mark_cells(
         ez = eyes[n, 2]
         # Across, everything is counted in cells from the corner of the grid.
         x0, y0 = (eyes[n, 0] - origin[0]) * per_metre, (eyes[n, 1] - origin[1]) * per_metre
-        plan = seen[rows[n]]
+        plan = visible[rows[n]]
         for v in range(height):
             image_row = depth[n, v]
             down = (v + 0.5 - 0.5 * height) / focal

@@ -1,7 +1,7 @@
-"""What a data set holds: paths, words, turns, how far paths overlap, and tours. Start with `describe`.
+"""Statistics of a data set: paths, words, turns, overlap of paths, and tours. Start with `describe`.
 
-Paths and instructions are counted apart: several instructions describe one path, so a mean over instructions weighs
-each path by the instructions it has. Papers print either without saying which.
+Paths and instructions are counted separately: several instructions describe one path, so a mean over instructions
+weighs each path by the number of its instructions. Papers print either without saying which.
 """
 
 from __future__ import annotations
@@ -19,41 +19,43 @@ from itinera.metrics.attempts import Attempts
 from itinera.tasks import Episode, Split
 from itinera.worlds import Array, NavGraph, Ragged, World
 
-STRAIGHT_ON = math.radians(15)  # a turn of at most this goes straight on
+STRAIGHT = math.radians(15)  # the largest turn that counts as straight on
 SECTORS = 12  # of 30 degrees each, the first of them straight on
-STANDING = 1e-6  # metres; a move with less of them on the ground has no heading
+MIN_MOVE = 1e-6  # metres; a shorter horizontal move has no heading
 
 
 @dataclass(frozen=True)
-class Spread:
-    """The mean of some values and how far they lie apart."""
+class SummaryStatistics:
+    """The mean, standard deviation, minimum and maximum of some values."""
 
     mean: float
     sd: float  # of the population, as all values are known
-    least: float
-    most: float
+    min: float
+    max: float
 
     @classmethod
-    def of(cls, values: NDArray[np.generic], weights: NDArray[np.int64] | None = None) -> Spread | None:
-        """Of the values, each counted as often as it weighs; None where there are none.
+    def from_values(
+        cls, values: NDArray[np.generic], weights: NDArray[np.int64] | None = None
+    ) -> SummaryStatistics | None:
+        """The statistics of the values, weighted if weights are given; None without values.
 
-        >>> Spread.of(np.array([2.0, 5.0]), np.array([2, 1]))
-        Spread(mean=3.0, sd=1.4142135623730951, least=2.0, most=5.0)
+        >>> SummaryStatistics.from_values(np.array([2.0, 5.0]), np.array([2, 1]))
+        Spread(mean=3.0, sd=1.4142135623730951, min=2.0, max=5.0)
         """
         numbers = np.asarray(values, dtype=np.float64)
         if not len(numbers):
             return None
         mean = float(np.average(numbers, weights=weights))
-        finite = math.isfinite(mean)  # a goal that no way leads to is infinitely far
+        finite = math.isfinite(mean)  # an unreachable goal is infinitely far
         sd = math.sqrt(float(np.average((numbers - mean) ** 2, weights=weights))) if finite else math.inf
         return cls(mean, sd, float(numbers.min()), float(numbers.max()))
 
 
 @dataclass(frozen=True, eq=False)
-class Touring:
-    """The tours through a split."""
+class TourStatistics:
+    """Statistics of a split's tours."""
 
-    scenes: int  # that have a tour
+    scenes: int  # with at least one tour
     lengths: NDArray[np.int64]  # (tours,) episodes of each
 
     @property
@@ -66,40 +68,40 @@ class Touring:
 
 
 @dataclass(frozen=True, eq=False)
-class Description:
-    """A data set in numbers. Arrays over paths leave out those whose goal is withheld, of which too little is known."""
+class DatasetDescription:
+    """Statistics of a data set. Arrays over paths leave out paths whose goal is withheld."""
 
     name: str
     scenes: int
     paths: int
     withheld: int  # paths whose goal is withheld
     instructions_per_path: NDArray[np.int64]  # (known paths,)
-    edges: NDArray[np.int64]  # (known paths,) moves
+    edges: NDArray[np.int64]  # (known paths,) number of moves
     lengths: Array  # (known paths,) metres along the reference, PL(R)
     distances: Array  # (known paths,) metres from the start to the nearest goal by the shortest way, d(r1, r|R|)
-    stated: Array  # (known paths,) metres as the file says, NaN where it does not: a length or a distance, as it likes
-    overlaps: Array  # (known paths,) the share of its places that some other path of the scene visits too
+    stated: Array  # (known paths,) metres as stated in the file, NaN if not: a length or a distance, by format
+    overlaps: Array  # (known paths,) the share of its places that another path of the scene visits too
     turns: Array  # (turns,) radians between consecutive moves of a path, left positive, in (-pi, pi]
-    words: NDArray[np.int64]  # (instructions,) in each
+    words: NDArray[np.int64]  # (instructions,) number of words in each
     vocabulary: int  # distinct words
-    touring: Touring | None = None  # where the split has tours
+    tours: TourStatistics | None = None  # None if the split has no tours
 
     @property
     def instructions(self) -> int:
         return len(self.words)
 
 
-def describe(split: Split, worlds: Mapping[str, World]) -> Description:
-    """The split in numbers, distances measured by its worlds.
+def describe(split: Split, worlds: Mapping[str, World]) -> DatasetDescription:
+    """The statistics of a split, distances measured in its worlds.
 
-    Episodes with one path id in one world share a path. Overlap compares distinct places of a path with those of all
-    other paths of its scene in this split, instructions aside: a scene's only path overlaps with none.
+    Episodes with the same path id in one world share a path. Overlap compares the distinct places of a path with those
+    of all other paths of its scene in this split; the only path of a scene has overlap 0.
     """
     paths = _paths(split)
     known = [path for path in paths if not path.episode.goals_withheld]
-    measured = _measured(split.name, known, worlds)
+    measured = _measure_paths(split.name, known, worlds)
     words, vocabulary = count_words([episode.instruction.text for episode in split.episodes])
-    return Description(
+    return DatasetDescription(
         name=split.name,
         scenes=len(split.world_ids),
         paths=len(paths),
@@ -108,75 +110,76 @@ def describe(split: Split, worlds: Mapping[str, World]) -> Description:
         edges=measured.edges,
         lengths=measured.lengths,
         distances=measured.distances,
-        stated=np.array([_stated(path.episode) for path in known], dtype=np.float64),
+        stated=np.array([_stated_distance(path.episode) for path in known], dtype=np.float64),
         overlaps=measured.overlaps,
         turns=measured.turns,
         words=words,
         vocabulary=vocabulary,
-        touring=describe_tours(split),
+        tours=describe_tours(split),
     )
 
 
-def describe_tours(split: Split) -> Touring | None:
-    """The tours of the split in numbers; None if it has none."""
+def describe_tours(split: Split) -> TourStatistics | None:
+    """The statistics of the split's tours; None if it has none."""
     if not split.tours:
         return None
     lengths = np.array([len(tour.episode_ids) for tour in split.tours], dtype=np.int64)
-    return Touring(len({tour.world_id for tour in split.tours}), lengths)
+    return TourStatistics(len({tour.world_id for tour in split.tours}), lengths)
 
 
-# Apostrophes stay, in either form, so that "don't" is one word.
-_BETWEEN = {ord(mark): " " for mark in string.punctuation.replace("'", "") + "“”„«»…–—¿¡।॥、。，"} | {ord("’"): "'"}
+# Apostrophes are kept, in either form, so that "don't" is one word.
+_SEPARATORS = {ord(mark): " " for mark in string.punctuation.replace("'", "") + "“”„«»…–—¿¡।॥、。，"} | {ord("’"): "'"}
 
 
-def words_of(text: str) -> list[str]:
-    """The words of an instruction, in lower case: what stands between white space and punctuation.
+def split_words(text: str) -> list[str]:
+    """The words of an instruction in lower case, split at white space and punctuation.
 
-    Apostrophes within a word belong to it, hyphens part words, and punctuation is never a word itself.
+    Apostrophes within a word are kept, hyphens split words, and punctuation is not a word.
 
-    >>> words_of("Don't enter the T-shaped hall.Turn 'left' ...")
+    >>> split_words("Don't enter the T-shaped hall.Turn 'left' ...")
     ["don't", 'enter', 'the', 't', 'shaped', 'hall', 'turn', 'left']
     """
-    plain = text.lower().translate(_BETWEEN)
+    plain = text.lower().translate(_SEPARATORS)
     if "'" not in plain:
         return plain.split()
     return [word for marked in plain.split() if (word := marked.strip("'"))]
 
 
 def count_words(texts: Sequence[str]) -> tuple[NDArray[np.int64], int]:
-    """(texts,) the number of words in each, and how many distinct words there are in all."""
+    """(texts,) the number of words in each, and the number of distinct words in all."""
     counts = np.empty(len(texts), dtype=np.int64)
     vocabulary: set[str] = set()
     for i, text in enumerate(texts):
-        found = words_of(text)
-        counts[i] = len(found)
-        vocabulary.update(found)
+        words = split_words(text)
+        counts[i] = len(words)
+        vocabulary.update(words)
     return counts, len(vocabulary)
 
 
-def turns_along(points: Ragged) -> Array:
+def turn_angles(points: Ragged) -> Array:
     """(turns,) the change of heading from each move to the next within each row of (n, 3) points: radians, left
-    positive, in (-pi, pi]. Moves that go nowhere on the ground have no heading, and turns from or to them are left out.
+    positive, in (-pi, pi]. Moves without horizontal displacement have no heading, and turns from or to them are left
+    out.
     """
     joints = points.joints
     moves = points.values[joints + 1] - points.values[joints]
     headings = np.arctan2(moves[:, 1], moves[:, 0])
-    moving = np.hypot(moves[:, 0], moves[:, 1]) > STANDING
+    moving = np.hypot(moves[:, 0], moves[:, 1]) > MIN_MOVE
     first = np.flatnonzero(np.diff(joints) == 1)  # moves whose next one is of the same row
     first = first[moving[first] & moving[first + 1]]
     change = headings[first + 1] - headings[first]
     return np.asarray(np.pi - (np.pi - change) % (2 * np.pi))
 
 
-def straight_share(turns: Array, *, within: float = STRAIGHT_ON) -> float:
-    """The share of turns that go straight on: by no more than `within` radians to either side. NaN without turns."""
+def straight_fraction(turns: Array, *, within: float = STRAIGHT) -> float:
+    """The fraction of turns of at most `within` radians to either side; NaN without turns."""
     return float(np.mean(np.abs(turns) <= within + 1e-9)) if len(turns) else math.nan
 
 
-def turn_sectors(turns: Array, *, sectors: int = SECTORS) -> NDArray[np.int64]:
-    """(sectors,) how many turns lead into each of equal sectors, straight on in the middle of the first, then leftward.
+def count_turn_sectors(turns: Array, *, sectors: int = SECTORS) -> NDArray[np.int64]:
+    """(sectors,) the number of turns in each of equal sectors: straight on in the middle of the first, then leftward.
 
-    >>> turn_sectors(np.radians([0.0, -10.0, 90.0, 180.0, -90.0]), sectors=4)
+    >>> count_turn_sectors(np.radians([0.0, -10.0, 90.0, 180.0, -90.0]), sectors=4)
     array([2, 1, 1, 1])
     """
     numbers = np.rint(turns / (2 * np.pi / sectors)).astype(np.int64) % sectors
@@ -200,12 +203,12 @@ def _paths(split: Split) -> list[_Path]:
     return [_Path(episode, counts[key]) for key, episode in first.items()]
 
 
-def _stated(episode: Episode) -> float:
+def _stated_distance(episode: Episode) -> float:
     return math.nan if episode.stated_distance is None else episode.stated_distance
 
 
 @dataclass(frozen=True)
-class _Measured:
+class _Measurements:
     edges: NDArray[np.int64]
     lengths: Array
     distances: Array
@@ -213,8 +216,8 @@ class _Measured:
     turns: Array
 
 
-def _measured(source: str, paths: Sequence[_Path], worlds: Mapping[str, World]) -> _Measured:
-    """What the worlds tell of each path, in the order of the paths."""
+def _measure_paths(source: str, paths: Sequence[_Path], worlds: Mapping[str, World]) -> _Measurements:
+    """The measurements of each path in its world, in the order of the paths."""
     rows: dict[str, list[int]] = {}
     for i, path in enumerate(paths):
         rows.setdefault(path.episode.world_id, []).append(i)
@@ -223,53 +226,52 @@ def _measured(source: str, paths: Sequence[_Path], worlds: Mapping[str, World]) 
     turns = [np.empty(0)]
     faults: list[Fault] = []
     for world_id, numbers in rows.items():
-        walked = _walked(world_id, [paths[i].episode for i in numbers], worlds, faults)
-        if walked is None:
+        attempts = _as_attempts(world_id, [paths[i].episode for i in numbers], worlds, faults)
+        if attempts is None:
             continue
-        edges[numbers] = walked.walked.counts - 1
-        lengths[numbers] = walked.lengths
-        distances[numbers] = walked.shortest
-        overlaps[numbers] = shared_places(walked.names[0])
-        turns.append(turns_along(walked.straight.walked))
+        edges[numbers] = attempts.path.counts - 1
+        lengths[numbers] = attempts.lengths
+        distances[numbers] = attempts.shortest
+        overlaps[numbers] = overlap_fractions(attempts.place_indices[0])
+        turns.append(turn_angles(attempts.straight.path))
     if faults:
         raise BadFile(source, faults)
-    return _Measured(edges, lengths, distances, overlaps, np.concatenate(turns))
+    return _Measurements(edges, lengths, distances, overlaps, np.concatenate(turns))
 
 
-def shared_places(rows: Ragged) -> Array:
-    """(rows,) the share of each row's distinct places that some other row holds too. Places are whole numbers.
+def overlap_fractions(rows: Ragged) -> Array:
+    """(rows,) the share of each row's distinct places that another row contains too. Places are integers.
 
-    >>> shared_places(Ragged.of([[0, 1, 0], [1, 2], [3]])).tolist()
+    >>> overlap_fractions(Ragged.from_rows([[0, 1, 0], [1, 2], [3]])).tolist()
     [0.5, 0.5, 0.0]
     """
     span = int(rows.values.max(initial=0)) + 1
     distinct = np.unique(rows.owners * span + rows.values)
     owners, places = distinct // span, distinct % span
     shared = np.bincount(places)[places] > 1
-    held = np.bincount(owners, minlength=len(rows))
-    return np.bincount(owners, shared, minlength=len(rows)) / np.maximum(held, 1)
+    counts = np.bincount(owners, minlength=len(rows))
+    return np.bincount(owners, shared, minlength=len(rows)) / np.maximum(counts, 1)
 
 
-def _walked(
+def _as_attempts(
     world_id: str, episodes: Sequence[Episode], worlds: Mapping[str, World], faults: list[Fault]
 ) -> Attempts | None:
-    """The references as if walked, so that the metrics measure them; None where they do not fit their world."""
+    """The reference paths as attempts, so that the metrics measure them; None if they do not fit their world."""
     world = worlds.get(world_id)
     if world is None:
-        faults.append(Fault("", f"world {world_id} is not among the worlds given.", "Check --worlds."))
+        faults.append(Fault("", f"world {world_id} is missing.", "Check --worlds (worlds=)."))
         return None
     space = world.space
     try:
-        references = Ragged.of([space.locate(episode.reference) for episode in episodes])
-        goals = Ragged.of([space.locate(episode.goals) for episode in episodes])
+        references = Ragged.from_rows([space.locate(episode.reference) for episode in episodes])
+        goals = Ragged.from_rows([space.locate(episode.goals) for episode in episodes])
     except BadArgument:
-        faults.extend(_strangers(world, episodes))
+        faults.extend(_find_unknown_places(world, episodes))
         return None
-    blank = np.full(len(episodes), np.nan)
-    return Attempts(space, references, references, goals, np.ones(len(episodes), dtype=bool), blank, blank)
+    return Attempts(space, references, references, goals)
 
 
-def _strangers(world: World, episodes: Sequence[Episode]) -> list[Fault]:
+def _find_unknown_places(world: World, episodes: Sequence[Episode]) -> list[Fault]:
     remedy = "Check that tasks and worlds belong together."
     faults = []
     for episode in episodes:

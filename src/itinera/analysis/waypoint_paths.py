@@ -1,7 +1,7 @@
-"""The shortest way past a list of places in their order, where coming near each of them is enough.
+"""The shortest path past a list of waypoints in their order, within a radius of each.
 
-On a graph the way is exact. In the open it is the shortest string of straight lines that touches a ball around each
-place, a convex problem solved for many ways at once, to a tenth of a millimetre or so.
+On a graph the path is exact. In Euclidean space it is the shortest polyline that touches a ball around each waypoint, a
+convex problem solved for many paths at once, to about a tenth of a millimetre.
 """
 
 from __future__ import annotations
@@ -16,87 +16,87 @@ from numpy.typing import NDArray
 from itinera.errors import BadArgument, NoRoute
 from itinera.worlds import Array, Euclidean, NavGraph, Places, Space
 
-# Lengths are smoothed over these distances in turn, metres, each time from where the last left off.
+# Lengths are smoothed over these distances in turn, metres, each time starting from the last solution.
 _SMOOTHING = (0.3, 0.1, 0.03, 0.01, 0.003, 0.001)
-_ROUNDS = 100  # descents at each
+_STEPS = 100  # of descent at each
 
 
-def shortest_past(space: Space, ways: Sequence[Places], *, radius: float = 0.0) -> list[Places]:
-    """For each way, the shortest walk from its first place that comes within `radius` metres of every other in order.
+def shortest_waypoint_paths(space: Space, routes: Sequence[Places], *, radius: float = 0.0) -> list[Places]:
+    """For each list of waypoints, the shortest path from the first that comes within `radius` metres of the others.
 
-    It ends within the radius of the last. Distances are the space's own, so in the open, where walls are not known, no
-    real walk is shorter. Radius 0 asks for the places themselves and works in any space; more works on graphs and in
-    the open. Raises NoRoute where a place cannot be reached.
+    Waypoints are passed in order, and the path ends within the radius of the last. Distances are those of the space, so
+    in Euclidean space, without walls, no real path is shorter. Radius 0 passes the waypoints themselves and works in
+    any space; larger ones work on graphs and in Euclidean space. Raises NoRoute if a waypoint cannot be reached.
 
     >>> there_and_back = np.array([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    >>> shortest_past(Euclidean(), [there_and_back], radius=1.0)[0][:, 0].round(3).tolist()
+    >>> shortest_waypoint_paths(Euclidean(), [there_and_back], radius=1.0)[0][:, 0].round(3).tolist()
     [0.0, 4.0, 1.0]
     """
     if not 0 <= radius < np.inf:
-        raise BadArgument(f"The radius is {radius} m. Give a distance of 0 or more.")
-    if any(len(way) == 0 for way in ways):
-        raise BadArgument("A way without places leads nowhere. It must hold at least its start.")
+        raise BadArgument(f"radius must be a distance ≥ 0 (got {radius} m).")
+    if any(len(route) == 0 for route in routes):
+        raise BadArgument("A list of waypoints is empty. It must contain at least its start.")
     if isinstance(space, NavGraph):
-        return [_on_graph(space, space.locate(way), radius) for way in ways]
+        return [_on_graph(space, space.locate(route), radius) for route in routes]
     if radius == 0:
-        return [_through(space, way) for way in ways]
+        return [_through_waypoints(space, route) for route in routes]
     if isinstance(space, Euclidean):
-        return _in_the_open([space.locate(way) for way in ways], radius)
-    raise BadArgument("Passing near a place is known on graphs and in the open only. Here, give radius 0.")
+        return _in_euclidean_space([space.locate(route) for route in routes], radius)
+    raise BadArgument("A radius above 0 is supported on graphs and in Euclidean space. Use radius 0 here.")
 
 
-def _through(space: Space, way: Places) -> Places:
-    """The shortest walk through the places themselves."""
+def _through_waypoints(space: Space, route: Places) -> Places:
+    """The shortest path through the waypoints themselves."""
     if isinstance(space, Euclidean):
-        return space.locate(way)
-    walk = list(way[:1])
-    for stop in way[1:]:
-        walk.extend(space.route(walk[-1], stop)[1:])
-    return tuple(cast(list[str], walk)) if isinstance(walk[0], str) else np.stack(walk)
+        return space.locate(route)
+    path = list(route[:1])
+    for waypoint in route[1:]:
+        path.extend(space.route(path[-1], waypoint)[1:])
+    return tuple(cast(list[str], path)) if isinstance(path[0], str) else np.stack(path)
 
 
-def _on_graph(graph: NavGraph, way: NDArray[np.int64], radius: float) -> tuple[str, ...]:
-    """Dynamic programming over the nodes near each place: the best way to each is the best by any near the last."""
-    near = [way[:1], *(np.flatnonzero(graph.distances[:, place] <= radius) for place in way[1:])]
-    length, came = np.zeros(1), []
+def _on_graph(graph: NavGraph, route: NDArray[np.int64], radius: float) -> tuple[str, ...]:
+    """Dynamic programming over the nodes near each waypoint."""
+    near = [route[:1], *(np.flatnonzero(graph.distances[:, node] <= radius) for node in route[1:])]
+    length, predecessors = np.zeros(1), []
     for before, here in pairwise(near):
-        by = length[:, None] + graph.distances[np.ix_(before, here)]
-        came.append(by.argmin(axis=0))
-        length = by.min(axis=0)
+        lengths = length[:, None] + graph.distances[np.ix_(before, here)]
+        predecessors.append(lengths.argmin(axis=0))
+        length = lengths.min(axis=0)
     if not np.isfinite(length.min()):
-        raise NoRoute(f"No way leads from {graph.nodes[way[0]]} past {graph.nodes[way[-1]]}.")
+        raise NoRoute(f"There is no path from {graph.nodes[route[0]]} past {graph.nodes[route[-1]]}.")
     at = int(length.argmin())
     chosen = [near[-1][at]]
-    for before, back in zip(reversed(near[:-1]), reversed(came), strict=True):
+    for before, back in zip(reversed(near[:-1]), reversed(predecessors), strict=True):
         at = int(back[at])
         chosen.append(before[at])
     stops = [graph.nodes[i] for i in reversed(chosen)]
-    walk = stops[:1]
+    path = stops[:1]
     for stop in stops[1:]:
-        walk.extend(graph.route(walk[-1], stop)[1:])
-    return tuple(walk)
+        path.extend(graph.route(path[-1], stop)[1:])
+    return tuple(path)
 
 
-def _in_the_open(ways: Sequence[Array], radius: float) -> list[Places]:
-    """Accelerated projected descent on the smoothed length, all ways side by side."""
-    longest = max((len(way) for way in ways), default=0)
+def _in_euclidean_space(routes: Sequence[Array], radius: float) -> list[Places]:
+    """Accelerated projected gradient descent on the smoothed length, all paths in one batch."""
+    longest = max((len(route) for route in routes), default=0)
     if longest < 2:
-        return list(ways)
-    # Ways are made equally long by repeating their last place: staying costs nothing.
-    padded = np.stack([np.concatenate([way, np.repeat(way[-1:], longest - len(way), axis=0)]) for way in ways])
+        return list(routes)
+    # Routes are padded by repeating their last waypoint: staying there costs nothing.
+    padded = np.stack([np.concatenate([r, np.repeat(r[-1:], longest - len(r), axis=0)]) for r in routes])
     start, centres = padded[:, :1], padded[:, 1:]
     best = centres
     for smoothing in _SMOOTHING:
-        best = _descended(start, centres, best, radius, smoothing)
-    walks = np.concatenate([start, best], axis=1)
-    return [walk[: len(way)] for walk, way in zip(walks, ways, strict=True)]
+        best = _descend(start, centres, best, radius, smoothing)
+    paths = np.concatenate([start, best], axis=1)
+    return [path[: len(route)] for path, route in zip(paths, routes, strict=True)]
 
 
-def _descended(start: Array, centres: Array, points: Array, radius: float, smoothing: float) -> Array:
+def _descend(start: Array, centres: Array, points: Array, radius: float, smoothing: float) -> Array:
     ahead, pace = points, np.ones((len(points), 1, 1))
-    for _ in range(_ROUNDS):
-        moved = _within(ahead - smoothing / 4 * _slope(start, ahead, smoothing), centres, radius)
-        # A way whose momentum leads uphill gathers it anew.
+    for _ in range(_STEPS):
+        moved = _project(ahead - smoothing / 4 * _gradient(start, ahead, smoothing), centres, radius)
+        # Momentum that leads uphill is reset.
         uphill = ((ahead - moved) * (moved - points)).sum(axis=(1, 2), keepdims=True) > 0
         pace = np.where(uphill, 1.0, pace)
         faster = (1 + np.sqrt(1 + 4 * pace**2)) / 2
@@ -104,17 +104,17 @@ def _descended(start: Array, centres: Array, points: Array, radius: float, smoot
     return points
 
 
-def _slope(start: Array, points: Array, smoothing: float) -> Array:
-    """(ways, places, 3) how the smoothed length grows as each point moves; no steeper than 4 / smoothing times that."""
+def _gradient(start: Array, points: Array, smoothing: float) -> Array:
+    """(paths, points, 3) the gradient of the smoothed length; its Lipschitz constant is 4 / smoothing."""
     steps = np.diff(points, axis=1, prepend=start)
     slope: Array = steps / np.sqrt((steps**2).sum(axis=2, keepdims=True) + smoothing**2)
     slope[:, :-1] -= slope[:, 1:].copy()
     return slope
 
 
-def _within(points: Array, centres: Array, radius: float) -> Array:
-    """The points, those farther than the radius from their centres brought to it."""
-    away = points - centres
-    far = np.linalg.norm(away, axis=2, keepdims=True)
-    nearer: Array = centres + away * (radius / np.maximum(far, radius))
-    return nearer
+def _project(points: Array, centres: Array, radius: float) -> Array:
+    """The points, those outside the ball around their centre moved to its surface."""
+    offsets = points - centres
+    distances = np.linalg.norm(offsets, axis=2, keepdims=True)
+    projected: Array = centres + offsets * (radius / np.maximum(distances, radius))
+    return projected

@@ -1,1 +1,1 @@
-"""Where tasks come from: long journeys and tours made from any split. Start with `joining.py`."""
+"""Builders of tasks: R4R and its kin, tours, ablated instructions, Hearth's episodes. Start with `joining.py`."""

@@ -1,7 +1,7 @@
-"""Hearth: homes from a seed, with everything a navigation task needs, and the tasks in them.
+"""Hearth's tasks: episodes in procedural houses, as pure functions of the season's seed and the index of the house.
 
-`build_home` makes the place and what is known of it, `tasks_of` the episodes: on the graph, on the ground, and
-PointNav. All of it is a function of the seed and the number of the house.
+`build_annotated_house` makes a house with its graph and annotations, `build_tasks` its episodes: on the graph, on the
+ground, PointNav, and object goals.
 """
 
 from __future__ import annotations
@@ -10,39 +10,38 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from itinera.builders.ground_tasks import grounded, point_tasks, trails
-from itinera.builders.object_goals import finding_tasks
+from itinera.builders.ground_tasks import follow_references, project_episodes, sample_pointnav
+from itinera.builders.object_goals import sample_object_goals
 from itinera.builders.path_sampling import sample_paths
 from itinera.hearth.annotate import annotate
 from itinera.hearth.build import House, build_house
-from itinera.hearth.language.generate import DETAILS, describe
-from itinera.hearth.language.scene_description import Outlook, outlooks
-from itinera.hearth.season import WIDEST, check_radius
+from itinera.hearth.ground import ROBOT_HEIGHT
+from itinera.hearth.language.generate import DETAILS, generate_instruction
+from itinera.hearth.language.scene_description import SceneDescription, describe_scenes
+from itinera.hearth.season import MAX_ROBOT_RADIUS, check_radius
 from itinera.hearth.viewpoints import place_viewpoints
-from itinera.planners.motion.geodesic_follower import Trail
-from itinera.rendering.rasterizer import Raster
+from itinera.planners.motion.geodesic_follower import FollowedPath
+from itinera.rendering.rasterizer import Rasterizer
 from itinera.seeding import generator
 from itinera.tasks import Alignment, Episode, Instruction
 from itinera.tasks.protocol import R2R_CE
 from itinera.worlds import NavGraph, Pose, World
-from itinera.worlds.lazy import OnDemand
 from itinera.worlds.surface import Surface
 
-ROBOT_HEIGHT = 1.5  # metres
-PATHS_PER_HOUSE = 1000  # path ids count from so many times the number of the house
+PATHS_PER_HOUSE = 1000  # the path ids of house k start at k times this
 
 
 @dataclass(frozen=True, eq=False)
-class Home:
-    """A house, the ground one can walk on, and the world of its viewpoints, with rooms and objects."""
+class AnnotatedHouse:
+    """A house with its surfaces, its navigation graph with rooms and objects, and its scene descriptions."""
 
     seed: int
     index: int
     house: House
     surface: Surface  # for the robot of the continuous tasks
-    wide: Surface  # for the widest robot, so that every other can go there too
+    wide_surface: Surface  # for the widest robot, so that every other robot can go there too
     world: World
-    outlooks: Mapping[str, Outlook]  # what is seen from each viewpoint
+    descriptions: Mapping[str, SceneDescription]  # by viewpoint
 
     @property
     def graph(self) -> NavGraph:
@@ -51,116 +50,106 @@ class Home:
 
 
 @dataclass(frozen=True, eq=False)
-class Tasks:
-    """What a home gives to one split."""
+class HouseTasks:
+    """The episodes that a house contributes to a split."""
 
-    on_graph: tuple[Episode, ...]
-    stays: Mapping[str, tuple[tuple[str, float], ...]]  # by episode: each node and when its speaker came to stand there
-    on_ground: tuple[Episode, ...]  # the same episodes in the same order, under ids of their own
-    trails: Mapping[str, Trail]  # by the ids of those: an expert's steps along the reference
-    points: tuple[Episode, ...]  # PointNav
-    finds: tuple[Episode, ...]  # the same paths, most of them, with an object to find at the end
+    graph_episodes: tuple[Episode, ...]
+    arrivals: Mapping[str, tuple[tuple[str, float], ...]]  # by episode: each node and the speaker's arrival time there
+    ground_episodes: tuple[Episode, ...]  # the same episodes in the same order, with ids of their own
+    expert_trails: Mapping[str, FollowedPath]  # by the ids of those: the expert's actions along the reference
+    pointnav: tuple[Episode, ...]
+    object_goals: tuple[Episode, ...]  # most of the same paths, with an object to find at the end
 
 
-def build_home(seed: int, index: int, *, id: str = "", radius: float = 0.10) -> Home:
-    """The home of this number in the season of this seed; `radius` is that of the robot on the ground, metres."""
+def build_annotated_house(seed: int, index: int, *, id: str = "", radius: float = 0.10) -> AnnotatedHouse:
+    """The house of this index in the season of this seed; `radius` is that of the robot on the ground, metres."""
     check_radius(radius)
-    house, wide, graph = _placed(seed, index, id)
-    known = annotate(house, graph, Raster(house.mesh))
+    house, wide_surface, graph = _build_graph(seed, index, id)
+    annotations = annotate(house, graph, Rasterizer(house.mesh))
     surface = Surface.from_mesh(house.mesh, radius=radius, height=ROBOT_HEIGHT)
-    world = World(house.id, graph, known.rooms, known.objects)
-    return Home(seed, index, house, surface, wide, world, outlooks(house, graph, known))
+    world = World(house.id, graph, annotations.rooms, annotations.objects)
+    descriptions = describe_scenes(house, graph, annotations)
+    return AnnotatedHouse(seed, index, house, surface, wide_surface, world, descriptions)
 
 
-def build_place(seed: int, index: int, *, id: str = "") -> tuple[House, NavGraph]:
-    """A house and its viewpoints, all that a look at it needs."""
-    house, _, graph = _placed(seed, index, id)
+def build_house_graph(seed: int, index: int, *, id: str = "") -> tuple[House, NavGraph]:
+    """A house and its navigation graph, without annotations."""
+    house, _, graph = _build_graph(seed, index, id)
     return house, graph
 
 
-def _placed(seed: int, index: int, id: str) -> tuple[House, Surface, NavGraph]:
+def _build_graph(seed: int, index: int, id: str) -> tuple[House, Surface, NavGraph]:
     house = build_house(seed, index, id=id)
-    wide = Surface.from_mesh(house.mesh, radius=WIDEST, height=ROBOT_HEIGHT)
-    return house, wide, place_viewpoints(house, wide, generator(seed, "house", str(index), "viewpoints"))
+    wide_surface = Surface.from_mesh(house.mesh, radius=MAX_ROBOT_RADIUS, height=ROBOT_HEIGHT)
+    rng = generator(seed, "house", str(index), "viewpoints")
+    return house, wide_surface, place_viewpoints(house, wide_surface, rng)
 
 
-def ground_world(seed: int, index: int, *, id: str = "", radius: float, height: float) -> World:
-    """A house as a robot of this radius and height, metres, can walk it: with its shape, without its viewpoints."""
-    check_radius(radius)
-    house = build_house(seed, index, id=id)
-    return World(house.id, Surface.from_mesh(house.mesh, radius=radius, height=height), mesh=house.mesh)
-
-
-def ground_worlds(houses: Mapping[str, tuple[int, int]], *, radius: float, height: float) -> Mapping[str, World]:
-    """The same of houses known by their ids, each by its seed and number, built when it is first asked for."""
-
-    def house(world_id: str) -> World:
-        return ground_world(*houses[world_id], id=world_id, radius=radius, height=height)
-
-    return OnDemand(houses, house)
-
-
-def tasks_of(home: Home, counts: Mapping[str, int]) -> dict[str, Tasks]:
-    """The tasks of a home by split, for so many paths in each; no path is in two splits."""
-    paths = paths_in(home.graph, home.seed, home.index, sum(counts.values()))
-    told = {}
+def build_tasks(annotated: AnnotatedHouse, counts: Mapping[str, int]) -> dict[str, HouseTasks]:
+    """The tasks of a house by split, for this number of paths in each; no path is in two splits."""
+    paths = sample_house_paths(annotated.graph, annotated.seed, annotated.index, sum(counts.values()))
+    tasks = {}
     first = 0
     for split, count in counts.items():
-        ids = range(PATHS_PER_HOUSE * home.index + first, PATHS_PER_HOUSE * home.index + first + count)
-        told[split] = _tasks(home, dict(zip(ids, paths[first : first + count], strict=False)), split, count, ids.start)
+        first_id = PATHS_PER_HOUSE * annotated.index + first
+        numbered = dict(zip(range(first_id, first_id + count), paths[first : first + count], strict=False))
+        tasks[split] = _build_split(annotated, numbered, split, count, first_id)
         first += count
-    return told
+    return tasks
 
 
-def paths_in(graph: NavGraph, seed: int, index: int, count: int) -> tuple[tuple[str, ...], ...]:
-    """The paths of a home's episodes."""
+def sample_house_paths(graph: NavGraph, seed: int, index: int, count: int) -> tuple[tuple[str, ...], ...]:
+    """The paths of a house's episodes."""
     return sample_paths(graph, count, generator(seed, "house", str(index), "paths"))
 
 
-def _tasks(home: Home, paths: Mapping[int, tuple[str, ...]], split: str, count: int, first_id: int) -> Tasks:
-    written = [_instructed(home, path_id, path) for path_id, path in paths.items()]
-    on_graph = tuple(episode for episodes, _ in written for episode in episodes)
-    on_ground = grounded(on_graph, [number_of(episode) for episode in on_graph], home.graph, home.surface)
-    rngs = {name: generator(home.seed, "house", str(home.index), name, split) for name in ("points", "finds")}
-    return Tasks(
+def _build_split(
+    annotated: AnnotatedHouse, paths: Mapping[int, tuple[str, ...]], split: str, count: int, first_id: int
+) -> HouseTasks:
+    instructed = [_instruct_path(annotated, path_id, path) for path_id, path in paths.items()]
+    on_graph = tuple(episode for episodes, _ in instructed for episode in episodes)
+    ids = [numeric_id(episode) for episode in on_graph]
+    on_ground = project_episodes(on_graph, ids, annotated.graph, annotated.surface)
+    rngs = {name: generator(annotated.seed, "house", str(annotated.index), name, split) for name in ("points", "finds")}
+    return HouseTasks(
         on_graph,
-        {name: stays for _, told in written for name, stays in told.items()},
+        {name: arrivals for _, by_episode in instructed for name, arrivals in by_episode.items()},
         on_ground,
-        trails(on_ground, home.surface, R2R_CE),
-        point_tasks(home.wide, count, rngs["points"], world_id=home.house.id, first_id=first_id),
-        finding_tasks(home.house, home.world, on_graph, rngs["finds"]),
+        follow_references(on_ground, annotated.surface, R2R_CE),
+        sample_pointnav(annotated.wide_surface, count, rngs["points"], world_id=annotated.house.id, first_id=first_id),
+        sample_object_goals(annotated.house, annotated.world, on_graph, rngs["finds"]),
     )
 
 
-def number_of(episode: Episode) -> str:
-    """The number of an episode where a format wants one: an RxR instruction id, a VLN-CE episode id."""
+def numeric_id(episode: Episode) -> str:
+    """The number of an episode, for formats that need one: an RxR instruction id, a VLN-CE episode id."""
     path, _, text = episode.id.partition("_")
     return str(len(DETAILS) * int(path) + int(text))
 
 
-def _instructed(
-    home: Home, path_id: int, path: Sequence[str]
+def _instruct_path(
+    annotated: AnnotatedHouse, path_id: int, path: Sequence[str]
 ) -> tuple[list[Episode], dict[str, tuple[tuple[str, float], ...]]]:
-    """The episodes of a path, one for each level of detail, and the stays of their speakers."""
-    rng = generator(home.seed, "house", str(home.index), "words", str(path_id))
+    """The episodes of a path, one for each level of detail, and the arrival times of their speakers."""
+    rng = generator(annotated.seed, "house", str(annotated.index), "words", str(path_id))
     heading = round(float(rng.uniform(0.0, math.tau)), 4)
-    length = round(float(home.graph.along(path).sum()), 2)
-    episodes, stays = [], {}
+    length = round(float(annotated.graph.along(path).sum()), 2)
+    episodes, arrivals = [], {}
     for i, detail in enumerate(DETAILS):
-        told = describe(home.outlooks, path, heading, rng, detail=detail)
+        generated = generate_instruction(annotated.descriptions, path, heading, rng, detail=detail)
         name = f"{path_id}_{i}"
         episodes.append(
             Episode(
                 id=name,
-                world_id=home.house.id,
+                world_id=annotated.house.id,
                 start=Pose(path[0], heading),
                 goals=tuple(path[-1:]),
                 reference=tuple(path),
-                instruction=Instruction(told.text),
+                instruction=Instruction(generated.text),
                 path_id=str(path_id),
-                alignment=Alignment(told.words, told.first, told.last, told.begins, told.ends),
+                alignment=Alignment(generated.words, generated.first, generated.last, generated.begins, generated.ends),
                 stated_distance=length,
             )
         )
-        stays[name] = told.stays
-    return episodes, stays
+        arrivals[name] = generated.arrivals
+    return episodes, arrivals

@@ -1,7 +1,7 @@
-"""Long journeys out of short ones: paths joined end to start, as R4R (two), R6R (three) and R8R (four) are.
+"""Joined paths: R4R (two paths), R6R (three) and R8R (four), made of the paths of any split.
 
-Two paths join if the way from the end of one to the start of the other is short; the journey is both with that way
-between them, and its instructions are theirs, one after the other, in every combination.
+Two paths join if the shortest path from the end of one to the start of the other is short; the joined path is both,
+with that connection, and its instructions are theirs, concatenated, in every combination.
 Reference: Jain et al. 2019, Stay on the Path; Zhu et al. 2020, BabyWalk.
 """
 
@@ -22,165 +22,169 @@ from itinera.worlds import Array, NavGraph, World
 
 
 @dataclass(frozen=True)
-class Joining:
-    """Which paths join, and how many journeys are made of them."""
+class JoinConfig:
+    """Which paths join, and how many joined paths are made."""
 
-    parts: int = 2  # paths in a journey
+    parts: int = 2  # paths per joined path
     threshold: float = 3.0  # metres from the end of a path to the start of the next, inclusive
-    round_trips: bool = True  # keep journeys that end where they start
-    sharpest_turn: float | None = None  # radians between leaving one path and going on; None: any
-    journeys: int | None = None  # at most so many per scene, drawn at random; None: all
-    texts: int | None = None  # at most so many instructions per journey, drawn at random; None: every combination
+    round_trips: bool = True  # keep joined paths that end where they start
+    max_turn: float | None = None  # radians between the last step of one path and the next step; None: any
+    max_paths: int | None = None  # maximum per scene, sampled; None: all
+    max_instructions: int | None = None  # maximum instructions per joined path, sampled; None: every combination
     seed: int = 0
 
     def __post_init__(self) -> None:
         if self.parts < 2:
-            raise BadArgument(f"A journey of {self.parts} paths joins nothing. Give at least 2.")
+            raise BadArgument(f"parts must be ≥ 2 (got {self.parts}): a joined path consists of several paths.")
         if not self.threshold >= 0:
-            raise BadArgument(f"The threshold is {self.threshold} m. Give a distance of 0 or more.")
-        for name, most in (("journeys", self.journeys), ("texts", self.texts)):
-            if most is not None and most < 1:
-                raise BadArgument(f"At most {most} {name} are none. Give at least 1, or leave it out for all.")
+            raise BadArgument(f"threshold must be ≥ 0 metres (got {self.threshold}).")
+        for name, limit in (("max_paths", self.max_paths), ("max_instructions", self.max_instructions)):
+            if limit is not None and limit < 1:
+                raise BadArgument(f"{name} must be ≥ 1 (got {limit}); omit it for no limit.")
 
 
 @dataclass(frozen=True)
-class Journey:
+class JoinedPath:
     """Several paths as one."""
 
     world_id: str
     part_ids: tuple[str, ...]
     path: tuple[str, ...]
-    heading: float  # where it starts, ours
-    texts: tuple[str, ...]
-    length: float  # the parts' stated lengths and the ways between them, metres
-    shortest: tuple[str, ...]  # the shortest way from its start to its end
+    heading: float  # of the start, radians counter-clockwise from +x
+    instructions: tuple[str, ...]
+    length: float  # stated lengths of the parts plus connections, metres
+    shortest: tuple[str, ...]  # the shortest path from its start to its end
     shortest_length: float
 
 
-def join(split: Split, worlds: Mapping[str, World], joining: Joining | None = None) -> Iterator[Journey]:
-    """Every journey of the split, scene by scene in file order, or the sample that is asked for.
+def join_paths(split: Split, worlds: Mapping[str, World], config: JoinConfig | None = None) -> Iterator[JoinedPath]:
+    """Every joined path of the split, scene by scene in file order, or a sample of them.
 
-    Within a scene the first path varies slowest. Journeys over the same nodes are kept, as the papers keep them.
+    Within a scene the first part varies slowest. Duplicates (the same nodes) are kept, as in the papers.
     """
     for world_id in split.world_ids:
-        yield from join_scene(split, world_id, worlds, joining)
+        yield from join_scene_paths(split, world_id, worlds, config)
 
 
-def join_scene(
-    split: Split, world_id: str, worlds: Mapping[str, World], joining: Joining | None = None
-) -> Iterator[Journey]:
-    """The journeys of one scene."""
-    joining = joining or Joining()
-    scene = _Scene(split, world_id, worlds, joining)
-    for parts in scene.chosen():
-        yield scene.journey(parts)
+def join_scene_paths(
+    split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig | None = None
+) -> Iterator[JoinedPath]:
+    """The joined paths of one scene."""
+    config = config or JoinConfig()
+    scene = _Scene(split, world_id, worlds, config)
+    for parts in scene.iterate():
+        yield scene.join(parts)
 
 
 class _Scene:
     """The paths of one scene, and which of them join."""
 
-    def __init__(self, split: Split, world_id: str, worlds: Mapping[str, World], joining: Joining) -> None:
-        split.ask_for_goals("Journeys are joined from whole paths: take a split with goals.")
-        self.joining, self.world_id = joining, world_id
+    def __init__(self, split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig) -> None:
+        split.require_goals("Paths are joined from end to start: use a split with goals.")
+        self.config, self.world_id = config, world_id
         self.graph = _graph(split, world_id, worlds)
         episodes = [split.episodes[i] for i in split.rows_by_world[world_id]]
-        self.legs = _legs(split.name, world_id, episodes, self.graph)
-        self.starts = self.graph.locate([leg.path[0] for leg in self.legs])
-        self.ends = self.graph.locate([leg.path[-1] for leg in self.legs])
+        self.groups = _group_paths(split.name, world_id, episodes, self.graph)
+        self.starts = self.graph.locate([group.path[0] for group in self.groups])
+        self.ends = self.graph.locate([group.path[-1] for group in self.groups])
         between = self.graph.distances[np.ix_(self.ends, self.starts)]
-        self.joins = between <= joining.threshold
-        if joining.sharpest_turn is not None:
-            self.joins &= self._turns() <= joining.sharpest_turn
-        # Plain lists from here on: they are looked at once for every journey.
+        self.joins = between <= config.threshold
+        if config.max_turn is not None:
+            self.joins &= self._turns() <= config.max_turn
+        # Plain lists from here on: they are read once for every joined path.
         self.gaps = between.tolist()
         self.across = self.graph.distances[np.ix_(self.starts, self.ends)].tolist()
         self.next = [np.flatnonzero(row).tolist() for row in self.joins]
-        self.ways: dict[tuple[str, str], tuple[str, ...]] = {}
+        self.connections: dict[tuple[str, str], tuple[str, ...]] = {}
 
-    def chosen(self) -> Iterator[list[int]]:
-        """The paths of each journey, in order; a sample of them if so many are too many."""
-        most = self.joining.journeys
-        counts = [] if most is None else [int(self._onward(first)[-1][first]) for first in range(len(self.legs))]
-        if most is None or sum(counts) <= most:
-            for first in range(len(self.legs)):
-                yield from self._all([first], self._onward(first)[:-1])
+    def iterate(self) -> Iterator[list[int]]:
+        """The parts of each joined path, in order; a sample if there are too many."""
+        limit = self.config.max_paths
+        counts = (
+            [] if limit is None else [int(self._continuations(first)[-1][first]) for first in range(len(self.groups))]
+        )
+        if limit is None or sum(counts) <= limit:
+            for first in range(len(self.groups)):
+                yield from self._extend([first], self._continuations(first)[:-1])
             return
-        rng = generator(self.joining.seed, "journeys", self.world_id)
+        rng = generator(self.config.seed, "journeys", self.world_id)
         bounds = np.cumsum(counts)
-        for number in np.sort(rng.choice(int(bounds[-1]), size=most, replace=False, shuffle=False)):
+        for number in np.sort(rng.choice(int(bounds[-1]), size=limit, replace=False, shuffle=False)):
             first = int(np.searchsorted(bounds, number, side="right"))
-            yield self._ranked(first, int(number - (bounds[first] - counts[first])))
+            yield self._path_at_rank(first, int(number - (bounds[first] - counts[first])))
 
-    def _onward(self, first: int) -> list[NDArray[np.int64]]:
-        """For 0, 1, … more joins, (paths,) the number of ways to go on from each path so that the journey may end."""
-        last = np.ones(len(self.legs), dtype=np.int64)
-        if not self.joining.round_trips:
+    def _continuations(self, first: int) -> list[NDArray[np.int64]]:
+        """For 0, 1, … more joins, (paths,) the number of valid continuations from each path."""
+        last = np.ones(len(self.groups), dtype=np.int64)
+        if not self.config.round_trips:
             last[self.ends == self.starts[first]] = 0
-        ways = [last]
-        for _ in range(self.joining.parts - 1):
-            ways.append(self.joins @ ways[-1])
-        return ways
+        counts = [last]
+        for _ in range(self.config.parts - 1):
+            counts.append(self.joins @ counts[-1])
+        return counts
 
-    def _all(self, begun: list[int], onward: Sequence[NDArray[np.int64]]) -> Iterator[list[int]]:
-        """Every journey that begins so."""
+    def _extend(self, prefix: list[int], onward: Sequence[NDArray[np.int64]]) -> Iterator[list[int]]:
+        """Every joined path with this prefix."""
         if not onward:
-            yield begun
+            yield prefix
             return
-        for step in self.next[begun[-1]]:
+        for step in self.next[prefix[-1]]:
             if onward[-1][step]:
-                yield from self._all([*begun, step], onward[:-1])
+                yield from self._extend([*prefix, step], onward[:-1])
 
-    def _ranked(self, first: int, rank: int) -> list[int]:
-        """The journey of this rank. Ranks count journeys in order, so each branch takes its share."""
+    def _path_at_rank(self, first: int, rank: int) -> list[int]:
+        """The joined path of this rank. Ranks count in order, so each branch takes its share."""
         found = [first]
-        for ways in reversed(self._onward(first)[:-1]):
+        for counts in reversed(self._continuations(first)[:-1]):
             options = self.next[found[-1]]
-            bounds = np.cumsum(ways[options])
+            bounds = np.cumsum(counts[options])
             branch = int(np.searchsorted(bounds, rank, side="right"))
             rank -= int(bounds[branch - 1]) if branch else 0
             found.append(options[branch])
         return found
 
-    def journey(self, parts: Sequence[int]) -> Journey:
-        legs = [self.legs[i] for i in parts]
-        path, length = legs[0].path, legs[0].length
-        for before, after, leg in zip(parts, parts[1:], legs[1:], strict=False):
-            path = path[:-1] + self._way(path[-1], leg.path[0]) + leg.path[1:]
-            length += leg.length + self.gaps[before][after]
-        return Journey(
+    def join(self, parts: Sequence[int]) -> JoinedPath:
+        groups = [self.groups[i] for i in parts]
+        path, length = groups[0].path, groups[0].length
+        for before, after, group in zip(parts, parts[1:], groups[1:], strict=False):
+            path = path[:-1] + self._connect(path[-1], group.path[0]) + group.path[1:]
+            length += group.length + self.gaps[before][after]
+        return JoinedPath(
             world_id=self.world_id,
-            part_ids=tuple([leg.path_id for leg in legs]),
+            part_ids=tuple([group.path_id for group in groups]),
             path=path,
-            heading=legs[0].heading,
-            texts=self._texts(legs),
+            heading=groups[0].heading,
+            instructions=self._combine_texts(groups),
             length=length,
-            shortest=self._way(path[0], path[-1]),
+            shortest=self._connect(path[0], path[-1]),
             shortest_length=self.across[parts[0]][parts[-1]],
         )
 
-    def _way(self, start: str, end: str) -> tuple[str, ...]:
+    def _connect(self, start: str, end: str) -> tuple[str, ...]:
         ends = start, end
-        if ends not in self.ways:
-            self.ways[ends] = self.graph.route(start, end)
-        return self.ways[ends]
+        if ends not in self.connections:
+            self.connections[ends] = self.graph.route(start, end)
+        return self.connections[ends]
 
-    def _texts(self, legs: Sequence[_Leg]) -> tuple[str, ...]:
+    def _combine_texts(self, groups: Sequence[_PathGroup]) -> tuple[str, ...]:
         texts: list[str] = [""]
-        for leg in legs:
-            texts = [begun + text for begun in texts for text in (leg.texts if leg is legs[-1] else leg.spaced)]
-        most = self.joining.texts
-        if most is None or len(texts) <= most:
+        for group in groups:
+            texts = [
+                prefix + text for prefix in texts for text in (group.texts if group is groups[-1] else group.spaced)
+            ]
+        limit = self.config.max_instructions
+        if limit is None or len(texts) <= limit:
             return tuple(texts)
-        rng = generator(self.joining.seed, "texts", self.world_id, *(leg.path_id for leg in legs))
-        return tuple(texts[i] for i in np.sort(rng.choice(len(texts), size=most, replace=False)))
+        rng = generator(self.config.seed, "texts", self.world_id, *(group.path_id for group in groups))
+        return tuple(texts[i] for i in np.sort(rng.choice(len(texts), size=limit, replace=False)))
 
     def _turns(self) -> Array:
-        """(paths, paths) the turn between the last move of one path and the next move on the way along the other."""
-        turns = np.zeros((len(self.legs), len(self.legs)))
+        """(paths, paths) the angle between the last step of one path and the first step towards the other."""
+        turns = np.zeros((len(self.groups), len(self.groups)))
         for i, j in np.argwhere(self.joins):
-            way = self.graph.route(self.graph.nodes[self.ends[i]], self.graph.nodes[self.starts[j]])
-            onward = (*way, *self.legs[j].path[1:])
-            before = self.legs[i].path[-2:]
+            path = self.graph.route(self.graph.nodes[self.ends[i]], self.graph.nodes[self.starts[j]])
+            onward = (*path, *self.groups[j].path[1:])
+            before = self.groups[i].path[-2:]
             if len(onward) > 1 and len(before) > 1:
                 change = self.graph.heading(onward[0], onward[1]) - self.graph.heading(before[0], before[1])
                 turns[i, j] = abs((change + np.pi) % (2 * np.pi) - np.pi)
@@ -188,7 +192,9 @@ class _Scene:
 
 
 @dataclass(frozen=True)
-class _Leg:
+class _PathGroup:
+    """A path and its instructions."""
+
     path_id: str
     path: tuple[str, ...]
     heading: float
@@ -197,43 +203,46 @@ class _Leg:
 
     @cached_property
     def spaced(self) -> tuple[str, ...]:
-        """The texts ready for another to follow. R2R's own end in a space, which then separates them."""
+        """The instructions with a separating space. R2R's own end in one."""
         return tuple(text if text[-1:].isspace() else f"{text} " for text in self.texts)
 
 
 def _graph(split: Split, world_id: str, worlds: Mapping[str, World]) -> NavGraph:
     if world_id not in worlds:
-        raise BadFile(split.name, [Fault("", f"world {world_id} is not among the worlds given.", "Check --worlds.")])
+        problem = f"world {world_id} is not among the worlds given."
+        raise BadFile(split.name, [Fault("", problem, "Check worlds (--worlds).")])
     graph = worlds[world_id].space
     if not isinstance(graph, NavGraph):
-        raise BadArgument("Journeys are joined on navigation graphs; these tasks are on the ground.")
+        raise BadArgument("Paths are joined on navigation graphs; these tasks are continuous.")
     return graph
 
 
-def _legs(source: str, world_id: str, episodes: Sequence[Episode], graph: NavGraph) -> list[_Leg]:
+def _group_paths(source: str, world_id: str, episodes: Sequence[Episode], graph: NavGraph) -> list[_PathGroup]:
     """The paths of a scene in file order, each with all its instructions."""
     by_path: dict[str, list[Episode]] = {}
     for episode in episodes:
         by_path.setdefault(episode.path_id or episode.id, []).append(episode)
-    faults, legs = [], []
+    faults, groups = [], []
     for path_id, group in by_path.items():
         path = tuple(cast(Sequence[str], group[0].reference))
-        problem = _problem(path, graph)
+        problem = _find_problem(path, graph)
         if problem:
-            faults.append(Fault(f'path "{path_id}"', f"{problem} (world {world_id}).", "Journeys need whole paths."))
+            faults.append(Fault(f'path "{path_id}"', f"{problem} (world {world_id}).", "Joining needs complete paths."))
             continue
         stated = group[0].stated_distance
         length = float(graph.along(path).sum()) if stated is None else stated
-        legs.append(_Leg(path_id, path, group[0].start.heading, tuple(e.instruction.text for e in group), length))
+        groups.append(
+            _PathGroup(path_id, path, group[0].start.heading, tuple(e.instruction.text for e in group), length)
+        )
     if faults:
         raise BadFile(source, faults)
-    return legs
+    return groups
 
 
-def _problem(path: tuple[str, ...], graph: NavGraph) -> str:
-    strange = next((node for node in path if node not in graph.index), None)
-    if strange is not None:
-        return f"node {strange} is not in the graph"
+def _find_problem(path: tuple[str, ...], graph: NavGraph) -> str:
+    unknown = next((node for node in path if node not in graph.index), None)
+    if unknown is not None:
+        return f"node {unknown} is not in the graph"
     at = graph.locate(path)
     broken = np.flatnonzero(~graph.adjacency[at[:-1], at[1:]])
     if len(broken):

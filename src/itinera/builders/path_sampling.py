@@ -1,4 +1,4 @@
-"""Paths worth describing: shortest ways through a graph, sampled as R2R's were and spread over the whole place."""
+"""Path sampling: shortest paths through a graph, sampled as R2R's were and spread over the whole scene."""
 
 from __future__ import annotations
 
@@ -7,49 +7,49 @@ from numpy.typing import NDArray
 
 from itinera.worlds import NavGraph
 
-SHORTEST = 5.0  # metres; R2R has no shorter paths
-EDGES = {4: 0.355, 5: 0.283, 6: 0.362}
-"""How many edges a path has, and the share of R2R's paths that have so many."""
-COMPARED = 6  # paths drawn at each turn, of which the one through the least trodden places is taken
+MIN_LENGTH = 5.0  # metres; R2R has no shorter paths
+EDGE_FRACTIONS = {4: 0.355, 5: 0.283, 6: 0.362}
+"""The number of edges of a path, and the fraction of R2R's paths with that number."""
+DRAWS_PER_PATH = 6  # candidates drawn per path, of which the one through the least visited nodes is taken
 
 
 def sample_paths(graph: NavGraph, count: int, rng: np.random.Generator) -> tuple[tuple[str, ...], ...]:
-    """So many different shortest paths of 4 to 6 edges and at least 5 m; fewer where the graph has no more.
+    """`count` different shortest paths of 4 to 6 edges and at least 5 m; fewer if the graph has no more.
 
-    No two of them join the same places, not even the other way round.
+    No two of them have the same end points, in either direction.
     """
-    left = _candidates(graph)
-    trodden = np.zeros(len(graph.nodes))
+    remaining = _candidates(graph)
+    visits = np.zeros(len(graph.nodes))
     paths = []
-    for _ in range(min(count, sum(map(len, left.values())))):
-        edges = _drawn_length(left, rng)
-        way = left[edges].pop(_least_trodden(left[edges], trodden, rng))
+    for _ in range(min(count, sum(map(len, remaining.values())))):
+        edges = _draw_edges(remaining, rng)
+        path = remaining[edges].pop(_least_visited(remaining[edges], visits, rng))
         if rng.random() < 0.5:
-            way = way[::-1]
-        trodden[way] += 1
-        paths.append(tuple(graph.nodes[i] for i in way))
+            path = path[::-1]
+        visits[path] += 1
+        paths.append(tuple(graph.nodes[i] for i in path))
     return tuple(paths)
 
 
 def _candidates(graph: NavGraph) -> dict[int, list[NDArray[np.int64]]]:
-    """Every path that qualifies, by its number of edges, each in one direction."""
-    found: dict[int, list[NDArray[np.int64]]] = {edges: [] for edges in EDGES}
-    # Rounded, so that a path of five metres is one on every machine.
-    long_enough = graph.distances.round(6) >= SHORTEST
+    """Every valid path, by its number of edges, in one direction."""
+    found: dict[int, list[NDArray[np.int64]]] = {edges: [] for edges in EDGE_FRACTIONS}
+    # Rounded, so that a path of exactly five metres counts on every machine.
+    long_enough = graph.distances.round(6) >= MIN_LENGTH
     for a, b in np.argwhere(np.triu(long_enough & np.isfinite(graph.distances))).tolist():
-        way = graph.route(graph.nodes[a], graph.nodes[b])
-        if len(way) - 1 in EDGES:
-            found[len(way) - 1].append(graph.locate(way))
+        path = graph.route(graph.nodes[a], graph.nodes[b])
+        if len(path) - 1 in EDGE_FRACTIONS:
+            found[len(path) - 1].append(graph.locate(path))
     return found
 
 
-def _drawn_length(left: dict[int, list[NDArray[np.int64]]], rng: np.random.Generator) -> int:
-    """A number of edges by R2R's shares, among those of which there are paths left."""
-    possible = [edges for edges in EDGES if left[edges]]
-    shares = np.array([EDGES[edges] for edges in possible])
+def _draw_edges(remaining: dict[int, list[NDArray[np.int64]]], rng: np.random.Generator) -> int:
+    """A number of edges by R2R's fractions, among those with paths left."""
+    possible = [edges for edges in EDGE_FRACTIONS if remaining[edges]]
+    shares = np.array([EDGE_FRACTIONS[edges] for edges in possible])
     return possible[int(rng.choice(len(possible), p=shares / shares.sum()))]
 
 
-def _least_trodden(ways: list[NDArray[np.int64]], trodden: NDArray[np.float64], rng: np.random.Generator) -> int:
-    drawn = rng.integers(len(ways), size=COMPARED)
-    return int(min(drawn, key=lambda i: (trodden[ways[i]].mean().round(6), i)))
+def _least_visited(candidates: list[NDArray[np.int64]], visits: NDArray[np.float64], rng: np.random.Generator) -> int:
+    drawn = rng.integers(len(candidates), size=DRAWS_PER_PATH)
+    return int(min(drawn, key=lambda i: (visits[candidates[i]].mean().round(6), i)))

@@ -1,133 +1,87 @@
-"""`itinera build`: long journeys from any split; tours are in `build_tours.py`, houses in `build_hearth.py`,
-other words for the same tasks in `build_ablated.py`.
-"""
+"""`itinera build`: houses with tasks, joined paths (R4R), tours, and ablated instructions."""
 
 from __future__ import annotations
 
-import math
-import sys
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from itinera.cli import build_ablated, build_hearth, build_tours, options, output
-from itinera.cli import inputs as given
-
-if TYPE_CHECKING:
-    from itinera.builders.joining import Joining
-    from itinera.tasks import Split
-    from itinera.worlds import World
 
 app = typer.Typer(
-    help="Build houses with tasks; from any split, long journeys (R4R, R6R, R8R), tours, and tasks with fewer words.",
+    help="Build Hearth houses with tasks; from any split R4R, R6R or R8R, tours, or tasks with ablated instructions.",
     no_args_is_help=True,
 )
 
-Graphs = Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive.")]
-Positions = Annotated[
-    str, typer.Option(help="pose, or panorama: the positions of the first release, which its published counts need.")
-]
 
-
-def _joined(parts: int, name: str, words: str) -> None:
+def _add_joined(parts: int, name: str, words: str) -> None:
     def build(
         tasks: options.Tasks,
-        worlds: Graphs,
+        worlds: Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive, or Hearth season.")],
         out: options.Out,
-        positions: Positions = "pose",
-        threshold: Annotated[float, typer.Option(help="Metres from the end of a path to the start of the next.")] = 3.0,
-        round_trips: Annotated[bool, typer.Option(help="Keep journeys that end where they start.")] = True,
-        sharpest_turn: Annotated[
-            float | None, typer.Option(help="Degrees: leave out joins with a sharper turn than this.")
+        positions: Annotated[
+            str,
+            typer.Option(
+                help="Node positions: pose, or panorama (those of the first release, which its published counts need).",
+                autocompletion=lambda: ["pose", "panorama"],
+            ),
+        ] = "pose",
+        threshold: Annotated[
+            float, typer.Option(help="Maximum distance from the end of a path to the start of the next, metres.")
+        ] = 3.0,
+        round_trips: Annotated[bool, typer.Option(help="Keep paths that end where they start.")] = True,
+        max_turn: Annotated[
+            float | None, typer.Option(help="Maximum turn between two joined paths, degrees. Default: any.")
         ] = None,
-        journeys: Annotated[int | None, typer.Option(help="At most so many per scene, drawn at random.")] = None,
-        texts: Annotated[int | None, typer.Option(help="At most so many instructions each, drawn at random.")] = None,
+        max_paths: Annotated[
+            int | None, typer.Option(help="Maximum number of paths per scene, sampled. Default: all.")
+        ] = None,
+        max_instructions: Annotated[
+            int | None, typer.Option(help="Maximum number of instructions per path, sampled. Default: all.")
+        ] = None,
         seed: options.Seed = 0,
-        resume: options.Resume = False,
+        overwrite: options.Overwrite = False,
         json: options.Json = False,
     ) -> None:
-        from itinera.builders.joining import Joining
+        from itinera import api
 
-        turn = None if sharpest_turn is None else math.radians(sharpest_turn)
-        joining = Joining(parts, threshold, round_trips, turn, journeys, texts, seed)
-        _build_journeys(tasks, worlds, out, positions, joining, resume=resume, as_json=json)
+        with output.progress("joining scenes", None) as progress:
+            built = api.build_r4r(
+                tasks,
+                worlds,
+                out,
+                parts=parts,
+                threshold=threshold,
+                round_trips=round_trips,
+                max_turn_deg=max_turn,
+                max_paths=max_paths,
+                max_instructions=max_instructions,
+                seed=seed,
+                positions=positions,  # type: ignore[arg-type]
+                overwrite=overwrite,
+                progress=progress,
+                command_words=output.command_words(),
+            )
+        if json:
+            counts = {"scenes": built.scenes, "paths": built.paths, "instructions": built.instructions}
+            output.print_json({"file": str(out), **counts})
+        else:
+            scenes = output.count(built.scenes, "scene")
+            typer.echo(f"{out}: {built.paths} paths, {built.instructions} instructions in {scenes}.")
 
-    build.__doc__ = f"""Join {words} paths end to start into {name.upper()} journeys, instructions in every combination.
+    build.__doc__ = f"""Build {name.upper()}: {words} paths joined end to start, with instructions in every combination.
 
-    The file is a plain JSON list in R2R's form, written as it is made.
+    Writes a JSON list in R2R's format. If interrupted, rerun the command to resume.
 
     Example: itinera build {name} --tasks R2R_val_unseen.json --worlds connectivity/ --out {name}_val_unseen.json
     """
     app.command(name)(build)
 
 
-_joined(2, "r4r", "two")
-_joined(3, "r6r", "three")
-_joined(4, "r8r", "four")
+_add_joined(2, "r4r", "two")
+_add_joined(3, "r6r", "three")
+_add_joined(4, "r8r", "four")
 app.command("tours")(build_tours.tours)
 app.command("hearth")(build_hearth.hearth)
-app.command("ablated")(build_ablated.ablated)
-
-
-def _build_journeys(
-    tasks: Path, worlds: Path, out: Path, positions: str, joining: Joining, *, resume: bool, as_json: bool
-) -> None:
-    from itinera.builders.draft import Draft
-    from itinera.formats import catalog
-    from itinera.formats.matterport import read_worlds
-    from itinera.formats.provenance import write_sidecar
-
-    given.spare_blas()
-    given.one_of("--positions", positions, ("pose", "panorama"))
-    split = catalog.read_tasks(tasks)
-    places = catalog.read_worlds(worlds) if positions == "pose" else read_worlds(worlds, positions="panorama")
-    told = given.provenance_of({"tasks": tasks, "worlds": worlds}, sys.argv[1:])
-    draft = Draft(out, f"{told.version} {dict(told.digests)} {positions} {joining}", resume=resume)
-    scenes = split.world_ids
-    with output.progress("joining", len(scenes)) as done:
-        done(len(draft.counts))
-        for world_id in scenes[len(draft.counts) :]:
-            first = sum(paths for paths, _ in draft.counts)
-            counts = [0, 0]
-            draft.add(_blocks(split, world_id, places, joining, first, counts), counts)
-            done(1)
-    paths, texts = (sum(column) for column in zip(*draft.counts, strict=True))
-    draft.add([b"\n]\n" if paths else b"[]\n"])
-    draft.finish()
-    write_sidecar(out, told)
-    if as_json:
-        output.print_json({"file": str(out), "scenes": len(scenes), "paths": paths, "instructions": texts})
-    else:
-        typer.echo(f"{out}: {paths} paths, {texts} instructions in {output.count(len(scenes), 'scene')}.")
-
-
-def _blocks(
-    split: Split, world_id: str, worlds: Mapping[str, World], joining: Joining, first: int, counts: list[int]
-) -> Iterator[bytes]:
-    """The journeys of a scene as members of a JSON list, numbered from `first`; `counts` is kept meanwhile."""
-    import msgspec
-
-    from itinera.builders.joining import join_scene
-    from itinera.formats.frames import heading_to_r2r
-    from itinera.formats.r2r import PARTS, PathRecord, number_or_name
-
-    encode = msgspec.json.Encoder().encode
-    for journey in join_scene(split, world_id, worlds, joining):
-        number = first + counts[0]
-        record = PathRecord(
-            scan=world_id,
-            path_id=number,
-            path=journey.path,  # type: ignore[arg-type]
-            heading=heading_to_r2r(journey.heading),
-            instructions=journey.texts,  # type: ignore[arg-type]
-            distance=journey.length,
-            shortest_path=journey.shortest,  # type: ignore[arg-type]
-            shortest_path_distance=journey.shortest_length,
-            **dict(zip(PARTS, map(number_or_name, journey.part_ids), strict=False)),
-        )
-        yield b",\n" if number else b"[\n"
-        yield encode(record)
-        counts[0] += 1
-        counts[1] += len(journey.texts)
+app.command("ablated")(build_ablated.build_ablated)

@@ -61,9 +61,8 @@ def _itinera(
     ] = False,
     quiet: Annotated[bool, typer.Option(*QUIET, help="Results and errors only: no remarks, no progress.")] = False,
 ) -> None:
-    output.be_quiet(quiet)
-    # A result tells the command it was made by, which is the same however much was said meanwhile.
-    sys.argv[1:] = dropwhile(QUIET.__contains__, sys.argv[1:])
+    # A result records the command that made it, which does not depend on how much was printed meanwhile.
+    output.configure(tuple(dropwhile(QUIET.__contains__, sys.argv[1:])), quiet=quiet)
 
 
 app.add_typer(build.app, name="build")

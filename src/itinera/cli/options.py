@@ -12,40 +12,164 @@ Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the table as a LaTeX tabular.")]
 PredictionsFile = Annotated[
-    Path, typer.Argument(help="The agent's trajectories, in any format `itinera convert` lists.")
+    Path, typer.Argument(help="Predictions file, in any format that `itinera convert --list` names.")
 ]
-Tasks = Annotated[Path, typer.Option("--tasks", help="The episodes: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")]
+Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks file: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")]
 Worlds = Annotated[
     Path | None,
     typer.Option(
         "--worlds",
-        help="Connectivity folder or archive; for continuous tasks a folder of scenes or a season of Hearth, if any.",
+        help="Connectivity folder or archive; for continuous tasks a folder of scenes or a Hearth season, if any.",
     ),
 ]
-Tours = Annotated[Path | None, typer.Option("--tours", help="IVLN's tours, to score episodes together.")]
+Tours = Annotated[Path | None, typer.Option("--tours", help="Tours file of IVLN, to score tours.")]
 Dense = Annotated[
     Path | None, typer.Option("--reference", help="Dense reference paths (VLN-CE's *_gt.json.gz) instead of waypoints.")
 ]
 Format = Annotated[
     str | None,
-    typer.Option("--format", help="The file's format, instead of looking inside.", autocompletion=lambda: formats()),
+    typer.Option(
+        "--format", help="Format of the file. Default: recognized by content.", autocompletion=lambda: formats()
+    ),
 ]
 Episode = Annotated[
-    str | None, typer.Option("--episode", help="The episode of a robot's log, instead of the name of its file.")
+    str | None, typer.Option("--episode", help="Episode id of a robot log. Default: the name of its file.")
 ]
-ProtocolName = Annotated[str | None, typer.Option("--protocol", help="Judge by this protocol, not the tasks' own.")]
+ProtocolName = Annotated[
+    str | None,
+    typer.Option("--protocol", help="Protocol to score by. Default: that of the predictions, or else of the tasks."),
+]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a build that was interrupted.")]
-Seed = Annotated[int, typer.Option(help="Of everything drawn at random.")]
-Missing = Annotated[str, typer.Option(help="fail: every episode must be answered; zero: count the rest as failures.")]
-Repeats = Annotated[str, typer.Option(help="keep or drop places that equal the one before, such as turns in place.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
+Missing = Annotated[
+    str, typer.Option(help="fail: every episode needs a trajectory; zero: count the others as failures.")
+]
+Repeats = Annotated[str, typer.Option(help="keep or drop places equal to the one before, such as turns in place.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start anew instead of resuming or keeping the file.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(help="Number of worker processes (0: in this process). Default: one per core."),
+]
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        help="Name of an agent, model file (NAME.safetensors), module:Class (the current folder is searched first), or "
+        "HOST:PORT of an agent that listens on this machine.",
+        autocompletion=lambda: agents(),
+    ),
+]
+AgentCommand = Annotated[
+    str | None,
+    typer.Option("--agent-command", help="Command that starts an agent in any language; it speaks JSON lines."),
+]
+ReplySeconds = Annotated[
+    float | None,
+    typer.Option(help="Time limit for one reply of an agent in another process, seconds. Default: 60."),
+]
+_ON_GRAPHS = "Observations on graphs"
+_ON_GROUND = "Observations on the ground"
+Views = Annotated[
+    str | None,
+    typer.Option(
+        help="View features: annotations (objects and rooms), rendered (from meshes), or a file (TSV or HDF5).",
+        rich_help_panel=_ON_GRAPHS,
+        autocompletion=lambda: ["annotations", "rendered"],
+    ),
+]
+ViewObjects = Annotated[
+    Path | None,
+    typer.Option(
+        "--objects",
+        help="For --views annotations: REVERIE's BBox folder or archive. Default: that of the Hearth season.",
+        rich_help_panel=_ON_GRAPHS,
+    ),
+]
+ViewRooms = Annotated[
+    Path | None,
+    typer.Option(
+        "--rooms",
+        help="For --views annotations: CSV table of rooms. Default: that of the Hearth season.",
+        rich_help_panel=_ON_GRAPHS,
+    ),
+]
+Camera = Annotated[
+    str | None, typer.Option(help="Camera of WIDTHxHEIGHT pixels, such as 64x64.", rich_help_panel=_ON_GROUND)
+]
+Channels = Annotated[
+    str | None,
+    typer.Option(
+        help="Camera channels, with commas: rgb, depth, classes, instances. Default: rgb,depth.",
+        rich_help_panel=_ON_GROUND,
+    ),
+]
+Fov = Annotated[
+    float | None,
+    typer.Option(help="Horizontal field of view of the camera, degrees. Default: 90.", rich_help_panel=_ON_GROUND),
+]
+CameraHeight = Annotated[
+    float | None,
+    typer.Option(help="Height of the camera above the floor, metres. Default: 1.25.", rich_help_panel=_ON_GROUND),
+]
+Panorama = Annotated[
+    bool, typer.Option("--panorama", help="Render all 36 views, not only the one ahead.", rich_help_panel=_ON_GROUND)
+]
+_DRIVES = ("point-turn", "unicycle-6", "unicycle-15")
+_DRIVING = "Drive on the ground"
+Drive = Annotated[
+    str | None,
+    typer.Option(
+        help=f"Hold speeds for a second each instead of taking steps: {', '.join(_DRIVES)}.",
+        autocompletion=lambda: list(_DRIVES),
+        rich_help_panel=_DRIVING,
+    ),
+]
+DriveVmax = Annotated[
+    float | None,
+    typer.Option(
+        "--vmax",
+        help="Highest speed of the drive, m/s. Default: the protocol's step per second.",
+        rich_help_panel=_DRIVING,
+    ),
+]
+DriveWmax = Annotated[
+    float | None,
+    typer.Option(
+        "--wmax",
+        help="Highest turning speed of the drive, degrees/s. Default: the protocol's turn per second.",
+        rich_help_panel=_DRIVING,
+    ),
+]
+_DYNAMICS = ("unicycle", "point-turn", "holonomic")
+_ROBOT = "Robot"
+RobotDynamics = Annotated[
+    str,
+    typer.Option(
+        "--dynamics",
+        help=f"Dynamics of the robot: {', '.join(_DYNAMICS)}.",
+        autocompletion=lambda: list(_DYNAMICS),
+        rich_help_panel=_ROBOT,
+    ),
+]
+RobotVmax = Annotated[float, typer.Option("--vmax", help="Maximum speed, m/s.", rich_help_panel=_ROBOT)]
+RobotWmax = Annotated[
+    float, typer.Option("--wmax", help="Maximum turning speed, degrees per second.", rich_help_panel=_ROBOT)
+]
+RobotRadius = Annotated[float, typer.Option("--radius", help="Radius of the robot, metres.", rich_help_panel=_ROBOT)]
+RobotReverse = Annotated[
+    bool, typer.Option("--reverse", help="Let a unicycle drive backwards.", rich_help_panel=_ROBOT)
+]
+GoalRadius = Annotated[
+    float, typer.Option(help="Distance from the goal within which the robot has arrived, metres (0: the point itself).")
+]
 
 
 def suites() -> list[str]:
     """The names of the suites, for a shell to complete."""
-    from itinera.metrics.suites import ALL_SUITES
+    from itinera.metrics.suites import SUITES
 
-    return list(ALL_SUITES)
+    return list(SUITES)
 
 
 def formats() -> list[str]:
@@ -53,3 +177,10 @@ def formats() -> list[str]:
     from itinera.formats.catalog import BY_NAME
 
     return list(BY_NAME)
+
+
+def agents() -> list[str]:
+    """The names of the agents, for a shell to complete."""
+    from itinera.runs.config import agent_names
+
+    return list(agent_names())

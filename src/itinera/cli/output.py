@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -16,19 +17,39 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from itinera.reports.tables import Grid
+    from itinera.records.tables import TextTable
 
 UNBOUNDED = 100_000  # columns, where nobody looks
 _quiet = False  # for the one command this process runs
+_command: tuple[str, ...] = ()
 
 
-def be_quiet(wanted: bool) -> None:
-    """Whether remarks and bars are kept back from now on; results and errors never are."""
-    global _quiet
-    _quiet = wanted
+def configure(command: Sequence[str], *, quiet: bool) -> None:
+    """Set up the output of one command: its words, and whether remarks and progress bars are shown.
+
+    Results and errors are always printed. Messages of the library's logger are rendered as remarks.
+    """
+    global _quiet, _command
+    _quiet, _command = quiet, tuple(command)
+    logger = logging.getLogger("itinera")
+    logger.setLevel(logging.INFO)
+    if not any(isinstance(handler, _Remarks) for handler in logger.handlers):
+        logger.addHandler(_Remarks())
 
 
-def chosen(*, json: bool = False, csv: bool = False, markdown: bool = False, latex: bool = False) -> str:
+def command_words() -> tuple[str, ...]:
+    """The words of the command after `itinera`, for the provenance of results; --quiet is left out."""
+    return _command
+
+
+class _Remarks(logging.Handler):
+    """Prints the messages of the library to stderr, a line each."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        remark(record.getMessage())
+
+
+def output_format(*, json: bool = False, csv: bool = False, markdown: bool = False, latex: bool = False) -> str:
     """The one shape asked for; "terminal" if none."""
     asked = [name for name, on in {"json": json, "csv": csv, "markdown": markdown, "latex": latex}.items() if on]
     if len(asked) > 1:
@@ -47,22 +68,34 @@ def print_json(value: Any) -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
 
 
-def print_grid(grid: Grid, shape: str, *, colours: Mapping[tuple[int, int], str] | None = None) -> None:
-    """The table in one of the shapes but JSON; some cells, by row and column, in colour where a terminal shows it.
+def print_table(table: TextTable, shape: str, *, colors: Mapping[tuple[int, int], str] | None = None) -> None:
+    """Print the table in one of the shapes but JSON; `colors` of cells, by row and column, are for terminals only.
 
     NO_COLOR, FORCE_COLOR and COLUMNS are heeded.
     """
-    from itinera.reports.tables import WRITERS, drawn
+    from itinera.records.tables import WRITERS
 
     if shape == "terminal":
-        if grid.title:
-            typer.echo(grid.title)
-        _print_table(drawn(grid, colours or {}))
+        if table.title:
+            typer.echo(table.title)  # apart from the table: within it, it would be broken to the table's width
+        _print_rich(_rich_table(table, colors or {}))
     else:
-        typer.echo(WRITERS[shape](grid), nl=False)
+        typer.echo(WRITERS[shape](table), nl=False)
 
 
-def _print_table(table: Table) -> None:
+def _rich_table(table: TextTable, colors: Mapping[tuple[int, int], str]) -> Table:
+    from rich.table import Table
+    from rich.text import Text  # plain: in a str, rich reads brackets as markup
+
+    drawn = Table(header_style="bold")
+    for i, text in enumerate(table.headings):
+        drawn.add_column(Text(text), justify="left" if i == 0 else "right", no_wrap=True)
+    for i, row in enumerate(table.rows):
+        drawn.add_row(*(Text(cell, style=colors.get((i, j), "")) for j, cell in enumerate(row)))
+    return drawn
+
+
+def _print_rich(table: Table) -> None:
     from rich.console import Console
 
     looked_at = sys.stdout.isatty() or "COLUMNS" in os.environ
@@ -90,15 +123,15 @@ def remark(text: str) -> None:
         typer.echo(text, err=True)
 
 
-def watched() -> bool:
+def is_interactive() -> bool:
     """Whether somebody sees a bar on the terminal and wants to."""
     return sys.stderr.isatty() and not _quiet
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the terminal that is told how much more is done; silent where nobody watches."""
-    if not watched():
+def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """A progress bar on a terminal, advanced by calling what it yields; without a total it only shows activity."""
+    if not is_interactive():
         yield lambda done: None
         return
     from rich.console import Console

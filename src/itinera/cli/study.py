@@ -1,49 +1,36 @@
-"""`itinera study`: which skills an agent has. Trials are designed, asked and analysed; each step is a file."""
+"""`itinera study`: designs, runs and analyses a skill study; each step writes a file."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import redirect_stdout
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from itinera.cli import inputs as given
-from itinera.cli import options, output, senses, study_analysis
-from itinera.cli.crews import AGENTS, code_of, learned_by
-from itinera.cli.going_on import Restart, is_done, plan_of
-from itinera.cli.run import processes
-from itinera.cli.study_inputs import Places, StudySetting, aligned_split, make_panel
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from itinera.formats.draft import Draft
-    from itinera.formats.trials import Counts
-    from itinera.records.action_probabilities import Leaning
-    from itinera.skills.filter_counts import Tally
-    from itinera.skills.trials import Skill
-    from itinera.tasks.trial import Trial
-    from itinera.worlds import World
+    from itinera.formats.action_probabilities import ActionProbabilities
+    from itinera.formats.trials import Study
 
 app = typer.Typer(
-    help="Which skills an agent has: stopping, turning, seeking objects and rooms, told from what it leans to.",
+    help="Which skills an agent has: stopping, turning, seeking objects and rooms, from its action probabilities.",
     no_args_is_help=True,
 )
 
 SHOWN_REASONS = 3
 
-Trials = Annotated[Path, typer.Option("--trials", help="The trials, as `itinera study design` writes them.")]
-TrialsFile = Annotated[
-    Path, typer.Argument(metavar="TRIALS", help="The trials, as `itinera study design` writes them.")
+Trials = Annotated[Path, typer.Option("--trials", help="Trials written by `itinera study design`.")]
+TrialsFile = Annotated[Path, typer.Argument(metavar="TRIALS", help="Trials written by `itinera study design`.")]
+Graphs = Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive, or Hearth season.")]
+Objects = Annotated[
+    Path | None, typer.Option(help="REVERIE's BBox folder or archive. Default: that of the Hearth season.")
 ]
-Graphs = Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive, or a season of Hearth.")]
-Objects = Annotated[Path | None, typer.Option(help="REVERIE's BBox folder or archive. A season has its own.")]
-Rooms = Annotated[Path | None, typer.Option(help="A table of rooms, CSV. A season has its own.")]
+Rooms = Annotated[Path | None, typer.Option(help="CSV table of rooms. Default: that of the Hearth season.")]
 
 
 @app.command("design")
@@ -56,7 +43,7 @@ def design(
         ),
     ],
     tasks: Annotated[
-        Path, typer.Option("--tasks", help="Tasks whose words are tied to places: RxR, Fine-Grained R2R, native.")
+        Path, typer.Option("--tasks", help="Tasks with words aligned with places: RxR, Fine-Grained R2R, native.")
     ],
     worlds: Graphs,
     out: options.Out,
@@ -64,77 +51,61 @@ def design(
     objects: Objects = None,
     rooms: Rooms = None,
     categories: Annotated[
-        Path | None, typer.Option(help="Matterport's category_mapping.tsv, instead of a small table of ours.")
+        Path | None, typer.Option(help="Matterport's category_mapping.tsv, instead of the small built-in table.")
     ] = None,
     variant: Annotated[
         str | None,
         typer.Option(
-            help="paper; released: sentences and filters of the released scripts; hearth: the paper's, with rooms and "
-            "things called as Hearth calls them. Unless given: hearth for a season, else paper."
+            help="paper; released: sentences and filters of the released scripts; hearth: the paper's, with Hearth's "
+            "names of rooms and objects. Default: hearth for a season, else paper.",
+            autocompletion=lambda: ["paper", "released", "hearth"],
         ),
     ] = None,
-    max_episodes: Annotated[int | None, typer.Option(help="Cut the first so many only.")] = None,
+    max_episodes: Annotated[int | None, typer.Option(help="Truncate only the first N episodes.")] = None,
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Cut episodes short and add what asks for a skill: trials, each with its control twin.
+    """Design trials: truncate episodes and add a sentence that asks for a skill; each trial has its control.
 
-    Counts tell what was filtered out and why.
+    Filter counts say how many candidate trials were dropped, and why.
 
     Example: itinera study design stop direction --tasks hearth/rxr/rxr_val_unseen_guide.jsonl.gz --worlds hearth
     --out trials.jsonl
     """
-    from itinera.formats.trials import TrialFile, write_trials
-    from itinera.skills.registry import VARIANTS, named
-    from itinera.skills.trials import design as design_trials
-    from itinera.skills.truncation import CUTTING_RULES, cut
+    from itinera import api
 
-    places = Places(worlds, objects, rooms)
-    chosen = given.one_of("--variant", variant or ("hearth" if places.is_season else "paper"), VARIANTS)
-    split = aligned_split(tasks, alignment)
-    known = places.read(objects=any(name in ("object", "all") for name in skills))
-    wanted = named(skills, _skills(chosen, categories, known, split.world_ids))
-    episodes = split.episodes if max_episodes is None else split.episodes[:max_episodes]
-    cuttings = cut(episodes, rule=CUTTING_RULES["released" if chosen == "released" else "paper"])
-    study = design_trials(wanted, cuttings.cuts, known, seed=seed)
-    if not study.trials:
-        output.remark("No candidate passed its filter: there are no trials.")
-    told = given.provenance_of({"tasks": tasks, "alignment": alignment, "categories": categories, **places.inputs},
-                               sys.argv[1:])  # fmt: skip
-    counted = {"cuts": cuttings.tally, **study.tallies}
-    file = TrialFile(study.trials, _counts(counted), split.name, replace(told, seed=seed))
-    write_trials(out, file)
-    study_analysis.print_design(out, file, as_json=json)
+    study = api.design_study(
+        skills,
+        tasks,
+        worlds,
+        alignment=alignment,
+        objects=objects,
+        rooms=rooms,
+        categories=categories,
+        variant=variant,
+        max_episodes=max_episodes,
+        seed=seed,
+        out=out,
+        command_words=output.command_words(),
+    )
+    _print_design(out, study, json=json)
 
 
-def _skills(
-    variant: str, categories: Path | None, worlds: Mapping[str, World], world_ids: tuple[str, ...]
-) -> dict[str, Skill]:
-    from itinera.formats.categories import read_categories
-    from itinera.skills.categories import OURS
-    from itinera.skills.registry import skill_table
-    from itinera.skills.trials import graph_of
+def _print_design(out: Path, study: Study, *, json: bool) -> None:
+    from itinera.reports.skill_findings import format_filter_counts
 
-    names = OURS if categories is None else read_categories(categories)
-    if variant != "released":
-        return skill_table(variant, categories=names)  # type: ignore[arg-type]
-    from itinera.simulators.candidates import graph_candidates
+    interventions = Counter(trial.skill for trial in study.trials if trial.arm == "intervention")
+    if json:
+        import msgspec
 
-    shown = {
-        world_id: {node: ways.nodes for node, ways in graph_candidates(graph_of(worlds[world_id])).items()}
-        for world_id in world_ids
-    }
-    return skill_table("released", categories=names, orders=shown)
-
-
-def _counts(tallies: Mapping[str, Tally]) -> dict[str, Counts]:
-    from dataclasses import asdict
-
-    import msgspec
-
-    from itinera.formats.trials import Counts
-
-    return {name: msgspec.convert(asdict(tally), Counts) for name, tally in tallies.items()}
+        counts = {name: msgspec.to_builtins(found) for name, found in study.filter_counts.items()}
+        output.print_json(
+            {"file": str(out), "trials": len(study), "interventions": dict(interventions), "designed": counts}
+        )
+        return
+    typer.echo(f"{out}: {len(study)} trials, {interventions.total()} of them interventions.")
+    for sentence in format_filter_counts(study.filter_counts):
+        output.remark(sentence)
 
 
 @app.command("run")
@@ -142,103 +113,61 @@ def run(
     trials: Trials,
     worlds: Graphs,
     out: options.Out,
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            help=f"Who is asked: {', '.join(AGENTS)}; a model file, NAME.safetensors; module:Class of yours, found in "
-            "this folder first; or HOST:PORT.",
-            autocompletion=lambda: list(AGENTS),
-        ),
-    ] = None,
-    agent_command: Annotated[
-        str | None, typer.Option(help="A command that starts the agent, in any language, spoken to in JSON lines.")
-    ] = None,
-    name: Annotated[
-        str | None, typer.Option(help="What tables call the agent, instead of how it is given here.")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(help="Processes at work; one for each core if left out, 0 to ask in this one.")
-    ] = None,
-    reply_seconds: Annotated[
-        float | None, typer.Option(help="Seconds an agent in another process may take for a reply; 60 if left out.")
-    ] = None,
-    views: senses.Views = None,
-    objects: senses.Objects = None,
-    rooms: senses.Rooms = None,
+    agent: options.Agent = None,
+    agent_command: options.AgentCommand = None,
+    name: Annotated[str | None, typer.Option(help="Name of the agent in tables. Default: how it is given.")] = None,
+    workers: options.Workers = None,
+    reply_seconds: options.ReplySeconds = None,
+    views: options.Views = None,
+    objects: options.ViewObjects = None,
+    rooms: options.ViewRooms = None,
     seed: options.Seed = 0,
-    restart: Restart = False,
+    overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
-    """Lead an agent along the path of every trial, then ask how likely each action is to it.
+    """Guide an agent along the path of every trial, and record its action probabilities at the end.
 
-    The agent must be able to weigh. Where it fails, the trial is recorded as failed, with the reason. What was stopped
-    goes on when the same command is given again. The file depends neither on that nor on the number of workers.
+    The agent must report action probabilities. A trial in which it fails is recorded as failed, with the reason. If
+    interrupted, rerun the command to resume. The result does not depend on that, nor on the number of workers.
 
     Example: itinera study run --agent reader --trials trials.jsonl --worlds hearth --out reader.jsonl
     """
-    from itinera.formats.action_logs import read_leanings
-    from itinera.formats.draft import Draft
-    from itinera.formats.native import Header
-    from itinera.formats.trials import read_trials
-    from itinera.tasks.protocol import RXR
+    from itinera import api
 
-    who = agent or agent_command
-    if who is None or (agent and agent_command):
-        raise BadArgument("Say who is asked: give --agent or --agent-command, one of them.")
-    study = read_trials(trials)
-    setting = StudySetting(who, trials, worlds, RXR, None, agent is None, reply_seconds, rooms=rooms)
-    learned = learned_by(setting)
-    seeing = views is not None or (learned is not None and bool(learned.columns))
-    shown = senses.senses_of(setting.split(), worlds, views=views, objects=objects if seeing else None,
-                             rooms=rooms if seeing else None, eye=None, learned=learned)  # fmt: skip
-    setting = replace(setting, senses=shown)
-    used = {"trials": trials, **Places(worlds, objects, rooms).inputs, **code_of(setting)}
-    told = replace(given.provenance_of(used, sys.argv[1:]), seed=seed)
-    plan = plan_of(told, setting, name)
-    if restart or not is_done(out, plan):
-        with Draft(out, "leanings", plan, restart=restart) as draft:
-            _ask_all(setting, study.trials, seed, processes(workers), draft)
-            draft.finish(Header(itinera="leanings", agent=name or who, provenance=told))
-    _print_answers(out, study.trials, read_leanings(out).leanings, as_json=json)
-
-
-def _ask_all(setting: StudySetting, trials: tuple[Trial, ...], seed: int, workers: int, draft: Draft) -> None:
-    """Ask about the trials that the draft has no answers to."""
-    from itinera.formats.action_logs import record_of
-    from itinera.runs.probing import ask_all
-    from itinera.skills.registry import SKILLS
-
-    onward = frozenset(name for name, skill in SKILLS.items() if skill.rolls_out)
-    left = [number for number in range(len(trials)) if number not in draft]
-    if len(draft):
-        output.remark(f"{len(draft)} of {len(trials)} trials are answered already; going on with the rest.")
-    asking = ask_all(partial(make_panel, setting), [trials[k] for k in left], seed=seed, workers=workers, onward=onward)
     # Results stand alone on stdout, whatever an agent in this process prints.
-    with redirect_stdout(sys.stderr), output.progress("asking", len(left)) as done:
+    with redirect_stdout(sys.stderr), output.progress("probing", None) as done:
         try:
-            for batch in asking:
-                for number, leaning in batch:
-                    draft.add(left[number], record_of(leaning))
-                done(len(batch))
+            responses = api.run_study(
+                agent,
+                trials,
+                worlds,
+                command=agent_command,
+                name=name,
+                seed=seed,
+                workers=workers,
+                reply_seconds=reply_seconds,
+                views=views,
+                objects=objects,
+                rooms=rooms,
+                out=out,
+                overwrite=overwrite,
+                progress=done,
+                start_method="spawn",
+                command_words=output.command_words(),
+            )
         except KeyboardInterrupt:
-            output.remark(f"Stopped with {len(draft)} of {len(trials)} trials. The same command goes on from here.")
             raise typer.Exit(1) from None
+    _print_responses(out, len(responses), responses, json=json)
 
 
-def _print_answers(out: Path, trials: tuple[Trial, ...], leanings: tuple[Leaning, ...], *, as_json: bool) -> None:
-    reasons = Counter(leaning.failed for leaning in leanings if leaning.failed)
+def _print_responses(out: Path, trials: int, responses: ActionProbabilities, *, json: bool) -> None:
+    reasons = Counter(one.failed for one in responses if one.failed)
     failed = reasons.total()
-    counts = {
-        "trials": len(trials),
-        "answered": len(leanings) - failed,
-        "failed": failed,
-        "unanswered": len(trials) - len(leanings),
-    }
-    if as_json:
-        output.print_json({"file": str(out), **counts})
+    counts = {"completed": len(responses) - failed, "failed": failed, "missing": trials - len(responses)}
+    if json:
+        output.print_json({"file": str(out), "trials": trials, **counts})
     else:
-        told = ", ".join(f"{count} {name}" for name, count in list(counts.items())[1:])
-        typer.echo(f"{out}: {len(trials)} trials; {told}.")
+        typer.echo(f"{out}: {trials} trials; {', '.join(f'{count} {name}' for name, count in counts.items())}.")
     for reason, count in reasons.most_common(SHOWN_REASONS):
         output.remark(f"{count} failed: {reason}")
 
@@ -247,56 +176,106 @@ def _print_answers(out: Path, trials: tuple[Trial, ...], leanings: tuple[Leaning
 def export(
     trials: TrialsFile,
     out: options.Out,
-    to: Annotated[str, typer.Option(help="r2r or rxr: the form of the tasks that the agent reads.")] = "rxr",
+    to: Annotated[
+        str, typer.Option(help="Format of the tasks: r2r or rxr.", autocompletion=lambda: ["r2r", "rxr"])
+    ] = "rxr",
 ) -> None:
-    """Write trials as episodes that an agent elsewhere can read; its answers come back by `itinera study import`.
+    """Write trials as tasks for an agent that runs elsewhere; `itinera study import` reads its action probabilities.
 
     Trials are numbered from 0 in their order. Trial N is RxR's instruction_id N, or R2R's path N with one instruction.
-    The path of an episode is the one the agent must be led along before it is asked.
+    The agent must be guided along the path of a task before its action probabilities are logged.
 
     Example: itinera study export trials.jsonl --to r2r --out R2R_trials.json
     """
-    from itinera.formats import r2r, rxr
-    from itinera.formats.provenance import write_sidecar
-    from itinera.formats.trials import read_trials
-    from itinera.tasks import Split
+    from itinera import api
 
-    given.one_of("--to", to, ("r2r", "rxr"))
-    study = read_trials(trials)
-    numbered = [
-        replace(trial.episode, id=str(number), path_id=str(number)) for number, trial in enumerate(study.trials)
-    ]
-    write = {"r2r": r2r.write_split, "rxr": rxr.write_split}[to]
-    write(out, Split(study.name or "trials", tuple(numbered)))
-    write_sidecar(out, given.provenance_of({"trials": trials}, sys.argv[1:]))
-    typer.echo(f"{out}: {len(numbered)} trials in the form of {to}.")
+    count = api.export_study(trials, out, to=to, command_words=output.command_words())  # type: ignore[arg-type]
+    typer.echo(f"{out}: {count} trials in the format {to}.")
 
 
 @app.command("import")
 def import_(
-    answers: Annotated[Path, typer.Argument(help="Logged distributions: vln-behave's records, or ours.")],
+    answers: Annotated[Path, typer.Argument(help="Logged action probabilities: vln-behave's records, or our own.")],
     trials: Trials,
     out: options.Out,
-    name: Annotated[str | None, typer.Option(help="What tables call the agent, instead of the file's name.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the agent in tables. Default: the file's name.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Read what an agent leaned to elsewhere, check it against the trials, and keep it as our own file.
+    """Read the action probabilities an agent logged elsewhere, check them against the trials, and write our own file.
 
     Example: itinera study import submit_trials_0.json --trials trials.jsonl --name HAMT --out hamt.jsonl
     """
-    from itinera.formats.action_logs import LeaningFile, read_behave, read_leanings, refuse_unknown, write_leanings
-    from itinera.formats.catalog import look_inside
-    from itinera.formats.trials import read_trials
+    from itinera import api
 
-    study = read_trials(trials)
-    if look_inside(answers).begins(r"\["):
-        found = LeaningFile(answers.stem, read_behave(answers, study.trials))
-    else:
-        found = read_leanings(answers)
-        refuse_unknown(str(answers), found.leanings, {trial.id: trial for trial in study.trials})
-    told = given.provenance_of({"answers": answers, "trials": trials}, sys.argv[1:])
-    write_leanings(out, replace(found, agent=name or found.agent, provenance=told))
-    _print_answers(out, study.trials, found.leanings, as_json=json)
+    study = api.read_study(trials)
+    responses = api.import_study(answers, study, name=name, out=out, command_words=output.command_words())
+    _print_responses(out, len(study), responses, json=json)
 
 
-app.command("analyse")(study_analysis.analyse)
+@app.command("analyse")
+def analyse(
+    trials: TrialsFile,
+    responses: Annotated[
+        list[Path], typer.Argument(help="Action probabilities: one file of `study run` or `import` per agent.")
+    ],
+    scores: Annotated[
+        list[Path] | None,
+        typer.Option(help="Score bundle of each agent, in their order: adds SR and nDTW to the skill table."),
+    ] = None,
+    worlds: Annotated[
+        Path | None, typer.Option(help="Graphs, for distances to rooms. Default: those the trials were designed with.")
+    ] = None,
+    rooms: Annotated[Path | None, typer.Option(help="CSV table of rooms; see --worlds.")] = None,
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Mixed model: default, fm1, fm2, fm3. May be repeated; the first is reported.",
+            autocompletion=lambda: ["default", "fm1", "fm2", "fm3"],
+        ),
+    ] = None,
+    resamples: Annotated[int, typer.Option(help="Bootstrap resamples of scenes.")] = 2000,
+    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
+    figures: Annotated[Path | None, typer.Option(help="Draw figures into this folder (extra figures).")] = None,
+    train: Annotated[
+        Path | None, typer.Option(help="With --figures: training tasks of the agents, for their turns and lengths.")
+    ] = None,
+    json: options.Json = False,
+    csv: options.Csv = False,
+    markdown: options.Markdown = False,
+    latex: options.Latex = False,
+) -> None:
+    """Analyse which skills agents have: a verdict for each, with interval and p-value, and a table of skill scores.
+
+    Effects and p-values are those of a linear mixed-effects model with scenes as the sample; other intervals resample
+    scenes. --csv, --markdown and --latex print the table only.
+
+    Example: itinera study analyse trials.jsonl reader.jsonl forward.jsonl --figures figures/
+    """
+    shape = output.output_format(json=json, csv=csv, markdown=markdown, latex=latex)
+    if train is not None and figures is None:
+        raise BadArgument("--train adds a figure: give --figures too.")
+    from itinera import api
+
+    analysis = api.analyze_study(
+        trials,
+        responses,
+        scores=scores or (),
+        worlds=worlds,
+        rooms=rooms,
+        models=model or ("default",),
+        resamples=resamples,
+        seed=seed,
+        figures=figures,
+        train=train,
+    )
+    if shape == "json":
+        output.print_json(analysis.to_dict())
+        return
+    if shape == "terminal":
+        for sentence in analysis.verdicts():
+            typer.echo(sentence)
+        typer.echo()
+    if any(row.scores for row in analysis.rows):
+        output.print_table(analysis.to_table(), shape)
+    for sentence in analysis.remarks():
+        output.remark(sentence)

@@ -1,7 +1,7 @@
-"""A quick scan of large submissions: where ids and nodes stand in the bytes, without an object for each.
+"""Kernels of the fast scan of large submissions: the spans of ids and nodes in the bytes, without an object for each.
 
-Only the plain form of the list is understood. Anything else, however valid, is left to the typed decoder, which also
-says what is wrong with it; so the scan must never accept what JSON forbids.
+Only the plain form of the list is scanned. Anything else, however valid, is left to the typed decoder, which also
+reports faults; so the scan must never accept what JSON forbids.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def scan_predictions(
 ) -> tuple[int, int]:
     """(records, steps) of [{id_word: "…", steps_word: [["node", number, number], …]}, …], or -1 if it is anything else.
 
-    ids and nodes <- (…, 2) where each string begins and ends, quotes not counted; counts <- steps of each record.
+    ids and nodes <- (…, 2) begin and end of each string, without quotes; counts <- steps of each record.
     """
     records, steps = 0, 0
     failed = (-1, -1)
@@ -123,7 +123,7 @@ def scan_predictions(
         at = _past(text, at, OPEN_OBJECT)
         if at < 0:
             return failed
-        named, walked = False, False
+        has_id, has_steps = False, False
         while True:
             key = at + 1
             at = _past_string(text, at)
@@ -133,13 +133,13 @@ def scan_predictions(
             at = _past(text, at, COLON)
             if at < 0:
                 return failed
-            if _is(text, key, key_end, id_word) and not named:
-                named = True
+            if _is(text, key, key_end, id_word) and not has_id:
+                has_id = True
                 ids[records, 0] = at + 1
                 at = _past_string(text, at)
                 ids[records, 1] = at - 1
-            elif _is(text, key, key_end, steps_word) and not walked:
-                walked = True
+            elif _is(text, key, key_end, steps_word) and not has_steps:
+                has_steps = True
                 first = steps
                 at = _past(text, at, OPEN_LIST)
                 while at > 0:
@@ -172,7 +172,7 @@ def scan_predictions(
                 continue
             at = _past(text, at, CLOSE_OBJECT)
             break
-        if at < 0 or not (named and walked):
+        if at < 0 or not (has_id and has_steps):
             return failed
         records += 1
         if at < len(text) and text[at] == COMMA:
@@ -194,7 +194,7 @@ def _slot(text: Bytes, begin: int, end: int, size: int) -> np.int64:
 
 @njit(cache=True, nogil=True)
 def fill_table(names: Bytes, spans: Ints, table: Ints) -> None:
-    """table <- numbers of the names, each in the first free slot from its own on; -1 is free."""
+    """table <- indices of the names, each in the first free slot from its own on; -1 is free."""
     table[:] = -1
     for k in range(len(spans)):
         slot = _slot(names, spans[k, 0], spans[k, 1], len(table))
@@ -204,10 +204,10 @@ def fill_table(names: Bytes, spans: Ints, table: Ints) -> None:
 
 
 @njit(cache=True, nogil=True)
-def look_up(text: Bytes, spans: Ints, chosen: Ints, names: Bytes, known: Ints, table: Ints, out: Ints) -> bool:
-    """out <- the number of the name at each chosen span; False, and out is not to be used, if one is not known."""
-    for k in range(len(chosen)):
-        begin, end = spans[chosen[k], 0], spans[chosen[k], 1]
+def look_up(text: Bytes, spans: Ints, rows: Ints, names: Bytes, known: Ints, table: Ints, out: Ints) -> bool:
+    """out <- the index of the name at each of these spans; False, with out undefined, if one is unknown."""
+    for k in range(len(rows)):
+        begin, end = spans[rows[k], 0], spans[rows[k], 1]
         slot = _slot(text, begin, end, len(table))
         while True:
             number = table[slot]

@@ -1,6 +1,6 @@
-"""The result bundle: scores with their provenance, one record per episode, then one per tour.
+"""Score bundles: scores with their provenance, one record per episode, then one per tour.
 
-Undefined is null and infinite is "inf", which JSON cannot hold.
+Undefined is null and infinite is "inf", since JSON has neither NaN nor infinity.
 """
 
 from __future__ import annotations
@@ -18,45 +18,45 @@ from itinera.formats.io import atomic_write
 from itinera.formats.native import (
     Header,
     header_line,
+    header_without_digest,
     read_records,
-    undigested,
     write_file,
 )
 from itinera.records import (
-    Asked,
     Column,
+    EpisodeInfo,
     ScoreTable,
     TourTable,
 )
 from itinera.worlds import Array
 
 
-def rows(table: ScoreTable) -> bytes:
+def encode_rows(table: ScoreTable) -> bytes:
     """The table as JSON lines: a record per episode, then per tour."""
     names = [column.name for column in table.columns]
-    columns = [table.episode_ids, table.world_ids, table.path_ids, *(_told(table.values[name]) for name in names)]
+    columns = [table.episode_ids, table.world_ids, table.path_ids, *(_to_json(table.values[name]) for name in names)]
     keys = ["episode_id", "world_id", "path_id", *names]
     if table.missing.any():
         keys.append("missing")
         columns.append(table.missing.tolist())
-    for key, column in _asked_columns(table.asked).items():
+    for key, column in _info_columns(table.episode_info).items():
         keys.append(key)
         columns.append(column)
-    # A struct made for these columns is written twice as fast as a dict per row.
+    # A struct type for these columns is encoded twice as fast as a dict per row.
     fields = [f"_{i}" for i in range(len(keys))]
     row = msgspec.defstruct("Row", fields, rename=dict(zip(fields, keys, strict=True)), gc=False)
     return msgspec.json.Encoder().encode_lines([*map(row, *columns), *_tour_rows(table.tours)])
 
 
-def _asked_columns(asked: Asked | None) -> dict[str, list[Any]]:
-    """What is told of the tasks, where there is anything to tell."""
-    if asked is None:
+def _info_columns(info: EpisodeInfo | None) -> dict[str, list[Any]]:
+    """The properties of the episodes that the table has."""
+    if info is None:
         return {}
-    columns: dict[str, list[Any]] = {"goal_distance": _told(asked.distances)}
-    if not np.isnan(asked.lengths).all():
-        columns["reference_length"] = _told(asked.lengths)
-    if any(asked.tours):
-        columns |= {"tour": list(asked.tours), "leg": asked.legs.tolist()}
+    columns: dict[str, list[Any]] = {"goal_distance": _to_json(info.goal_distances)}
+    if not np.isnan(info.reference_lengths).all():
+        columns["reference_length"] = _to_json(info.reference_lengths)
+    if any(info.tour_ids):
+        columns |= {"tour": list(info.tour_ids), "leg": info.tour_positions.tolist()}
     return columns
 
 
@@ -64,27 +64,27 @@ def _tour_rows(tours: TourTable | None) -> Iterator[dict[str, Any]]:
     if tours is None:
         return
     names = [column.name for column in tours.columns]
-    values = {name: _told(tours.values[name]) for name in names}
+    values = {name: _to_json(tours.values[name]) for name in names}
     for i, (tour_id, world_id) in enumerate(zip(tours.tour_ids, tours.world_ids, strict=True)):
         weights = {name: float(tours.weights[name][i]) for name in names}
         yield {"tour_id": tour_id, "world_id": world_id, **{n: values[n][i] for n in names}, "weights": weights}
 
 
-def _told(values: Array) -> list[Any]:
+def _to_json(values: Array) -> list[Any]:
     if np.isfinite(values).all():
         return list(values.tolist())
     return [None if np.isnan(v) else "inf" if np.isinf(v) else float(v) for v in values]
 
 
 def write_rows(path: str | Path, table: ScoreTable) -> None:
-    """The rows of a table alone, for other tools."""
+    """Write the rows of a table without header, for other tools."""
     with atomic_write(Path(path)) as stream:
-        stream.write(rows(table))
+        stream.write(encode_rows(table))
 
 
 def write_scores(path: str | Path, table: ScoreTable) -> None:
-    """A table with its provenance: a result bundle."""
-    body = rows(table)
+    """Write a table with its provenance: a score bundle."""
+    body = encode_rows(table)
     header = Header(
         itinera="scores",
         provenance=table.provenance,
@@ -97,7 +97,9 @@ def write_scores(path: str | Path, table: ScoreTable) -> None:
         tour_columns=[] if table.tours is None else list(table.tours.columns),
         digest="pending",
     )
-    header.digest = hashlib.blake2b(undigested(header_line(header), header) + body, digest_size=16).hexdigest()
+    header.digest = hashlib.blake2b(
+        header_without_digest(header_line(header), header) + body, digest_size=16
+    ).hexdigest()
     write_file(Path(path), header, body)
 
 
@@ -105,7 +107,7 @@ Cell = float | str | bool | dict[str, float] | None
 
 
 def read_scores(path: str | Path) -> ScoreTable:
-    """The table of a result bundle; one changed after it was written is refused."""
+    """The table of a score bundle; raises BadFile if it was changed after it was written."""
     path = Path(path)
     state = hashlib.blake2b(digest_size=16)
     header, records = read_records(path, "scores", dict[str, Cell], state)
@@ -130,16 +132,16 @@ def read_scores(path: str | Path) -> ScoreTable:
         provenance=header.provenance,
         source=header.source,
         robot=header.robot,
-        asked=_asked(episodes),
+        episode_info=_episode_info(episodes),
     )
 
 
-def _asked(records: Sequence[Mapping[str, Cell]]) -> Asked | None:
+def _episode_info(records: Sequence[Mapping[str, Cell]]) -> EpisodeInfo | None:
     if not any("goal_distance" in r for r in records):
         return None
-    told = _numbers(records, [Column("goal_distance"), Column("reference_length"), Column("leg")])
-    legs = np.nan_to_num(told["leg"], nan=-1.0).astype(np.int64)
-    return Asked(told["goal_distance"], told["reference_length"], _column(records, "tour"), legs)
+    numbers = _numbers(records, [Column("goal_distance"), Column("reference_length"), Column("leg")])
+    positions = np.nan_to_num(numbers["leg"], nan=-1.0).astype(np.int64)
+    return EpisodeInfo(numbers["goal_distance"], numbers["reference_length"], _column(records, "tour"), positions)
 
 
 def _column(records: Iterable[Mapping[str, Cell]], name: str) -> tuple[str, ...]:

@@ -1,10 +1,11 @@
-"""Every format by name, how to tell one from another by looking inside, and one way to read each kind of thing.
+"""Every file format by name, recognition of a format by content, and one reader for each kind of file.
 
-Names are used at the command line only; programs call the modules themselves.
+Start with `read_tasks`, `read_predictions` and `read_worlds`; each imports only the module of the format it found.
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,15 +14,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault, validate_choice
 from itinera.formats.io import open_stream
 from itinera.records import Predictions
-from itinera.tasks import Split, Tour
+from itinera.tasks import PROTOCOLS, Protocol, Split, Tour
 from itinera.worlds import World
+
+logger = logging.getLogger("itinera")
 
 Kind = Literal[
     "tasks",
-    "walks",
+    "predictions",
     "tours",
     "references",
     "targets",
@@ -31,21 +34,21 @@ Kind = Literal[
     "times",
     "maps",
     "trials",
-    "leanings",
+    "action probabilities",
     "scores",
 ]
 
 
 @dataclass(frozen=True)
 class Head:
-    """The beginning of a file, enough to recognise it."""
+    """The beginning of a file, enough to recognize its format."""
 
     path: Path
     text: str
 
     @cached_property
     def keys(self) -> frozenset[str]:
-        """The JSON keys that occur in it."""
+        """The JSON keys that occur in the text."""
         return frozenset(re.findall(r'"([^"\\\s]{1,40})"\s*:', self.text))
 
     @cached_property
@@ -56,15 +59,15 @@ class Head:
     def begins(self, pattern: str) -> bool:
         return re.match(r"\s*" + pattern, self.text) is not None
 
-    def holds(self, pattern: str) -> bool:
+    def contains(self, pattern: str) -> bool:
         return re.search(pattern, self.text) is not None
 
 
 HEAD = 1 << 16
-ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$")  # ends the name of a file that holds others
+ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz|tar\.xz)$")  # suffix of a file that contains others
 
 
-def look_inside(path: Path) -> Head:
+def read_head(path: Path) -> Head:
     """The first 64 KiB of a file, decompressed."""
     with open_stream(path) as stream:
         return Head(path, stream.read(HEAD).decode("utf-8-sig", "replace"))
@@ -72,15 +75,15 @@ def look_inside(path: Path) -> Head:
 
 @dataclass(frozen=True)
 class Format:
-    """A format by name: what it holds, how it is recognised, and which functions of which module read and write it.
+    """A file format: its name, the kind of its content, how to recognize it, and the functions that read and write it.
 
-    Modules are imported when first needed: a score needs two or three of them, and all take a while to load.
+    Modules are imported on first use: scoring needs two or three of them, and importing all takes time.
     """
 
     name: str
     kind: Kind
     about: str
-    recognises: Callable[[Head], bool]
+    recognizes: Callable[[Head], bool]
     module: str
     reader: str
     writer: str
@@ -88,8 +91,8 @@ class Format:
     def read(self, path: Path) -> Any:
         return self._function(self.reader)(path)
 
-    def write(self, path: Path, content: Any) -> None:
-        self._function(self.writer)(path, content)
+    def write(self, path: Path, content: Any, *options: Any) -> None:
+        self._function(self.writer)(path, content, *options)
 
     def _function(self, name: str) -> Callable[..., Any]:
         found: Callable[..., Any] = getattr(import_module(f"itinera.formats.{self.module}"), name)
@@ -109,25 +112,29 @@ def _native(kind: str) -> Callable[[Head], bool]:
 
 
 def _robot_log(rule: str) -> Callable[[Head], bool]:
-    # Asked last of all, so that the module is loaded only where it may be needed.
+    # These rules are tried last, so that the module is imported only where it may be needed.
     return lambda head: bool(getattr(import_module("itinera.formats.robot_logs"), rule)(head.text))
 
 
 NAMED = r'"[^"]*"\s*:\s*'
 
-# The first that recognises a file is its format, so what is more special stands first.
+# The first format that recognizes a file is taken, so the more specific formats come first.
 FORMATS = (
-    Format("native-walks", "walks", "our walks", _native("walks"), "native_predictions", "read_walks", "write_walks"),
-    Format("native-tasks", "tasks", "our tasks", _native("tasks"), "native_tasks", "read_split", "write_split"),
+    Format("native-predictions", "predictions", "Itinera predictions", _native("predictions"),
+           "native_predictions", "read_predictions", "write_predictions"),
+    Format("native-tasks", "tasks", "Itinera tasks", _native("tasks"), "native_tasks", "read_split", "write_split"),
     Format("times", "times", "fastest times", _native("times"), "fastest_times", "read_times", "write_times"),
     Format("trials", "trials", "trials of a skill study", _native("trials"), "trials", "read_trials", "write_trials"),
-    Format("leanings", "leanings", "what an agent leaned to in trials", _native("leanings"),
-           "action_logs", "read_leanings", "write_leanings"),
-    Format("scores", "scores", "a result bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
     Format(
-        "r2r-submission", "walks", "R2R, R4R, REVERIE and NDH submissions",
+        "action-probabilities", "action probabilities", "action probabilities of an agent in the trials of a study",
+        _native("action-probabilities"),
+        "action_probabilities", "read_action_probabilities", "write_action_probabilities",
+    ),
+    Format("scores", "scores", "a score bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
+    Format(
+        "r2r-submission", "predictions", "R2R, R4R, REVERIE and NDH submissions",
         lambda head: "trajectory" in head.keys and bool(head.keys & {"instr_id", "inst_idx"}) and head.begins(r"\["),
-        "r2r", "read_walks", "write_walks",
+        "r2r", "read_predictions", "write_predictions",
     ),
     Format("ndh", "tasks", "CVDN's navigation from dialog history", _has("inst_idx", "end_panos", start=r"\["),
            "ndh", "read_split", "write_split"),
@@ -142,23 +149,24 @@ FORMATS = (
            "pointnav", "read_split", "write_split"),
     Format("vlnce", "tasks", "VLN-CE and RxR-CE episodes", _has("episodes", "start_position", start=r"\{"),
            "vlnce", "read_split", "write_split"),
-    Format("rxr-followers", "walks", "RxR's follower paths", _line("demonstration_id", "path"),
+    Format("rxr-followers", "predictions", "RxR's follower paths", _line("demonstration_id", "path"),
            "rxr", "read_followers", "write_followers"),
     Format("rxr", "tasks", "RxR's guide annotations",
            lambda head: _line("instruction_id")(head) and bool(head.first_keys & {"instruction", "timed_instruction"}),
            "rxr", "read_split", "write_split"),
-    Format("rxr-ce-submission", "walks", "RxR-Habitat submissions",
-           lambda head: _line("instruction_id", "path")(head) and head.holds(r'"path"\s*:\s*\[\s*\['),
-           "vlnce_predictions", "read_rxr_walks", "write_rxr_walks"),
-    Format("rxr-submission", "walks", "RxR submissions of node paths", _line("instruction_id", "path"),
-           "rxr", "read_walks", "write_walks"),
+    Format("rxr-ce-submission", "predictions", "RxR-Habitat submissions",
+           lambda head: _line("instruction_id", "path")(head) and head.contains(r'"path"\s*:\s*\[\s*\['),
+           "vlnce_predictions", "read_rxr_predictions", "write_rxr_predictions"),
+    Format("rxr-submission", "predictions", "RxR submissions of node paths", _line("instruction_id", "path"),
+           "rxr", "read_predictions", "write_predictions"),
     Format("vlnce-dense", "references", "VLN-CE's dense ground truth", _has("locations", "actions", start=r"\{"),
            "vlnce", "read_dense", "write_dense"),
-    Format("ivln-ce-walks", "walks", "IVLN-CE's agent paths", _has("position", "phase", start=r"\{\s*" + NAMED + r"\["),
-           "ivln", "read_walks", "write_walks"),
-    Format("vlnce-submission", "walks", "VLN-CE submissions",
+    Format("ivln-ce-predictions", "predictions", "IVLN-CE's agent paths",
+           _has("position", "phase", start=r"\{\s*" + NAMED + r"\["),
+           "ivln", "read_predictions", "write_predictions"),
+    Format("vlnce-submission", "predictions", "VLN-CE submissions",
            _has("position", "heading", start=r"\{\s*" + NAMED + r"\["),
-           "vlnce_predictions", "read_walks", "write_walks"),
+           "vlnce_predictions", "read_predictions", "write_predictions"),
     Format("ivln-ce-targets", "targets", "IVLN-CE's target paths of whole tours",
            _has("position", "phase", start=r"\{\s*" + NAMED + r"\{"),
            "ivln", "read_all_references", "write_references"),
@@ -168,43 +176,38 @@ FORMATS = (
     Format("ivln-tours", "tours", "IVLN's tours, discrete and continuous",
            lambda head: head.begins(r"\{\s*" + NAMED + r"\{\s*" + NAMED + r"\[\s*\["),
            "ivln", "read_all_tours", "write_tours"),
-    Format("positions", "walks", "logged positions, CSV", lambda head: head.begins(r"episode_id\s*,"),
-           "position_csv", "read_walks", "write_walks"),
+    Format("positions", "predictions", "logged positions, CSV", lambda head: head.begins(r"episode_id\s*,"),
+           "position_csv", "read_predictions", "write_predictions"),
     Format("rooms", "rooms", "room labels, CSV", lambda head: head.begins(r"scan\s*,\s*viewpoint"),
            "rooms", "read_table", "write_table"),
-    Format("robot-csv", "walks", "a robot's log of one episode, CSV", _robot_log("looks_like_csv"),
+    Format("robot-csv", "predictions", "a robot's log of one episode, CSV", _robot_log("looks_like_csv"),
            "robot_logs", "read_csv", "write_csv"),
-    Format("tum", "walks", "a robot's log of one episode, TUM", _robot_log("looks_like_tum"),
+    Format("tum", "predictions", "a robot's log of one episode, TUM", _robot_log("looks_like_tum"),
            "robot_logs", "read_tum", "write_tum"),
 )  # fmt: skip
 
 ARCHIVES = (
     Format("connectivity", "worlds", "Matterport connectivity, folder or archive", lambda head: False,
            "matterport", "read_worlds", "write_worlds"),
-    Format("robot-logs", "walks", "robots' logs, CSV or TUM, folder or archive", lambda head: False,
+    Format("robot-logs", "predictions", "robots' logs, CSV or TUM, folder or archive", lambda head: False,
            "robot_logs", "read_folder", "write_folder"),
     Format("bbox", "objects", "REVERIE's object boxes, folder or archive", lambda head: False,
            "reverie", "read_objects", "write_objects"),
 )  # fmt: skip
 
-# Two files each, so they are recognised and checked, but neither converted nor read from a stream.
+# Two files each: recognized and checked, but neither converted nor read from a stream.
 MAPS = (
     Format("ros-map", "maps", "a ROS map, YAML and picture",
-           lambda head: head.holds(r"(?m)^image\s*:") and head.holds(r"(?m)^resolution\s*:"), "rosmap", "read_map", ""),
+           lambda head: head.contains(r"(?m)^image\s*:") and head.contains(r"(?m)^resolution\s*:"),
+           "rosmap", "read_map", ""),
 )  # fmt: skip
 
 BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES)}
 
 
-def named(name: str) -> Format:
-    """The format of this name."""
-    if name not in BY_NAME:
-        from difflib import get_close_matches
-
-        near = get_close_matches(name, BY_NAME, n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        raise BadArgument(f"There is no format {name!r}; there are {', '.join(BY_NAME)}.{hint}")
-    return BY_NAME[name]
+def find_format(name: str, *, argument: str = "format") -> Format:
+    """The format of this name; `argument` is what the caller calls it, for the message."""
+    return BY_NAME[validate_choice(argument, name, BY_NAME)]
 
 
 def detect(path: str | Path) -> Format:
@@ -219,81 +222,138 @@ def detect(path: str | Path) -> Format:
         if (members(path, ".csv") or members(path, ".tum")) and not members(path, ".json"):
             return BY_NAME["robot-logs"]
         if path.is_dir() and not members(path, ".json"):
-            problem = "is a folder that holds neither connectivity nor objects nor logs."
-            raise BadFile(str(path), [Fault("", problem, "Give a file, or the folder meant.")])
+            problem = "is a folder without connectivity files, object boxes or logs."
+            raise BadFile(str(path), [Fault("", problem, "Give a file, or another folder.")])
         return BY_NAME["bbox"]
-    head = look_inside(path)
+    head = read_head(path)
     for known in (*FORMATS, *MAPS):
-        if known.recognises(head):
+        if known.recognizes(head):
             return known
-    raise BadFile(str(path), [_unrecognised(head)])
+    raise BadFile(str(path), [_unrecognized(head)])
 
 
-def _unrecognised(head: Head) -> Fault:
+def _unrecognized(head: Head) -> Fault:
     if not head.text.strip():
         return Fault("", "is empty.", "Write or copy it again.")
-    # A head may end within a character, so its last few do not tell.
+    # The head may end inside a character, so the last few are not looked at.
     if "\0" in head.text or "\N{REPLACEMENT CHARACTER}" in head.text[:-4]:
         return Fault("", "is not UTF-8 text.", "Save the file as UTF-8; of binary files only gzip and xz are read.")
-    return Fault("", "is in no format known here.", f"Name its format with --format: {', '.join(BY_NAME)}.")
+    return Fault("", "is in no known format.", f"Name its format: {', '.join(BY_NAME)}.")
 
 
-def _of_kind(path: Path, kind: Kind, format: str | None) -> Format:
-    found = named(format) if format is not None else detect(path)
+def _require_kind(path: Path, kind: Kind, format: str | None) -> Format:
+    found = find_format(format) if format is not None else detect(path)
     if found.kind != kind:
         problem = f"holds {found.about} ({found.kind}) where {kind} are expected."
-        raise BadFile(str(path), [Fault("", problem, "Check the order of the files given, or name it with --format.")])
+        raise BadFile(str(path), [Fault("", problem, "Check the order of the files, or name the format.")])
     return found
 
 
 def read_tasks(path: str | Path, *, format: str | None = None) -> Split:
-    """The split of any tasks file."""
+    """The episodes of a tasks file in any format."""
     path = Path(path)
-    split: Split = _of_kind(path, "tasks", format).read(path)
+    split: Split = _require_kind(path, "tasks", format).read(path)
     return split
 
 
 def read_predictions(
     path: str | Path, split: Split | None = None, *, format: str | None = None, episode: str | None = None
 ) -> Predictions:
-    """The walks of any predictions file, named as the split names its episodes; `episode` names the only one."""
+    """The trajectories of a predictions file in any format, with the episode ids of the split.
+
+    `episode` is the episode id of a robot log, which otherwise is the name of its file.
+    """
     path = Path(path)
-    found = _of_kind(path, "walks", format)
+    found = _require_kind(path, "predictions", format)
     predictions: Predictions = found.read(path)
     if episode is not None:
-        from itinera.formats.robot_logs import renamed
+        from itinera.formats.robot_logs import rename_episode
 
-        predictions = renamed(predictions, episode)
+        predictions = rename_episode(predictions, episode)
     if found.name == "rxr-ce-submission" and split is not None:
-        from itinera.formats.vlnce_predictions import by_episode_ids
+        from itinera.formats.vlnce_predictions import to_episode_ids
 
-        return by_episode_ids(predictions, split)
+        return to_episode_ids(predictions, split)
     return predictions
 
 
 def read_worlds(path: str | Path) -> Mapping[str, World]:
-    """The worlds of a connectivity folder or archive, or of a file of graphs."""
+    """The navigation graphs of a connectivity folder or archive, a JSON file of graphs, or a Hearth season."""
     path = Path(path)
-    is_graphs = path.is_file() and BY_NAME["graphs"].recognises(look_inside(path))
+    if season_file(path).exists():
+        path = path / "connectivity"
+    is_graphs = path.is_file() and BY_NAME["graphs"].recognizes(read_head(path))
     worlds: Mapping[str, World] = BY_NAME["graphs" if is_graphs else "connectivity"].read(path)
     return worlds
 
 
-def read_tours(path: str | Path, split: Split, *, format: str | None = None) -> tuple[Tour, ...]:
-    """The tours through a split."""
+def season_file(folder: Path) -> Path:
+    """The file that describes a Hearth season; a folder without it is none."""
+    return folder / "season.json"  # as in hearth_season.py, which is slow to import
+
+
+def read_surfaces(path: str | Path, protocol: Protocol) -> Mapping[str, World] | None:
+    """The worlds of a folder as surfaces for the robot of a protocol, each built on first access.
+
+    The folder contains scene files, or is a Hearth season, whose houses are rebuilt unless their scenes are there.
+    None if it is neither, or the protocol has no robot.
+    """
     path = Path(path)
-    _of_kind(path, "tours", format)
+    radius, height = protocol.robot_radius, protocol.robot_height
+    if not path.is_dir() or radius is None or height is None:
+        return None
+    from itinera.formats import scenes
+
+    if scenes.find_scenes(path):
+        return scenes.read_worlds(path, radius=radius, height=height)
+    from itinera.formats.hearth_season import season_houses
+
+    houses = season_houses(path)
+    if houses is None:
+        return None
+    from itinera.hearth.ground import ground_worlds
+
+    return ground_worlds(houses, radius=radius, height=height)
+
+
+def load_worlds(split: Split, path: str | Path | None, protocol: Protocol | None = None) -> Mapping[str, World]:
+    """The worlds that a split's episodes are in: navigation graphs, or surfaces for continuous episodes.
+
+    The robot is that of the protocol (by default the split's). Where the path contains no surfaces, or the protocol no
+    robot, continuous episodes are measured by straight lines.
+    """
+    if not split.episodes:
+        raise BadArgument(f"{split.name} contains no episodes.")
+    if isinstance(split.episodes[0].start.place, str):
+        if path is None:
+            raise BadArgument(f"{split.name} needs navigation graphs: give their folder as worlds (--worlds).")
+        return read_worlds(path)
+    from itinera.worlds import Euclidean
+
+    surfaces = None if path is None else read_surfaces(path, protocol or PROTOCOLS[split.protocol])
+    if surfaces is not None:
+        return surfaces
+    logger.warning("Distances are straight lines: these continuous tasks come without walls.")
+    if path is not None:
+        logger.warning(f"{path} is not used: a navigation graph does not measure continuous positions.")
+    return {world_id: World(world_id, Euclidean()) for world_id in split.world_ids}
+
+
+def read_tours(path: str | Path, split: Split, *, format: str | None = None) -> tuple[Tour, ...]:
+    """The tours of a file that visit the episodes of a split."""
+    path = Path(path)
+    _require_kind(path, "tours", format)
     from itinera.formats import ivln
 
     return ivln.read_tours(path, split.name)
 
 
 def with_reference(split: Split, path: str | Path) -> Split:
-    """The split with the dense reference paths of a file."""
+    """The split with the dense reference paths of a file, VLN-CE's or IVLN-CE's."""
     from itinera.formats import ivln, vlnce
 
     path = Path(path)
     if detect(path).kind == "targets":
         return ivln.with_tour_references(split, ivln.read_references(path, split.name), str(path))
-    _of_kind(path, "references", None)
+    _require_kind(path, "references", None)
     return vlnce.with_dense_reference(split, vlnce.read_dense(path), str(path))

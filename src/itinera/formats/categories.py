@@ -1,4 +1,4 @@
-"""Matterport's table of names: the category of everything that annotators wrote, from `category_mapping.tsv`."""
+"""Matterport's category of each object name that annotators wrote, from `category_mapping.tsv`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NEEDED = ("raw_category", "mpcat40")
 def read_categories(path: str | Path) -> dict[str, str]:
     """The category of each raw name, from a table with the tab-separated columns raw_category and mpcat40.
 
-    Other columns are passed over. A name may come again with the same category.
+    Other columns are ignored. A name may occur again with the same category.
     """
     path = Path(path)
     try:
@@ -39,7 +39,7 @@ def read_categories(path: str | Path) -> dict[str, str]:
         if len(row) <= max(raw, category):
             faults.append(Fault(where, f"has {len(row)} columns.", f"The header has {len(header)}."))
         elif row[category] not in MPCAT40:
-            faults.append(Fault(where, f"{row[category]!r} is no category.", "mpcat40 has 41 names, from void on."))
+            faults.append(Fault(where, f"{row[category]!r} is not a category.", "mpcat40 has 41 names, from void on."))
         elif found.setdefault(row[raw], row[category]) != row[category]:
             problem = f"{row[raw]!r} is both {found[row[raw]]} and {row[category]}."
             faults.append(Fault(where, problem, "Give each name one category."))

@@ -1,4 +1,4 @@
-"""Digests somebody noted of files: SHA256SUMS, as `sha256sum` writes it, and the list that a season of Hearth keeps."""
+"""Recorded digests of files: SHA256SUMS, as `sha256sum` writes it, and the list in a Hearth season."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ import msgspec
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode
-from itinera.formats.hearth_season import ABOUT
+from itinera.formats.hearth_season import SEASON_FILE
 from itinera.formats.io import read_bytes
 from itinera.records.provenance import digest
 
 SUMS = "SHA256SUMS"
-LISTS = (SUMS, ABOUT)  # the names of files that note the digests of others
+LISTS = (SUMS, SEASON_FILE)  # names of files that list the digests of others
 _LINE = re.compile(r"(?P<digest>[0-9a-fA-F]{64}) [ *](?P<name>.+)")
 
 
 @dataclass(frozen=True)
-class Noted:
-    """What a file's digest was when it was noted."""
+class RecordedDigest:
+    """The recorded digest of a file."""
 
     file: Path
     digest: str
     by: str  # the name of the list
 
     def is_right(self) -> bool:
-        """Whether the file still has that digest."""
+        """Whether the file has this digest."""
         try:
-            if self.by == ABOUT:
+            if self.by == SEASON_FILE:
                 return digest(self.file) == self.digest
             with self.file.open("rb") as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest() == self.digest.lower()
-        except OSError:  # what cannot be read is not known to be right
+        except OSError:  # an unreadable file is not verified
             return False
 
 
-def read_noted(file: Path) -> list[Noted]:
-    """The digests of a list, in its order; names that lead out of its folder are refused."""
+def read_digests(file: Path) -> list[RecordedDigest]:
+    """The digests of a list, in its order; names outside its folder are refused."""
     named = _sums(file) if file.name == SUMS else decode(read_bytes(file), _Season, str(file)).files
     astray = [name for name in named if ".." in Path(name).parts or Path(name).is_absolute()]
     if astray:
-        remedy = "A list notes files of its own folder only."
+        remedy = "A list may only contain files of its own folder."
         raise BadFile(str(file), [Fault("", f"{name} lies outside the folder.", remedy) for name in astray])
-    return [Noted(file.parent / name, told, file.name) for name, told in named.items()]
+    return [RecordedDigest(file.parent / name, told, file.name) for name, told in named.items()]
 
 
 def _sums(file: Path) -> dict[str, str]:
@@ -56,7 +56,7 @@ def _sums(file: Path) -> dict[str, str]:
         if found := _LINE.fullmatch(line):
             named[found["name"]] = found["digest"]
         elif line.strip():
-            faults.append(Fault(f"line {number}", "is not a SHA-256 and a name.", "Write it again with sha256sum."))
+            faults.append(Fault(f"line {number}", "is not a SHA-256 and a name.", "Write the file with sha256sum."))
     if faults:
         raise BadFile(str(file), faults)
     return named

@@ -1,7 +1,7 @@
-"""Typed decoding of other people's JSON, with every fault of a file reported together.
+"""Typed decoding of JSON, with all faults of a file reported together.
 
-The whole file is decoded at once, which is fast; only when that fails is it taken apart record by record to say
-where and why.
+The whole file is decoded at once, which is fast; only when that fails are the records decoded one by one to find the
+faults.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueErr
 
 
 @contextmanager
-def collecting_later() -> Iterator[None]:
-    """Hold back garbage collection while very many records are made: none of them is garbage, and looking through all
-    of them again and again takes longer than reading."""
+def pause_gc() -> Iterator[None]:
+    """Pause garbage collection while very many records are created: none of them is garbage, and scanning all of them
+    again and again takes longer than reading."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -50,12 +50,12 @@ def decode(data: bytes, kind: type[T], source: str) -> T:
         return msgspec.json.decode(data, type=kind)
     except UNDECODABLE as error:
         where = re.search(r"\(byte (\d+)\)", str(error))
-        fault = fault_of(error, "") if where is None else _malformed(data, int(where[1]))
+        fault = make_fault(error, "") if where is None else _malformed(data, int(where[1]))
         raise BadFile(source, [fault]) from None
 
 
 def _malformed(data: bytes, at: int) -> Fault:
-    """Where JSON itself ends: the line, and what stands there."""
+    """The fault of malformed JSON: its line and the text there."""
     line = data.count(b"\n", 0, at) + 1
     where = f"line {line}"
     record = _record_at(data, at)
@@ -73,7 +73,7 @@ def _malformed(data: bytes, at: int) -> Fault:
 
 
 def _record_at(data: bytes, at: int) -> int | None:
-    """Which record of a JSON list a byte stands in; None outside of records."""
+    """The record of a JSON list that contains a byte; None outside of records."""
     depth, record = 0, -1
     for mark in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', data[:at]):
         if mark[0] in b"[{":
@@ -108,12 +108,12 @@ def decode_dict(data: bytes, kind: type[T], source: str) -> dict[str, T]:
 
 
 def read_list(path: Path, kind: type[T]) -> list[T]:
-    """The records of a file that holds a JSON list."""
+    """The records of a file with a JSON list."""
     return decode_list(read_bytes(path), kind, str(path))
 
 
-def fault_of(error: BaseException, where: str) -> Fault:
-    """A decoder's complaint in our words, its path turned into a field."""
+def make_fault(error: BaseException, where: str) -> Fault:
+    """The fault of a decoder's error, with its path as the field."""
     if isinstance(error, RecursionError):
         return Fault(where, "is nested too deeply.", _REMEDY)
     if isinstance(error, UnicodeDecodeError):
@@ -122,7 +122,7 @@ def fault_of(error: BaseException, where: str) -> Fault:
     if "truncated" in text:
         return Fault(where, "the JSON ends too soon.", "The file is cut short or empty: copy it again.")
     if "4300 digits" in text or "integer string conversion" in text:
-        text = "holds a number with thousands of digits"
+        text = "contains a number with thousands of digits"
     problem, _, field = text.partition(" - at `")
     return Fault(where, f"{problem}.", _REMEDY, field.rstrip("`").removeprefix("$.").removeprefix("$"))
 
@@ -139,7 +139,7 @@ def _each(records: Iterable[tuple[str, msgspec.Raw]], kind: type[T], source: str
         try:
             good.append(decoder.decode(raw))
         except UNDECODABLE as error:
-            faults.append(fault_of(error, where))
+            faults.append(make_fault(error, where))
     if faults:
         raise BadFile(source, faults)
     return iter(good)
@@ -162,12 +162,12 @@ def refuse_repeated_keys(data: bytes, source: str) -> None:
     try:
         json.loads(data, object_pairs_hook=look, parse_int=float)
     except UNDECODABLE as error:
-        raise BadFile(source, [fault_of(error, "")]) from None
+        raise BadFile(source, [make_fault(error, "")]) from None
     if repeated:
         remedy = "Every id must be given once; readers of JSON keep only the last."
         raise BadFile(source, [Fault(f'record "{key}"', "is given twice.", remedy) for key in repeated])
 
 
-def finite(values: Iterable[float]) -> bool:
+def all_finite(values: Iterable[float]) -> bool:
     """Whether every number is neither NaN nor infinite."""
     return all(map(math.isfinite, values))

@@ -1,4 +1,4 @@
-"""Large submissions scanned in place: their nodes stay bytes until somebody looks at them, or a graph numbers them."""
+"""Fast scan of large submissions: node names stay bytes until they are read, or turned into node indices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALLEST = 4 << 20  # bytes: below, decoding takes less time than loading the ke
 
 @dataclass(frozen=True, eq=False)
 class ScannedNodes(Sequence[Places]):
-    """The nodes of each trajectory of a submission, where they stand in its bytes."""
+    """The nodes of each trajectory of a submission, as positions in its bytes."""
 
     text: NDArray[np.uint8]
     spans: NDArray[np.int64]  # (steps, 2) begin and end of each node's name
@@ -41,8 +41,8 @@ class ScannedNodes(Sequence[Places]):
         end = self._ends[i]
         return [bytes(self.text[a:b]).decode() for a, b in self.spans[end - self.counts[i] : end]]
 
-    def numbers(self, graph: NavGraph, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """The graph's number of every node of these trajectories, end to end; None if one is not in the graph."""
+    def node_indices(self, graph: NavGraph, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The node index of every place of these trajectories, concatenated; None if one is not in the graph."""
         counts, ends = self.counts[rows], self._ends[rows]
         begins = np.cumsum(counts) - counts
         chosen = np.arange(int(counts.sum())) + np.repeat(ends - counts - begins, counts)
@@ -52,7 +52,7 @@ class ScannedNodes(Sequence[Places]):
 
 
 def _table(graph: NavGraph) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """The names of a graph's nodes end to end, where each stands, and a hash table of them."""
+    """The names of a graph's nodes concatenated, the span of each, and a hash table of them."""
     encoded = [node.encode() for node in graph.nodes]
     ends = np.cumsum([len(name) for name in encoded], dtype=np.int64)
     known = np.column_stack([np.concatenate(([0], ends[:-1])), ends]).astype(np.int64)
@@ -63,9 +63,9 @@ def _table(graph: NavGraph) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArr
 
 
 def scan(data: bytes) -> tuple[list[str], ScannedNodes] | None:
-    """The ids and nodes of a submission in its plain form; None if it has any other, which is not a fault."""
+    """The ids and nodes of a submission in its plain form; None for any other form, which is not a fault."""
     text = np.frombuffer(data, dtype=np.uint8)
-    # Room for more than there can be, a record taking 30 bytes at least and a step 5; what is not used costs nothing.
+    # More room than needed: a record has at least 30 bytes and a step 5; unused pages cost nothing.
     ids, counts = np.empty((len(data) // 30 + 1, 2), dtype=np.int64), np.empty(len(data) // 30 + 1, dtype=np.int64)
     nodes = np.empty((len(data) // 5 + 1, 2), dtype=np.int64)
     id_word, steps_word = (np.frombuffer(word, dtype=np.uint8) for word in (b"instr_id", b"trajectory"))
@@ -74,6 +74,6 @@ def scan(data: bytes) -> tuple[list[str], ScannedNodes] | None:
         return None
     if not data.isascii():
         return None
-    told = data.decode("ascii")
-    names = [told[a:b] for a, b in ids[:records].tolist()]
+    content = data.decode("ascii")
+    names = [content[a:b] for a, b in ids[:records].tolist()]
     return names, ScannedNodes(text, nodes[:steps], counts[:records])

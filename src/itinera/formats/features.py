@@ -1,7 +1,7 @@
 """Features of the 36 views around viewpoints in the two forms the field shares: TSV with base64, and HDF5.
 
-`read_features` opens either. A file may hold gigabytes: what is asked for is read when it is asked for, and no more
-than a bounded part is kept in memory.
+`read_features` opens either. A file may have gigabytes: features are read on access, and a bounded part is cached in
+memory.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 Views = NDArray[np.float32]  # (36, size)
 
 KEPT = 160 << 20  # bytes of features kept in memory; a large world of ResNet's 2,048 numbers has 100 MiB
-WIDEST = 1 << 14  # numbers that tell of a view; the widest public files have 2,048
+WIDEST = 1 << 14  # features of a view; the widest public files have 2,048
 MOST = 1 << 20  # viewpoints of a file; the public ones have 10,567
 LONGEST = 16 * WIDEST * VIEWS  # bytes of a line
 HEAD = 1 << 10  # bytes of a line within which its features begin
-TOLD = 100  # faults of a file after which no more are looked for
+MAX_FAULTS = 100  # faults of a file after which reading stops
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip", b"BZh": "bzip2"}
@@ -41,17 +41,17 @@ COLUMNS = ("scanId", "viewpointId", "image_w", "image_h", "vfov", "features")
 
 
 class _Rows(Protocol):
-    """Where the features of a file lie."""
+    """Access to the features of a file."""
 
-    width: int  # numbers that tell of a view
+    width: int  # features of a view
 
     def read(self, world_id: str, node: str) -> NDArray[Any]:
-        """(36, width) those of a viewpoint, of any kind of number."""
+        """(36, width) the features of a viewpoint, of any dtype."""
         ...
 
 
 class Features:
-    """The features of a file, a source of views. Those of the viewpoints asked for last are kept."""
+    """The features of a file, a source of views. Those of the last viewpoints are cached."""
 
     def __init__(self, source: str, rows: _Rows, size: int) -> None:
         self.source, self.size = source, size
@@ -65,7 +65,7 @@ class Features:
     def _read(self, world_id: str, node: str) -> Views:
         found = self._rows.read(world_id, node)[:, : self.size].astype(np.float32)
         if not np.isfinite(found).all():
-            _refuse(self.source, _named(world_id, node), "holds NaN or infinity.", "Extract the features again.")
+            _refuse(self.source, _named(world_id, node), "contains NaN or infinity.", "Extract the features again.")
         found.flags.writeable = False
         return found
 
@@ -73,7 +73,7 @@ class Features:
 def read_features(path: str | Path, *, size: int | None = None) -> Features:
     """The features of a .tsv or HDF5 file, whatever its name.
 
-    `size` takes the first numbers of wider rows: files of ViT features often have the logits of 1,000 classes behind.
+    `size` takes the first features of wider rows: files of ViT features often append the logits of 1,000 classes.
     """
     path = Path(path)
     rows = _HdfRows(path) if _is_hdf5(path) else _TsvRows(path)
@@ -104,11 +104,11 @@ def _named(world_id: str, node: str) -> str:
 
 
 def _unknown(source: str, world_id: str, node: str) -> NoReturn:
-    _refuse(source, _named(world_id, node), "is not in the file.", "Give the features of the worlds that are walked.")
+    _refuse(source, _named(world_id, node), "is not in the file.", "Give the features of the worlds of the run.")
 
 
 class _TsvRows:
-    """A line for each viewpoint; only where they lie is kept."""
+    """A TSV file with a line for each viewpoint; only the offsets of the lines are kept."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -140,7 +140,7 @@ def _find_lines(path: Path) -> Lines:
     faults: list[Fault] = []
     wanted = 0
     for number, offset, line in _numbered(path, faults):
-        # Of the features only the length is looked at: taking them out of the line would be most of the work.
+        # Of the features only the length is used: extracting them would take most of the time.
         *head, _ = line[:HEAD].split(b"\t", len(COLUMNS) - 1)
         begins = sum(map(len, head)) + len(head)
         length = len(line) - begins - (2 if line.endswith(b"\r\n") else line.endswith(b"\n"))
@@ -150,10 +150,10 @@ def _find_lines(path: Path) -> Lines:
             lines[head[0].decode(), head[1].decode()] = (offset + begins, length, number)
         else:
             faults.append(Fault(f"line {number}", *fault))
-            if len(faults) >= TOLD:
+            if len(faults) >= MAX_FAULTS:
                 break
     if not faults and not lines:
-        faults.append(Fault("", "holds no features.", "Give a .tsv file of features, or HDF5."))
+        faults.append(Fault("", "contains no features.", "Give a .tsv file of features, or HDF5."))
     if faults:
         raise BadFile(str(path), faults)
     return lines
@@ -175,7 +175,7 @@ def _numbered(path: Path, faults: list[Fault]) -> Iterator[tuple[int, int, bytes
 
 
 def _fault(head: list[bytes], length: int, wanted: int, lines: Lines) -> tuple[str, str] | None:
-    """What is wrong with a line, and what to do."""
+    """The problem of a line and its remedy, None if there is none."""
     if len(head) != len(COLUMNS) - 1:
         return f"has {len(head) + 1} columns.", f"They are {', '.join(COLUMNS)}, with tabs between."
     if not all(field.isascii() and field for field in head[:2]):
@@ -187,8 +187,8 @@ def _fault(head: list[bytes], length: int, wanted: int, lines: Lines) -> tuple[s
     return None
 
 
-def need_h5py() -> ModuleType:
-    """h5py, or word of the extra that brings it."""
+def import_h5py() -> ModuleType:
+    """The module h5py; raises MissingExtra if it is not installed."""
     try:
         return import_module("h5py")
     except ImportError:
@@ -199,12 +199,12 @@ class _HdfRows:
     """A data set for each viewpoint, named "<scan>_<viewpoint>"."""
 
     def __init__(self, path: Path) -> None:
-        self._source, self._h5py = str(path), need_h5py()
+        self._source, self._h5py = str(path), import_h5py()
         with self._reading():
             self._file = self._h5py.File(path, "r")
             first = next(iter(self._file), None)
         if first is None:
-            _refuse(self._source, "", "holds no features.", "It has a data set for each viewpoint.")
+            _refuse(self._source, "", "contains no features.", "It has a data set for each viewpoint.")
         self.width = int(self._array(first).shape[1])
 
     def read(self, world_id: str, node: str) -> NDArray[Any]:
@@ -253,7 +253,7 @@ def write_features(path: str | Path, features: Iterable[tuple[str, str, NDArray[
                 head = (world_id, node, VIEW_WIDTH, VIEW_HEIGHT, round(np.degrees(VIEW_FOV)))
                 stream.write("\t".join(map(str, head)).encode() + b"\t" + text + b"\n")
     elif path.suffix in (".h5", ".hdf5"):
-        h5py = need_h5py()
+        h5py = import_h5py()
         # HDF5 writes back and forth, which a stream that becomes the file at its end does not let it.
         with tempfile.TemporaryFile() as draft:
             with h5py.File(draft, "w") as file:

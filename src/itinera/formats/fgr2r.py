@@ -1,7 +1,7 @@
-"""Fine-Grained R2R: R2R whose instructions are cut into sub-instructions, each beside its part of the path.
+"""Fine-Grained R2R: R2R with instructions divided into sub-instructions, each with its part of the path.
 
-Two fields come on top of R2R's: `new_instructions`, a string that holds a nested list of lemmatised words, and
-`chunk_view`, the first and last node of each sub-instruction, counted from 1. Read `read_split`; its writer is beside.
+Two fields are added to R2R's: `new_instructions`, a string with a nested list of lemmatized words, and
+`chunk_view`, the first and last node of each sub-instruction, counted from 1. Start with `read_split`.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class _ChunkedPath(r2r.PathRecord, kw_only=True):
 def read_split(path: str | Path) -> Split:
     """The episodes of a Fine-Grained R2R file, named as R2R's, each with the alignment of its words to its path.
 
-    The words are those of all sub-instructions, which are lemmatised and thus not those of the brief. The boundaries
-    stand in the notes as the file has them: `notes["new_instructions"]` are the words of each sub-instruction of this
+    The words are those of all sub-instructions, which are lemmatized and thus not those of the instruction. The
+    boundaries are in the notes as in the file: `notes["new_instructions"]` are the words of each sub-instruction of the
     episode, `notes["chunk_view"]` its [first, last] nodes counted from 1. A test split has words without nodes; an
-    instruction that nobody cut has no alignment.
+    instruction without sub-instructions has no alignment.
     """
     path = Path(path)
     records = decode_list(read_bytes(path), _ChunkedPath, str(path))
@@ -64,8 +64,8 @@ def read_split(path: str | Path) -> Split:
             continue
         faults += _faults(f"record {i}", record, words)
         cuts[str(record.path_id)] = words
-    r2r.refuse(str(path), faults, records)
-    # But for those two fields, now known to be sound, this is an R2R file.
+    r2r.raise_faults(str(path), faults, records)
+    # Apart from those two fields, now checked, this is an R2R file.
     split = r2r.read_split(path)
     views = {str(record.path_id): record.chunk_view for record in records}
     aligned = (_aligned(episode, cuts[episode.path_id], views[episode.path_id]) for episode in split.episodes)
@@ -76,10 +76,10 @@ _REMEDY = "It must be the text of a list, per instruction, of lists, per sub-ins
 
 
 def _words(text: str) -> list[Words]:
-    """The nested list a literal holds; raises ValueError where it holds anything else."""
+    """The nested list of a literal; raises ValueError for anything else."""
     if len(text) > LONGEST_LITERAL:
         raise ValueError(f"has {len(text)} characters, more than {LONGEST_LITERAL}")
-    # Nothing but words, brackets and commas, and no deeper than three: this bounds what the parser below is given.
+    # Only words, brackets and commas, and no deeper than three: this bounds the input of the parser below.
     if not _LITERAL.fullmatch(text) or _depth(re.sub(_WORD, "", text)) > _DEEPEST:
         raise ValueError("is not a list of lists of lists of quoted words")
     try:
@@ -131,7 +131,7 @@ def _alignment(words: Words, views: Views | None) -> Alignment:
 
 
 def write_split(path: str | Path, split: Split) -> None:
-    """A split of graph episodes in Fine-Grained R2R's form, cut as their notes say."""
+    """Write a split of graph episodes in Fine-Grained R2R's form, with the sub-instructions of their notes."""
     if not any("new_instructions" in episode.notes for episode in split.episodes):
         raise BadArgument(f"{split.name} has no sub-instructions to write. Write it as R2R instead.")
     paths: dict[str, list[Episode]] = {}
@@ -146,7 +146,7 @@ def _record(path_id: str, episodes: list[Episode]) -> _ChunkedPath:
     one = episodes[0]
     return _ChunkedPath(
         scan=one.world_id,
-        path_id=r2r.number_or_name(path_id),
+        path_id=r2r.parse_id(path_id),
         path=viewpoint_path(one),
         heading=heading_to_r2r(one.start.heading),
         instructions=[episode.instruction.text for episode in episodes],

@@ -1,7 +1,6 @@
-"""Plain pictures of a floor plan: light is free, dark is blocked.
+"""Images of floor plans: light is free, dark is blocked.
 
-A picture knows no metres and no frame of its own: the low left corner of the picture is the origin, x points to the
-right and y up.
+An image has no scale and no frame: the lower left corner of the image is the origin, x points right and y up.
 """
 
 from __future__ import annotations
@@ -14,20 +13,20 @@ from itinera.errors import BadArgument
 from itinera.formats.map_images import read_picture
 from itinera.worlds.grid import Grid
 
-FREE_ABOVE = 240.0  # of 255, as the released RRT* planner has it
+FREE_ABOVE = 240.0  # of 255, as in the released RRT* planner
 
 
 def read_floor_plan(path: str | Path, metres_per_pixel: float, threshold: float = FREE_ABOVE) -> Grid:
-    """The grid of a PNG, BMP, JPEG or PGM picture: cells brighter than the threshold, of 255, are free.
+    """The occupancy grid of a PNG, BMP, JPEG or PGM image: cells brighter than the threshold, of 255, are free.
 
-    How bright a pixel is, is the mean of its colours; what is transparent is as bright as the white paper behind it.
+    The brightness of a pixel is the mean of its colors; transparent pixels are blended with white.
     """
     if not 0 <= threshold < 255:
-        raise BadArgument(f"The threshold is a grey from 0 up to 255, and brighter is free; got {threshold}.")
+        raise BadArgument(f"The threshold must be a gray value ≥ 0 and < 255; got {threshold}.")
     picture = read_picture(Path(path))
-    grey = picture.grey / picture.white
+    gray = picture.gray / picture.white
     if picture.alpha is not None:
         cover = picture.alpha / picture.white
-        grey = grey * cover + (1.0 - cover)
-    # What equals the threshold but for rounding is not above it.
-    return Grid(np.round(grey[::-1] * 255, 9) <= threshold, metres_per_pixel)
+        gray = gray * cover + (1.0 - cover)
+    # A value that equals the threshold up to rounding is not above it.
+    return Grid(np.round(gray[::-1] * 255, 9) <= threshold, metres_per_pixel)

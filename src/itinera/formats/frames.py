@@ -1,4 +1,4 @@
-"""Other people's axes and headings, turned into ours and back. Ours: z up, headings counter-clockwise from +x."""
+"""Conversion of axes and headings of other formats to ours and back. Ours: z up, headings counter-clockwise from +x."""
 
 from __future__ import annotations
 
@@ -62,11 +62,11 @@ def heading_to_habitat(heading: float | Array) -> float | Array:
     return yaw if isinstance(yaw, np.ndarray) else float(yaw)
 
 
-def yaw_of(rotation: tuple[float, float, float, float]) -> float:
+def yaw_from_quaternion(rotation: tuple[float, float, float, float]) -> float:
     """The yaw of a Habitat quaternion [x, y, z, w] that turns about +y only."""
     return 2.0 * math.atan2(rotation[1], rotation[3])
 
 
-def rotation_of(yaw: float) -> tuple[float, float, float, float]:
+def quaternion_from_yaw(yaw: float) -> tuple[float, float, float, float]:
     """The Habitat quaternion [x, y, z, w] of a yaw."""
     return (0.0, math.sin(yaw / 2), 0.0, math.cos(yaw / 2))

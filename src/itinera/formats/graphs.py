@@ -1,9 +1,9 @@
-"""Navigation graphs of any origin as one JSON file: the plain way to bring a graph of one's own.
+"""Navigation graphs of any origin as one JSON file: the simplest way to use a graph of your own.
 
     {"house0": {"frame": "z-up", "nodes": {"a": [0, 0, 0], "b": [3, 0, 0]}, "edges": [["a", "b"]]}, …}
 
-Positions are metres. `frame` is "z-up" (ours) or "habitat" (y up); files that do not say are IVLN-CE's graphs on the
-navmesh, which are Habitat's. An edge may state its length, which must be the straight line between its ends.
+Positions are metres. `frame` is "z-up" (ours) or "habitat" (y up); files without it are IVLN-CE's graphs on the
+navmesh, in Habitat's frame. An edge may state its length, which must be the straight line between its ends.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Graph(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 def read_worlds(path: str | Path) -> dict[str, World]:
     """The worlds of a file of graphs, by name.
 
-    A stated length that is not the straight line, such as a way around furniture, is refused: it would be lost.
+    A stated length other than the straight line, such as a path around furniture, is refused: it would be lost.
     """
     path = Path(path)
     graphs = decode_dict(read_bytes(path), _Graph, str(path))
@@ -53,13 +53,13 @@ def read_worlds(path: str | Path) -> dict[str, World]:
 
 def _faults(where: str, graph: _Graph) -> Iterator[Fault]:
     if not graph.nodes:
-        yield Fault(where, "has no nodes.", "A graph holds at least one.", "nodes")
+        yield Fault(where, "has no nodes.", "A graph has at least one.", "nodes")
     seen: set[tuple[str, str]] = set()
     for i, edge in enumerate(graph.edges):
         ends = (min(edge.one, edge.other), max(edge.one, edge.other))
         problem, remedy = _problem(edge, graph)
         if not problem and ends in seen:
-            problem, remedy = f"joins {edge.one} and {edge.other} again.", "Edges lead both ways: give each once."
+            problem, remedy = f"joins {edge.one} and {edge.other} again.", "Edges are undirected: give each once."
         if problem:
             yield Fault(where, problem, remedy, f"edges[{i}]")
         seen.add(ends)
@@ -74,7 +74,7 @@ def _problem(edge: _Edge, graph: _Graph) -> tuple[str, str]:
     straight = math.dist(graph.nodes[edge.one], graph.nodes[edge.other])
     if edge.length is not None and not abs(edge.length - straight) <= TOLERANCE:
         problem = f"states a length of {edge.length:g} m, but its ends are {straight:g} m apart."
-        return problem, "Edges are straight here: add nodes where the way bends, or leave the length out."
+        return problem, "Edges are straight: add nodes where the path bends, or leave the length out."
     return "", ""
 
 
@@ -87,7 +87,7 @@ def _nav_graph(graph: _Graph) -> NavGraph:
 
 
 def write_worlds(path: str | Path, worlds: Mapping[str, World], *, frame: Frame = "z-up") -> None:
-    """Graph worlds as one file of graphs, with the length of every edge."""
+    """Write graph worlds as one file of graphs, with the length of every edge."""
     graphs = {name: _record(worlds[name], frame) for name in worlds}
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode(graphs))
@@ -96,7 +96,7 @@ def write_worlds(path: str | Path, worlds: Mapping[str, World], *, frame: Frame 
 def _record(world: World, frame: Frame) -> _Graph:
     graph = world.space
     if not isinstance(graph, NavGraph):
-        raise BadArgument(f"World {world.id} is no navigation graph, which is all this format can hold.")
+        raise BadArgument(f"World {world.id} is not a navigation graph, the only content of this format.")
     points = points_to_habitat(graph.positions) if frame == "habitat" else graph.positions
     lengths = np.linalg.norm(graph.positions[graph.edges[:, 0]] - graph.positions[graph.edges[:, 1]], axis=1)
     edges = [

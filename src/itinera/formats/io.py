@@ -1,4 +1,4 @@
-"""Bytes in and out, trusting nothing: compressed files with limits, archives, atomic writes."""
+"""Reading and writing of bytes without trust: compressed files with limits, archives, atomic writes."""
 
 from __future__ import annotations
 

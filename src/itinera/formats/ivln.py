@@ -1,6 +1,6 @@
-"""Iterative VLN: tours through the episodes of a split, walks along whole tours, and the targets they are judged by.
+"""Iterative VLN: tours through the episodes of a split, rollouts of whole tours, and the reference paths of scoring.
 
-The discrete and the continuous release share the shape of their tour files; walks and targets are IVLN-CE's.
+The discrete and the continuous release share the shape of their tour files; rollouts and targets are IVLN-CE's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import points_from_habitat
 from itinera.formats.io import atomic_write, read_bytes
-from itinera.formats.r2r import number_or_name
+from itinera.formats.r2r import parse_id
 from itinera.formats.vlnce import Point, habitat_points
 from itinera.records import Phase, Predictions, Rollout, Trajectory
 from itinera.tasks import Split, Tour
@@ -32,11 +32,11 @@ _NAMES = {phase: name for name, phase in PHASES.items()}
 def read_tours(path: str | Path, split: str | None = None) -> tuple[Tour, ...]:
     """The tours of one split, named by their running number over all scans of the split in file order, from "0".
 
-    `split` is a split's name in the file ("val_unseen") or a name that holds it ("R2R_val_unseen"). A file of one
+    `split` is a split's name in the file ("val_unseen") or a name that contains it ("R2R_val_unseen"). A file of one
     split needs none.
     """
     tours = read_all_tours(path)
-    return tours[chosen(tours, split, str(path))]
+    return tours[choose_split(tours, split, str(path))]
 
 
 def read_all_tours(path: str | Path) -> dict[str, tuple[Tour, ...]]:
@@ -55,17 +55,17 @@ def _numbered(scans: Mapping[str, list[list[int | str]]]) -> tuple[Tour, ...]:
     return tuple(Tour(str(number), scan, tuple(map(str, ids))) for number, (scan, ids) in enumerate(tours))
 
 
-def chosen(names: Iterable[str], wanted: str | None, source: str) -> str:
-    """The one of a file's splits that is wanted: named so, named within what is wanted, or the only one."""
+def choose_split(names: Iterable[str], wanted: str | None, source: str) -> str:
+    """The split of a file that a name asks for: of that name, contained in that name, or the only one."""
     found = list(names)
     if len(found) == 1:
         return found[0]
     held = [name for name in found if name and wanted is not None and name in wanted]
     if held:
-        return max(held, key=len)  # a name equal to what is wanted is the longest it can hold
+        return max(held, key=len)  # an equal name is the longest that it can contain
     listed = f"holds the splits {', '.join(found)}" if found else "holds no split"
     problem = f"{listed}." if wanted is None else f"{listed}, but not {wanted}."
-    raise BadFile(source, [Fault("", problem, "Say which split the tours are of.")])
+    raise BadFile(source, [Fault("", problem, "Name the split of the tours.")])
 
 
 def _tour_faults(tours: Sequence[Tour]) -> Iterator[Fault]:
@@ -82,12 +82,12 @@ def _tour_faults(tours: Sequence[Tour]) -> Iterator[Fault]:
 
 
 def write_tours(path: str | Path, tours: Mapping[str, Sequence[Tour]]) -> None:
-    """Tours by the name of their split. Their ids are not part of the file: readers number them, scan by scan."""
+    """Write tours by the name of their split. Their ids are not part of the file: readers number them, scan by scan."""
     content: dict[str, dict[str, list[list[int | str]]]] = {}
     for split, toured in tours.items():
         scans = content.setdefault(split, {})
         for tour in toured:
-            scans.setdefault(tour.world_id, []).append([number_or_name(name) for name in tour.episode_ids])
+            scans.setdefault(tour.world_id, []).append([parse_id(name) for name in tour.episode_ids])
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode(content))
 
@@ -99,11 +99,11 @@ class _Step(msgspec.Struct, gc=False):
 
 
 def read_predictions(path: str | Path) -> Predictions:
-    """The walks of an IVLN-CE agent file, {tour_id: [{"position", "phase", "episode_id"}, …]}, one per tour.
+    """The trajectories of an IVLN-CE agent file, {tour_id: [{"position", "phase", "episode_id"}, …]}, one per tour.
 
-    Steps belong to the episode the file names. Being led to a start comes after the switch to the next episode, so a
-    trajectory may open with the way to its own start and end with the way to its own goal. How an episode ended is
-    not told; it is taken to have stopped.
+    Steps belong to the episode the file names. Guidance to a start comes after the switch to the next episode, so a
+    trajectory may begin with guidance to its own start and end with guidance to its own goal. The format does not
+    say how an episode ended; it is read as stopped.
     """
     path = Path(path)
     tours = decode_dict(read_bytes(path), list[_Step], str(path))
@@ -116,7 +116,7 @@ def read_predictions(path: str | Path) -> Predictions:
 
 def _trajectories(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> Iterator[Trajectory]:
     if not steps:
-        faults.append(Fault(f'tour "{tour_id}"', "is empty.", "A walk must include its start."))
+        faults.append(Fault(f'tour "{tour_id}"', "is empty.", "A trajectory must include its start."))
     points = points_from_habitat([step.position for step in steps])
     seen: set[str] = set()
     at = 0
@@ -124,7 +124,7 @@ def _trajectories(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> 
         phases = tuple(PHASES[step.phase] for step in run)
         if name in seen:
             problem = f'comes back to episode "{name}" at step {at}.'
-            faults.append(Fault(f'tour "{tour_id}"', problem, "The steps of an episode stand together."))
+            faults.append(Fault(f'tour "{tour_id}"', problem, "The steps of an episode must be consecutive."))
         seen.add(name)
         places = points[at : at + len(phases)]
         at += len(phases)
@@ -132,7 +132,7 @@ def _trajectories(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> 
 
 
 def write_predictions(path: str | Path, predictions: Predictions) -> None:
-    """Continuous walks as an IVLN-CE agent file, every phase included."""
+    """Write continuous trajectories as an IVLN-CE agent file, every phase included."""
     content = {
         rollout.tour_id: list(chain.from_iterable(map(_steps, rollout.trajectories)))
         for rollout in predictions.rollouts
@@ -142,7 +142,7 @@ def write_predictions(path: str | Path, predictions: Predictions) -> None:
 
 
 def _steps(trajectory: Trajectory) -> Iterator[_Step]:
-    points = habitat_points(trajectory.places, f'The walk of episode "{trajectory.episode_id}"')
+    points = habitat_points(trajectory.places, f'The trajectory of episode "{trajectory.episode_id}"')
     phases = trajectory.phases or (Phase.ACTING,) * len(points)
     for point, phase in zip(points, phases, strict=True):
         yield _Step(point, _NAMES[phase], trajectory.episode_id)  # type: ignore[arg-type]
@@ -151,10 +151,10 @@ def _steps(trajectory: Trajectory) -> Iterator[_Step]:
 def read_references(path: str | Path, split: str | None = None) -> dict[str, dict[str, Array]]:
     """The target positions of one split in `gt_ndtw.json` by tour and episode, in tour order.
 
-    `split` is as in `read_tours`. Only the agent's phase counts, as in the released scorer.
+    `split` is as in `read_tours`. Only the acting phase counts, as in the released scorer.
     """
     references = read_all_references(path)
-    return references[chosen(references, split, str(path))]
+    return references[choose_split(references, split, str(path))]
 
 
 def read_all_references(path: str | Path) -> dict[str, dict[str, dict[str, Array]]]:
@@ -171,20 +171,20 @@ def read_all_references(path: str | Path) -> dict[str, dict[str, dict[str, Array
 
 
 def _targets(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> dict[str, Array]:
-    acted = [step for step in steps if step.phase == "agent"]
-    return {t.episode_id: t.places for t in _trajectories(tour_id, acted, faults)}  # type: ignore[misc]
+    acting = [step for step in steps if step.phase == "agent"]
+    return {t.episode_id: t.places for t in _trajectories(tour_id, acting, faults)}  # type: ignore[misc]
 
 
 def write_references(path: str | Path, references: Mapping[str, References]) -> None:
-    """Targets by split, tour and episode as `gt_ndtw.json` has them."""
+    """Write targets by split, tour and episode in the form of `gt_ndtw.json`."""
     content = {
         split: {
             tour_id: [
                 _Step(point, "agent", name)
-                for name, way in ways.items()
-                for point in habitat_points(way, f"Target {name}")
+                for name, path in paths.items()
+                for point in habitat_points(path, f"Target {name}")
             ]
-            for tour_id, ways in tours.items()
+            for tour_id, paths in tours.items()
         }
         for split, tours in references.items()
     }
@@ -197,10 +197,10 @@ def with_tour_references(split: Split, references: References, source: str = "ta
 
     Episodes that no tour visits keep their own.
     """
-    ways = {name: way for tour in references.values() for name, way in tour.items()}
-    unknown = [name for name in ways if name not in split.by_id]
+    paths = {name: path for tour in references.values() for name, path in tour.items()}
+    unknown = [name for name in paths if name not in split.by_id]
     if unknown:
         remedy = "Targets and tasks must be of one split."
         faults = [Fault(f'episode "{name}"', f"is not in {split.name}.", remedy) for name in unknown]
         raise BadFile(source, faults)
-    return replace(split, episodes=tuple(replace(e, reference=ways.get(e.id, e.reference)) for e in split.episodes))
+    return replace(split, episodes=tuple(replace(e, reference=paths.get(e.id, e.reference)) for e in split.episodes))

@@ -1,4 +1,4 @@
-"""JSON-lines files as numbered records, read as a stream, and the NaN that Python's own writer puts into JSON."""
+"""Records of JSON-lines files, read as a stream, and the NaN that Python's json module writes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import TypeVar
 import msgspec
 
 from itinera.errors import Fault
-from itinera.formats.decoding import UNDECODABLE, fault_of
+from itinera.formats.decoding import UNDECODABLE, make_fault
 from itinera.formats.io import open_stream
 
 T = TypeVar("T")
 
 
-def numbered_records(path: Path, kind: type[T], faults: list[Fault]) -> Iterator[tuple[str, T]]:
-    """The records of a JSON-lines file, each with its "line 3"; lines that cannot be read are added to `faults`."""
+def iter_records(path: Path, kind: type[T], faults: list[Fault]) -> Iterator[tuple[str, T]]:
+    """The records of a JSON-lines file, each with its place ("line 3"); unreadable lines are added to `faults`."""
     decoder = msgspec.json.Decoder(kind)
     with open_stream(path) as stream:
         for number, line in enumerate(iter(stream.readline, b""), start=1):
@@ -26,7 +26,7 @@ def numbered_records(path: Path, kind: type[T], faults: list[Fault]) -> Iterator
             try:
                 yield f"line {number}", _decoded(line, decoder)
             except UNDECODABLE as error:
-                faults.append(fault_of(error, f"line {number}"))
+                faults.append(make_fault(error, f"line {number}"))
 
 
 def _decoded(line: bytes, decoder: msgspec.json.Decoder[T]) -> T:
@@ -35,11 +35,11 @@ def _decoded(line: bytes, decoder: msgspec.json.Decoder[T]) -> T:
     except msgspec.DecodeError:
         if b"NaN" not in line:
             raise
-    return decoder.decode(nan_as_null(line))
+    return decoder.decode(replace_nan(line))
 
 
-def nan_as_null(data: bytes) -> bytes:
-    """The same JSON with null for every bare NaN, which JSON does not know but Python writes for what is missing."""
+def replace_nan(data: bytes) -> bytes:
+    """The same JSON with null for every NaN, which JSON lacks but Python writes for missing values."""
     return msgspec.json.encode(json.loads(data, parse_constant=_missing))
 
 

@@ -1,7 +1,7 @@
 """Matterport connectivity: the navigation graphs of the 90 scans, from a folder or an archive.
 
 One `{scan}_connectivity.json` per scan: a list of panoramas with pose, `included` and `unobstructed`. An edge joins two
-included panoramas that see each other unobstructed; a panorama without edges stays a node.
+included panoramas that are unobstructed from each other; a panorama without edges stays a node.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Panorama(msgspec.Struct, omit_defaults=True):
 
 
 class Connectivity(Mapping[str, World]):
-    """The worlds of a connectivity folder or archive by scan, each read when first asked for."""
+    """The worlds of a connectivity folder or archive by scan, each read on first access."""
 
     def __init__(self, path: str | Path, *, positions: Positions = "pose", visible: bool = False) -> None:
         self.path = Path(path)
@@ -48,7 +48,7 @@ class Connectivity(Mapping[str, World]):
         found = members(self.path, SUFFIX)
         self._files = {name.removesuffix(SUFFIX): member for name, member in found.items()}
         if not self._files:
-            problem = f"holds no file that ends in {SUFFIX}."
+            problem = f"contains no file that ends in {SUFFIX}."
             raise BadFile(
                 str(path), [Fault("", problem, "Give Matterport's connectivity folder, or an archive of it.")]
             )
@@ -72,15 +72,15 @@ def read_worlds(path: str | Path, *, positions: Positions = "pose", visible: boo
     """The worlds of a connectivity folder, .zip or .tar archive.
 
     `positions="pose"` takes each node's position from its pose; `"panorama"` adds the constant camera-frame offset
-    that turns poses into the panorama positions of the licensed files. `visible=True` also keeps which nodes are in
-    sight from which.
+    that turns poses into the panorama positions of the licensed files. `visible=True` also reads which nodes are
+    visible from which.
     """
     return Connectivity(path, positions=positions, visible=visible)
 
 
 def _graph(member: Member, positions: Positions, visible: bool) -> NavGraph:
-    # `visible` is half of the file and not needed for moving: leaving it out halves the time.
-    panoramas: Sequence[_Moving] = decode_list(member.read(), _Seeing if visible else _Moving, member.name)
+    # `visible` is half of the file and not needed for movement: skipping it halves the time.
+    panoramas: Sequence[_Panorama] = decode_list(member.read(), _VisiblePanorama if visible else _Panorama, member.name)
     faults = [fault for i, p in enumerate(panoramas) for fault in _faults(i, p, len(panoramas))]
     faults += _repeated(panoramas)
     if faults:
@@ -90,18 +90,18 @@ def _graph(member: Member, positions: Positions, visible: bool) -> NavGraph:
     # An edge is one that both its ends list; in the official files they always agree.
     edges = np.argwhere(np.triu(joined & joined.T, k=1))
     poses = np.array([panoramas[i].pose for i in kept], dtype=np.float64).reshape(-1, 4, 4)
-    in_sight = _flags([p.visible for p in panoramas if isinstance(p, _Seeing)], kept) if visible else None
+    in_sight = _flags([p.visible for p in panoramas if isinstance(p, _VisiblePanorama)], kept) if visible else None
     return NavGraph(tuple(panoramas[i].image_id for i in kept), _places(poses, positions), edges, in_sight)
 
 
-class _Moving(msgspec.Struct):
+class _Panorama(msgspec.Struct):
     image_id: str
     pose: list[float]
     included: bool
     unobstructed: list[bool]
 
 
-class _Seeing(_Moving):
+class _VisiblePanorama(_Panorama):
     visible: list[bool]
 
 
@@ -118,19 +118,19 @@ def _places(poses: Array, positions: Positions) -> Array:
     return places
 
 
-def _faults(i: int, panorama: _Moving, count: int) -> Iterator[Fault]:
+def _faults(i: int, panorama: _Panorama, count: int) -> Iterator[Fault]:
     where = f"record {i}"
     if len(panorama.pose) != 16 or not np.isfinite(panorama.pose).all():
         yield Fault(where, "must hold 16 finite numbers.", "Take the official file.", "pose")
     if len(panorama.unobstructed) != count:
         problem = f"has {len(panorama.unobstructed)} entries for {count} panoramas."
         yield Fault(where, problem, "Take the official file.", "unobstructed")
-    if isinstance(panorama, _Seeing) and len(panorama.visible) != count:
+    if isinstance(panorama, _VisiblePanorama) and len(panorama.visible) != count:
         problem = f"has {len(panorama.visible)} entries for {count} panoramas."
         yield Fault(where, problem, "Take the official file.", "visible")
 
 
-def _repeated(panoramas: Sequence[_Moving]) -> Iterator[Fault]:
+def _repeated(panoramas: Sequence[_Panorama]) -> Iterator[Fault]:
     seen: set[str] = set()
     for i, panorama in enumerate(panoramas):
         if panorama.image_id in seen:
@@ -139,9 +139,9 @@ def _repeated(panoramas: Sequence[_Moving]) -> Iterator[Fault]:
 
 
 def write_worlds(path: str | Path, worlds: Mapping[str, World]) -> None:
-    """Graph worlds as connectivity files in a folder or archive.
+    """Write graph worlds as connectivity files in a folder or archive.
 
-    Heights are 0, and where a graph does not tell what is in sight, `visible` equals `unobstructed`.
+    Heights are 0, and `visible` equals `unobstructed` where a graph has no visibility.
     """
     content = {f"{scan}{SUFFIX}": msgspec.json.encode(_panoramas(world)) for scan, world in worlds.items()}
     content["scans.txt"] = "".join(f"{scan}\n" for scan in worlds).encode()
@@ -151,7 +151,7 @@ def write_worlds(path: str | Path, worlds: Mapping[str, World]) -> None:
 def _panoramas(world: World) -> list[Panorama]:
     graph = world.space
     if not isinstance(graph, NavGraph):
-        raise BadFile(world.id, [Fault("", "is not a navigation graph, which is all a connectivity file can hold.")])
+        raise BadFile(world.id, [Fault("", "is not a navigation graph, the only content of a connectivity file.")])
     written = []
     for i, node in enumerate(graph.nodes):
         pose = np.eye(4)

@@ -1,7 +1,7 @@
-"""Our own files: JSON lines, one header with kind, provenance and protocol, then one record per line.
+"""Itinera's own files: JSON lines, one header with kind, provenance and protocol, then one record per line.
 
-Six kinds: walks (`native_walks.py`), tasks (`native_tasks.py`), fastest times (`times.py`), trials (`trials.py`), what
-agents leaned to in them (`leanings.py`), and scores, the result bundle (`bundles.py`).
+Six kinds: predictions (`native_predictions.py`), tasks (`native_tasks.py`), fastest times (`fastest_times.py`), trials
+(`trials.py`), action probabilities in them (`action_probabilities.py`) and score bundles (`bundles.py`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.decoding import UNDECODABLE, fault_of
+from itinera.formats.decoding import UNDECODABLE, make_fault
 from itinera.formats.io import atomic_write, open_stream
 from itinera.records import Column, Provenance
 from itinera.tasks import Protocol
@@ -21,14 +21,14 @@ from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.worlds import Places
 
 FORMAT = 1
-Kind = Literal["walks", "tasks", "times", "trials", "leanings", "scores"]
+Kind = Literal["predictions", "tasks", "times", "trials", "action-probabilities", "scores"]
 Point = tuple[float, float, float]
-Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # what an array can hold
+Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # of an int64 array
 T = TypeVar("T")
 
 
 class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """The first line of every file of ours."""
+    """The first line of each of Itinera's own files."""
 
     itinera: Kind
     format: int = FORMAT
@@ -37,9 +37,9 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     name: str = ""  # tasks: the split
     judged_by: str = ""  # tasks: the name of the protocol
     robot: ReferenceRobot | None = None  # times, and scores that weigh them: whose they are
-    plan: str = ""  # walks and leanings: a fingerprint of all that decides what is in them
-    tallies: dict[str, Any] = {}  # trials: by skill, what became of the candidates
-    agent: str = ""  # leanings: who was asked
+    plan: str = ""  # predictions and action probabilities: a fingerprint of everything that decides the content
+    filter_counts: dict[str, Any] = {}  # trials: by skill, how many candidate trials were kept and dropped
+    agent: str = ""  # action probabilities: the name of the agent
     suite: str = ""  # scores, as all that follows
     fingerprint: str = ""
     source: str = ""
@@ -49,7 +49,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
 
 
 def read_header(path: str | Path) -> Header:
-    """The header of one of our files."""
+    """The header of one of Itinera's own files."""
     with open_stream(Path(path)) as stream:
         return _header(stream.readline(), str(path))
 
@@ -58,17 +58,17 @@ def _header(line: bytes, source: str, kind: Kind | None = None) -> Header:
     try:
         header = msgspec.json.decode(line, type=Header)
     except UNDECODABLE as error:
-        raise BadFile(source, [fault_of(error, "line 1")]) from None
+        raise BadFile(source, [make_fault(error, "line 1")]) from None
     if header.format > FORMAT:
-        problem = f"is of format {header.format}, and this version reads up to {FORMAT}."
+        problem = f"is of format {header.format}, but this version reads up to {FORMAT}."
         raise BadFile(source, [Fault("line 1", problem, "Install a newer itinera.", "format")])
     if kind is not None and header.itinera != kind:
-        raise BadFile(source, [Fault("line 1", f"this file holds {header.itinera}, not {kind}.", "", "itinera")])
+        raise BadFile(source, [Fault("line 1", f"this file contains {header.itinera}, not {kind}.", "", "itinera")])
     return header
 
 
 def read_records(path: Path, kind: Kind, record: type[T], digest: Any = None) -> tuple[Header, list[T]]:
-    """The header and the records of a file of this kind; `digest`, a hash, is fed every byte but the header's own."""
+    """The header and the records of a file of this kind; `digest`, a hash, is updated with every byte but its own."""
     decoder = msgspec.json.Decoder(record)
     records: list[T] = []
     faults = []
@@ -76,21 +76,21 @@ def read_records(path: Path, kind: Kind, record: type[T], digest: Any = None) ->
         first = stream.readline()
         header = _header(first, str(path), kind)
         if digest is not None:
-            digest.update(undigested(first, header))
+            digest.update(header_without_digest(first, header))
         for number, line in enumerate(iter(stream.readline, b""), start=2):
             if digest is not None:
                 digest.update(line)
             try:
                 records.append(decoder.decode(line))
             except UNDECODABLE as error:
-                faults.append(fault_of(error, f"line {number}"))
+                faults.append(make_fault(error, f"line {number}"))
     if faults:
         raise BadFile(str(path), faults)
     return header, records
 
 
-def undigested(line: bytes, header: Header) -> bytes:
-    """The header's line as it was before its digest was known."""
+def header_without_digest(line: bytes, header: Header) -> bytes:
+    """The header line without its digest."""
     return line.replace(header.digest.encode(), b"")
 
 
@@ -100,19 +100,19 @@ def header_line(header: Header) -> bytes:
 
 
 def write_file(path: Path, header: Header, body: bytes) -> None:
-    """A header, then records already encoded."""
+    """Write a header, then the encoded records."""
     with atomic_write(path) as stream:
         stream.write(header_line(header))
         stream.write(body)
 
 
-def places_of(places: list[str | Point]) -> Places:
-    """Node ids, or an array of positions, from what a file holds."""
+def parse_places(places: list[str | Point]) -> Places:
+    """Node ids or an array of positions, from the JSON of a file."""
     if places and not isinstance(places[0], str):
         return np.array(places, dtype=np.float64)
     return tuple(str(place) for place in places)
 
 
-def plain_places(places: Places) -> list[Any]:
-    """Places as a file holds them."""
+def encode_places(places: Places) -> list[Any]:
+    """Places as JSON values."""
     return list(places.tolist()) if isinstance(places, np.ndarray) else list(places)

@@ -1,4 +1,4 @@
-"""Our own file of walks: one record per walk."""
+"""Itinera's own predictions file: one record per rollout."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from itinera.formats.native import (
     Header,
     Point,
     Whole,
-    places_of,
-    plain_places,
+    encode_places,
+    parse_places,
     read_records,
     write_file,
 )
 from itinera.records import (
-    Choices,
+    ActionLog,
     Ending,
     Phase,
     Predictions,
@@ -30,7 +30,7 @@ from itinera.records import (
 from itinera.worlds import Array
 
 
-class _Choices(msgspec.Struct):
+class _ActionLog(msgspec.Struct):
     candidates: list[list[str]]
     probabilities: list[list[float]]
 
@@ -44,19 +44,19 @@ class _Trajectory(msgspec.Struct, omit_defaults=True, kw_only=True):
     times: list[float] | None = None
     phases: list[Phase] | None = None
     ending: Ending = Ending.STOPPED
-    choices: _Choices | None = None
+    action_log: _ActionLog | None = None
     notes: dict[str, Any] = {}
 
 
-class _Walk(msgspec.Struct):
+class _Rollout(msgspec.Struct):
     tour_id: str
     trajectories: list[_Trajectory]
 
 
 def read_predictions(path: str | Path) -> Predictions:
-    """The walks of a native file, with their protocol and provenance."""
+    """The predictions of a native file, with their protocol and provenance."""
     path = Path(path)
-    header, records = read_records(path, "walks", _Walk)
+    header, records = read_records(path, "predictions", _Rollout)
     faults = [
         Fault(f'line {n} (episode "{t.episode_id}")', problem, "Every list is as long as places.", field)
         for n, rollout in enumerate(records, start=2)
@@ -84,20 +84,20 @@ def _wrong_lengths(t: _Trajectory) -> Iterator[tuple[str, str]]:
 def _trajectory(t: _Trajectory) -> Trajectory:
     return Trajectory(
         episode_id=t.episode_id,
-        places=places_of(t.places),
+        places=parse_places(t.places),
         headings=_array(t.headings),
         elevations=_array(t.elevations),
         actions=None if t.actions is None else np.array(t.actions, dtype=np.int64),
         times=_array(t.times),
         phases=None if t.phases is None else tuple(t.phases),
         ending=t.ending,
-        choices=None if t.choices is None else _choices(t.choices),
+        action_log=None if t.action_log is None else _action_log(t.action_log),
         notes=t.notes,
     )
 
 
-def _choices(c: _Choices) -> Choices:
-    return Choices(tuple(map(tuple, c.candidates)), tuple(np.array(p, dtype=np.float64) for p in c.probabilities))
+def _action_log(c: _ActionLog) -> ActionLog:
+    return ActionLog(tuple(map(tuple, c.candidates)), tuple(np.array(p, dtype=np.float64) for p in c.probabilities))
 
 
 def _array(values: list[float] | None) -> Array | None:
@@ -105,39 +105,39 @@ def _array(values: list[float] | None) -> Array | None:
 
 
 def write_predictions(path: str | Path, predictions: Predictions) -> None:
-    """Walks as a native file."""
-    header = Header(itinera="walks", provenance=predictions.provenance, protocol=predictions.protocol)
-    lines = msgspec.json.Encoder().encode_lines([_written_walk(rollout) for rollout in predictions.rollouts])
+    """Write predictions as a native file."""
+    header = Header(itinera="predictions", provenance=predictions.provenance, protocol=predictions.protocol)
+    lines = msgspec.json.Encoder().encode_lines([_rollout_record(rollout) for rollout in predictions.rollouts])
     write_file(Path(path), header, lines)
 
 
-def walk_of(record: bytes) -> Rollout:
-    """The walk of a line of a file."""
-    read = msgspec.json.decode(record, type=_Walk)
+def decode_rollout(record: bytes) -> Rollout:
+    """The rollout of a line of a file."""
+    read = msgspec.json.decode(record, type=_Rollout)
     return Rollout(read.tour_id, tuple(map(_trajectory, read.trajectories)))
 
 
-def record_of(rollout: Rollout) -> bytes:
-    """A walk as its line of a file, without the line break."""
-    return msgspec.json.encode(_written_walk(rollout))
+def encode_rollout(rollout: Rollout) -> bytes:
+    """A rollout as the line of a file, without the line break."""
+    return msgspec.json.encode(_rollout_record(rollout))
 
 
-def _written_walk(rollout: Rollout) -> _Walk:
-    return _Walk(rollout.tour_id, [_written_trajectory(t) for t in rollout.trajectories])
+def _rollout_record(rollout: Rollout) -> _Rollout:
+    return _Rollout(rollout.tour_id, [_trajectory_record(t) for t in rollout.trajectories])
 
 
-def _written_trajectory(t: Trajectory) -> _Trajectory:
+def _trajectory_record(t: Trajectory) -> _Trajectory:
     return _Trajectory(
         episode_id=t.episode_id,
-        places=plain_places(t.places),
+        places=encode_places(t.places),
         headings=None if t.headings is None else t.headings.tolist(),
         elevations=None if t.elevations is None else t.elevations.tolist(),
         actions=None if t.actions is None else t.actions.tolist(),
         times=None if t.times is None else t.times.tolist(),
         phases=None if t.phases is None else list(t.phases),
         ending=t.ending,
-        choices=None
-        if t.choices is None
-        else _Choices([list(c) for c in t.choices.candidates], [p.tolist() for p in t.choices.probabilities]),
+        action_log=None
+        if t.action_log is None
+        else _ActionLog([list(c) for c in t.action_log.candidates], [p.tolist() for p in t.action_log.probabilities]),
         notes=dict(t.notes),
     )

@@ -1,4 +1,4 @@
-"""Our own file of tasks: one record per episode, then one per tour."""
+"""Itinera's own tasks file: one record per episode, then one per tour."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats._export import need_reference
+from itinera.formats._export import require_reference
 from itinera.formats.native import (
     Header,
     Point,
     Whole,
-    places_of,
-    plain_places,
+    encode_places,
+    parse_places,
     read_records,
     write_file,
 )
@@ -31,7 +31,7 @@ class _Alignment(msgspec.Struct, omit_defaults=True):
     words: list[str]
     first: list[Whole]
     last: list[Whole]
-    begins: list[float | None] | None = None  # null where not known
+    begins: list[float | None] | None = None  # null where unknown
     ends: list[float | None] | None = None
 
 
@@ -79,16 +79,16 @@ def read_split(path: str | Path) -> Split:
 def _protocol_faults(header: Header) -> Iterator[Fault]:
     if header.judged_by and header.judged_by not in PROTOCOLS:
         remedy = f"There are {', '.join(PROTOCOLS)}."
-        yield Fault("line 1", f"{header.judged_by} is no protocol known here.", remedy, "judged_by")
+        yield Fault("line 1", f"{header.judged_by} is not a known protocol.", remedy, "judged_by")
 
 
 def _wrong_task(t: _Task) -> Iterator[tuple[str, str, str]]:
     if not (t.id and t.start):
         yield "", "has no id or no start.", "An episode has both; a tour has episode_ids."
     if len({isinstance(place, str) for place in (t.start, *t.goals, *t.reference)}) != 1:
-        yield "", "mixes node ids and positions.", "An episode is on a graph or on the ground."
+        yield "", "mixes node ids and positions.", "An episode is on a graph or continuous."
     if bool(t.goals) != bool(t.reference):
-        yield "", "has only one of goals and reference.", "A task tells both, a hidden test neither."
+        yield "", "has only one of goals and reference.", "A task has both, a hidden test neither."
     a = t.alignment
     if a is None:
         return
@@ -96,7 +96,7 @@ def _wrong_task(t: _Task) -> Iterator[tuple[str, str, str]]:
     if len(lengths) != 1:
         yield "alignment", "has lists of different lengths.", "Every list is as long as words."
     if not all(-1 <= i < len(t.reference) for i in (*a.first, *a.last)):
-        yield "alignment", "points outside the reference.", "Places are indices into it, or -1 where not known."
+        yield "alignment", "points outside the reference.", "Places are indices into it, or -1 where unknown."
 
 
 def _episode(t: _Task) -> Episode:
@@ -105,8 +105,8 @@ def _episode(t: _Task) -> Episode:
         id=t.id,
         world_id=t.world_id,
         start=Pose(start, t.heading, t.elevation),
-        goals=places_of(t.goals),
-        reference=places_of(t.reference),
+        goals=parse_places(t.goals),
+        reference=parse_places(t.reference),
         instruction=Instruction(t.text, t.language),
         path_id=t.path_id,
         alignment=None if t.alignment is None else _alignment(t.alignment),
@@ -124,33 +124,38 @@ def _alignment(a: _Alignment) -> Alignment:
 
 
 def write_split(path: str | Path, split: Split, provenance: Provenance | None = None) -> None:
-    """A split, its tours included, as a native file."""
+    """Write a split, its tours included, as a native file."""
     header = Header(itinera="tasks", name=split.name, judged_by=split.protocol, provenance=provenance)
-    records = [_written_task(episode) for episode in split.episodes]
+    write_file(Path(path), header, encode_tasks(split))
+
+
+def encode_tasks(split: Split) -> bytes:
+    """The lines of a native file after its header: the episodes, then the tours."""
+    records = [_task_record(episode) for episode in split.episodes]
     records += [_Task(world_id=t.world_id, tour_id=t.id, episode_ids=list(t.episode_ids)) for t in split.tours]
-    write_file(Path(path), header, msgspec.json.Encoder().encode_lines(records))
+    return msgspec.json.Encoder().encode_lines(records)
 
 
-def _written_task(e: Episode) -> _Task:
-    need_reference(e)
+def _task_record(e: Episode) -> _Task:
+    require_reference(e)
     return _Task(
         id=e.id,
         world_id=e.world_id,
         start=e.start.place if isinstance(e.start.place, str) else tuple(e.start.place.tolist()),
         heading=e.start.heading,
         elevation=e.start.elevation,
-        goals=plain_places(e.goals),
-        reference=plain_places(e.reference),
+        goals=encode_places(e.goals),
+        reference=encode_places(e.reference),
         text=e.instruction.text,
         language=e.instruction.language,
         path_id=e.path_id,
-        alignment=None if e.alignment is None else _written_alignment(e.alignment),
+        alignment=None if e.alignment is None else _alignment_record(e.alignment),
         stated_distance=e.stated_distance,
         notes=dict(e.notes),
     )
 
 
-def _written_alignment(a: Alignment) -> _Alignment:
+def _alignment_record(a: Alignment) -> _Alignment:
     def times(values: Array | None) -> list[float | None] | None:
         return None if values is None else [None if np.isnan(v) else float(v) for v in values]
 

@@ -1,7 +1,7 @@
-"""Navigation from Dialog History (CVDN): go on from here, given what a navigator and an oracle said so far.
+"""Navigation from Dialog History (CVDN): continue from here, given the dialog of navigator and oracle so far.
 
-Any of `end_panos` is the goal. Two paths lead there or towards it: what the oracle's planner showed and where the
-player then went. Submissions are R2R's with `inst_idx` for `instr_id`; `r2r.read_predictions` reads both.
+Any of `end_panos` is the goal. Two paths lead there or towards it: that of the oracle's planner and that of the human
+player. Submissions are R2R's with `inst_idx` for `instr_id`; `r2r.read_predictions` reads both.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from itinera.errors import Fault
 from itinera.formats.decoding import read_list
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import atomic_write
-from itinera.formats.r2r import number_or_name, refuse, split_name
+from itinera.formats.r2r import parse_id, raise_faults, split_name
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
@@ -32,7 +32,7 @@ class _Start(msgspec.Struct):
 
 
 class _Message(msgspec.Struct):
-    nav_idx: int  # how many moves were made before it was said
+    nav_idx: int  # number of moves before the message
     role: str  # "navigator" or "oracle"
     message: str
 
@@ -41,7 +41,7 @@ class _Record(msgspec.Struct, omit_defaults=True, kw_only=True):
     inst_idx: int | str
     scan: str
     start_pano: _Start
-    target: str = ""  # the object that is looked for
+    target: str = ""  # the object to find
     end_panos: list[str] | None = None  # withheld in the test split, as are the paths
     planner_path: list[str] | None = None
     player_path: list[str] | None = None
@@ -59,21 +59,21 @@ class _Record(msgspec.Struct, omit_defaults=True, kw_only=True):
     R2R_oracle_spl: int | float | None = None
 
 
-_SAID_ELSEWHERE = {"inst_idx", "scan", "start_pano", "target", "end_panos"}
-_NOTED = tuple(name for name in _Record.__struct_fields__ if name not in _SAID_ELSEWHERE)
+_OWN_FIELDS = {"inst_idx", "scan", "start_pano", "target", "end_panos"}
+_NOTED = tuple(name for name in _Record.__struct_fields__ if name not in _OWN_FIELDS)
 
 
 def read_split(path: str | Path, *, reference: Reference = "planner") -> Split:
     """The episodes of an NDH file, named by `inst_idx`, with all of `end_panos` as goals.
 
-    The brief tells the target and the dialog so far, a line for each; `notes["dialog_history"]` has it in parts.
+    The instruction is the target and the dialog so far, a line for each; `notes["dialog_history"]` has the parts.
     `reference` chooses the planner's path or the player's; the other stays in the notes. Neither needs to end at a
-    goal. Headings are R2R's, as every released agent takes them; the tool's elevations are kept but not used.
+    goal. Headings are R2R's, as in every released agent; the tool's elevations are kept but not used.
     """
     path = Path(path)
     records = read_list(path, _Record)
     faults = [fault for i, r in enumerate(records) for fault in _faults(f"record {i}", r, reference)]
-    refuse(str(path), faults, records, "inst_idx")
+    raise_faults(str(path), faults, records, "inst_idx")
     return Split(split_name(path), tuple(_episode(record, reference) for record in records), protocol="ndh")
 
 
@@ -96,7 +96,7 @@ def _faults(where: str, record: _Record, reference: Reference) -> Iterator[Fault
 
 def _episode(record: _Record, reference: Reference) -> Episode:
     withheld = record.end_panos is None
-    chosen = f"{reference}_path"
+    field = f"{reference}_path"
     notes = {name: msgspec.to_builtins(value) for name in _NOTED if (value := getattr(record, name)) is not None}
     notes["target"] = record.target
     notes["start_elevation"] = record.start_pano.elevation
@@ -105,20 +105,20 @@ def _episode(record: _Record, reference: Reference) -> Episode:
         world_id=record.scan,
         start=Pose(record.start_pano.pano, heading_from_r2r(record.start_pano.heading)),
         goals=tuple(record.end_panos or ()),
-        reference=() if withheld else tuple(notes.pop(chosen)),
-        instruction=Instruction(_told(record)),
+        reference=() if withheld else tuple(notes.pop(field)),
+        instruction=Instruction(_dialog(record)),
         notes=notes,
     )
 
 
-def _told(record: _Record) -> str:
+def _dialog(record: _Record) -> str:
     lines = [f"Target: {record.target}"] if record.target else []
-    lines += [f"{said.role.capitalize()}: {said.message}" for said in record.dialog_history or ()]
+    lines += [f"{turn.role.capitalize()}: {turn.message}" for turn in record.dialog_history or ()]
     return "\n".join(lines)
 
 
 def write_split(path: str | Path, split: Split) -> None:
-    """A split of graph episodes in NDH's form. A brief that was no dialog becomes one message of the oracle."""
+    """Write a split of graph episodes in NDH's form. An instruction without dialog becomes one oracle message."""
     records = [_record(episode) for episode in split.episodes]
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(records), indent=1))
@@ -131,10 +131,10 @@ def _record(episode: Episode) -> _Record:
     if "dialog_history" not in notes and "target" not in episode.notes:
         notes["dialog_history"] = [_Message(0, "oracle", episode.instruction.text)]
     if not episode.goals_withheld:
-        # The path that was read as reference is the one the notes lack.
+        # The notes lack the path that was read as reference.
         notes["player_path" if "planner_path" in notes else "planner_path"] = path
     return _Record(
-        inst_idx=number_or_name(episode.id),
+        inst_idx=parse_id(episode.id),
         scan=episode.world_id,
         start_pano=_Start(path[0], heading, elevation),
         target=episode.notes.get("target", ""),

@@ -1,6 +1,6 @@
-"""PointNav: from a pose to a point, without words. Habitat's episode files, one JSON document, usually .json.gz.
+"""PointNav: from a pose to a point, without instruction. Habitat's episode files, one JSON document, usually .json.gz.
 
-Habitat's frame (y up) is left at this door. An episode has a goal and no reference: any shortest way will do.
+Everything returned is in our frame, not Habitat's (y up). An episode has a goal and no reference path.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from itinera.formats.frames import (
     heading_from_habitat,
     heading_to_habitat,
     points_from_habitat,
-    rotation_of,
-    yaw_of,
+    quaternion_from_yaw,
+    yaw_from_quaternion,
 )
 from itinera.formats.io import atomic_write, read_bytes
-from itinera.formats.r2r import number_or_name, refuse, split_name
-from itinera.formats.vlnce import Point, Rotation, distance_faults, habitat_points, scan_of, turned_faults
+from itinera.formats.r2r import parse_id, raise_faults, split_name
+from itinera.formats.vlnce import Point, Rotation, distance_faults, habitat_points, rotation_faults, scan_from_scene
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 
-RADIUS = 0.2  # metres; Habitat's PointNav counts arriving within it
+RADIUS = 0.2  # metres; success radius of Habitat's PointNav
 
 
 class _Goal(msgspec.Struct):
@@ -50,19 +50,19 @@ class _File(msgspec.Struct):
 
 
 def read_split(path: str | Path) -> Split:
-    """The episodes of a PointNav file, named by their episode id; their briefs are empty."""
+    """The episodes of a PointNav file, named by their episode id; their instructions are empty."""
     path = Path(path)
     file = decode(read_bytes(path), _File, str(path))
     records = decode_list(bytes(file.episodes), _Record, str(path))
-    refuse(str(path), chain.from_iterable(map(_faults, range(len(records)), records)), records, "episode_id")
+    raise_faults(str(path), chain.from_iterable(map(_faults, range(len(records)), records)), records, "episode_id")
     return Split(split_name(path), tuple(map(_episode, records)), protocol="pointnav")
 
 
 def _faults(i: int, record: _Record) -> Iterator[Fault]:
     where = f'record {i} ("{record.episode_id}")'
-    if not scan_of(record.scene_id):
+    if not scan_from_scene(record.scene_id):
         yield Fault(where, "names no scene.", "It should look like hearth/<scene>/<scene>.glb.", "scene_id")
-    yield from turned_faults(where, record.start_rotation)
+    yield from rotation_faults(where, record.start_rotation)
     if not record.goals:
         yield Fault(where, "is empty.", "A point to go to is all that a PointNav task asks.", "goals")
     yield from distance_faults(where, record.info)
@@ -72,13 +72,16 @@ def _episode(record: _Record) -> Episode:
     kept: dict[str, Any] = {
         "radius": [goal.radius for goal in record.goals],
         "info": {k: v for k, v in (record.info or {}).items() if k != "geodesic_distance"} or None,
-        "scene_id": record.scene_id if record.scene_id != f"{scan_of(record.scene_id)}.glb" else None,
+        "scene_id": record.scene_id if record.scene_id != f"{scan_from_scene(record.scene_id)}.glb" else None,
         "episode_id": _unusual(record.episode_id),
     }
     return Episode(
         id=str(record.episode_id),
-        world_id=scan_of(record.scene_id),
-        start=Pose(points_from_habitat(record.start_position)[0], heading_from_habitat(yaw_of(record.start_rotation))),
+        world_id=scan_from_scene(record.scene_id),
+        start=Pose(
+            points_from_habitat(record.start_position)[0],
+            heading_from_habitat(yaw_from_quaternion(record.start_rotation)),
+        ),
         goals=points_from_habitat([goal.position for goal in record.goals]),
         reference=(),
         instruction=Instruction(""),
@@ -88,14 +91,14 @@ def _episode(record: _Record) -> Episode:
 
 
 def _unusual(name: int | str) -> str | None:
-    return name if isinstance(name, str) and number_or_name(name) != name else None
+    return name if isinstance(name, str) and parse_id(name) != name else None
 
 
 def write_split(path: str | Path, split: Split) -> None:
     """A split of continuous episodes as a PointNav file: their starts and goals. Words and references are left out."""
     without = next((episode.id for episode in split.episodes if episode.goals_withheld), None)
     if without is not None:
-        raise BadArgument(f'Episode "{without}" tells no goal, which is all that a PointNav task asks.')
+        raise BadArgument(f'Episode "{without}" has no goal, which a PointNav task needs.')
     records = list(map(_record, split.episodes))
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode({"episodes": records}))
@@ -112,10 +115,10 @@ def _record(episode: Episode) -> _Record:
         info["geodesic_distance"] = episode.stated_distance
     scene = notes.get("scene_id", "")
     return _Record(
-        episode_id=episode.id if notes.get("episode_id") == episode.id else number_or_name(episode.id),
-        scene_id=scene if scan_of(scene) == episode.world_id else f"{episode.world_id}.glb",
+        episode_id=episode.id if notes.get("episode_id") == episode.id else parse_id(episode.id),
+        scene_id=scene if scan_from_scene(scene) == episode.world_id else f"{episode.world_id}.glb",
         start_position=habitat_points([episode.start.place], whose)[0],
-        start_rotation=rotation_of(heading_to_habitat(episode.start.heading)),
+        start_rotation=quaternion_from_yaw(heading_to_habitat(episode.start.heading)),
         goals=[_Goal(*goal) for goal in zip(goals, radii, strict=True)],
         info=info or None,
     )

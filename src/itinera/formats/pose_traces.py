@@ -1,4 +1,4 @@
-"""RxR's pose traces: where a speaker stood at each moment, and so which words belong to which places.
+"""RxR's pose traces: the node of a speaker at each moment, and so the places of each word.
 
 A trace is an .npz archive. Only its node and time arrays are read, never more than their headers promise and never
 a pickled object.
@@ -31,19 +31,19 @@ _REMEDY = "Copy or download the trace again."
 
 @dataclass(frozen=True, eq=False)
 class PoseTrace:
-    """Snapshots in order of time: the node someone stood at, and when."""
+    """Snapshots in order of time: the node of a person, and the time."""
 
     nodes: NDArray[np.str_]  # (n,)
-    times: Array  # (n,) seconds, never falling; a guide's are those of the recording
+    times: Array  # (n,) seconds, not decreasing; a guide's are those of the recording
     audio_times: Array | None = None  # (n,) seconds into the guide's recording; followers only
 
 
 def read_trace(path: str | Path) -> PoseTrace:
     """The nodes and times of a pose trace."""
-    return trace_from(read_bytes(Path(path), limit=LARGEST_TRACE), str(path))
+    return parse_trace(read_bytes(Path(path), limit=LARGEST_TRACE), str(path))
 
 
-def trace_from(data: bytes, source: str) -> PoseTrace:
+def parse_trace(data: bytes, source: str) -> PoseTrace:
     """The nodes and times in the bytes of an .npz file."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -54,8 +54,8 @@ def trace_from(data: bytes, source: str) -> PoseTrace:
     faults = list(_faults(arrays))
     if faults:
         raise BadFile(source, faults)
-    heard = arrays["audio_time"].astype(np.float64) if "audio_time" in arrays else None
-    return PoseTrace(arrays["pano"], arrays["time"].astype(np.float64), heard)
+    audio_times = arrays["audio_time"].astype(np.float64) if "audio_time" in arrays else None
+    return PoseTrace(arrays["pano"], arrays["time"].astype(np.float64), audio_times)
 
 
 def _array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
@@ -101,11 +101,11 @@ def _faults(arrays: Mapping[str, NDArray[Any]]) -> Iterator[Fault]:
         elif len(values) != len(nodes):
             yield Fault("", f"holds {len(values)} times for {len(nodes)} snapshots.", _REMEDY, name)
         elif name == "time" and not (np.isfinite(values).all() and (values[1:] >= values[:-1]).all()):
-            yield Fault("", "must be finite and never fall.", _REMEDY, name)
+            yield Fault("", "must be finite and must not decrease.", _REMEDY, name)
 
 
 def write_trace(path: str | Path, trace: PoseTrace) -> None:
-    """A pose trace with its nodes and times; camera poses and masks are not kept."""
+    """Write a pose trace with its nodes and times; camera poses and masks are not kept."""
     arrays: dict[str, Any] = {"pano": trace.nodes, "time": trace.times}
     if trace.audio_times is not None:
         arrays["audio_time"] = trace.audio_times
@@ -113,13 +113,13 @@ def write_trace(path: str | Path, trace: PoseTrace) -> None:
         np.savez_compressed(stream, **arrays)
 
 
-def places_of_words(
+def align_words(
     trace: PoseTrace, reference: Sequence[str], begins: Array, ends: Array
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first and last index into `reference` of where the speaker stood during each word, -1 where unknown.
+    """The first and last index into `reference` of the speaker's nodes during each word, -1 where unknown.
 
-    A word belongs to every node stood at between its beginning and its end; reaching the next node at the very
-    moment it ends does not count. Words before the first snapshot belong to the first node, words after the last to
+    A word belongs to every node visited between its beginning and its end; reaching the next node at the exact time
+    it ends does not count. Words before the first snapshot belong to the first node, words after the last to
     the last. Unknown are words without both times, and those said off the path.
     """
     since, index = _stays(trace, reference)
@@ -129,9 +129,9 @@ def places_of_words(
     entered = np.maximum(np.searchsorted(since, begins[known], side="right") - 1, 0)
     left = np.maximum(np.searchsorted(since, ends[known], side="left") - 1, entered)
     for word, a, b in zip(known.tolist(), entered.tolist(), left.tolist(), strict=True):
-        stood = [i for i in index[a : b + 1] if i >= 0]
-        if stood:
-            first[word], last[word] = min(stood), max(stood)
+        visited = [i for i in index[a : b + 1] if i >= 0]
+        if visited:
+            first[word], last[word] = min(visited), max(visited)
     return first, last
 
 

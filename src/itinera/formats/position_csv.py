@@ -1,4 +1,4 @@
-"""Logged positions of any robot as CSV: a line per position, in our own terms (z up, metres, our headings, seconds).
+"""Logged positions of any robot as CSV: a line per position, in our conventions (z up, metres, headings, seconds).
 
 The header names the columns, in any order: episode_id, x, y, and where known z, time, heading.
 """
@@ -16,7 +16,7 @@ from typing import IO
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats._export import acting, as_positions
+from itinera.formats._export import acting_part, require_positions
 from itinera.formats.io import atomic_write, open_stream
 from itinera.records import Predictions, Trajectory
 from itinera.worlds import Array
@@ -29,10 +29,11 @@ _Row = tuple[int, str, tuple[float, ...]]  # line, episode, numbers
 
 
 def read_predictions(path: str | Path) -> Predictions:
-    """The walks of a CSV log, one per episode, whose lines stand together in order of time.
+    """The trajectories of a CSV log, one per episode, whose lines are consecutive and in order of time.
 
     Without z all positions have height 0. The cells of an optional column may be empty, but then in the whole
-    episode. How an episode ended is not told; it is taken to have stopped.
+    episode. The format does not say how an
+    episode ended; it is read as stopped.
     """
     path = Path(path)
     faults: list[Fault] = []
@@ -121,13 +122,13 @@ def _trajectories(rows: Sequence[_Row], columns: Sequence[str], faults: list[Fau
         where = f"line {held[0][0]}"
         if name in first:
             problem = f'episode "{name}" comes again after line {first[name]}.'
-            faults.append(Fault(where, problem, "The lines of an episode stand together."))
+            faults.append(Fault(where, problem, "The lines of an episode must be consecutive."))
         first.setdefault(name, held[-1][0])
         values = dict(zip(names, np.array([row[2] for row in held], dtype=np.float64).T, strict=True))
         z, times, headings = (_whole(values.get(key), f'{where} (episode "{name}")', key, faults) for key in OPTIONAL)
         if times is not None and (times[1:] < times[:-1]).any():
             at = held[int(np.argmax(times[1:] < times[:-1])) + 1][0]
-            faults.append(Fault(f"line {at}", "is earlier than the line before.", "Times never fall.", "time"))
+            faults.append(Fault(f"line {at}", "is earlier than the line before.", "Times must not decrease.", "time"))
         heights = np.zeros(len(held)) if z is None else z
         places = np.stack([values["x"], values["y"], heights], axis=1)
         yield Trajectory(name, places, headings=headings, times=times)
@@ -142,8 +143,8 @@ def _whole(values: Array | None, where: str, column: str, faults: list[Fault]) -
 
 
 def write_predictions(path: str | Path, predictions: Predictions) -> None:
-    """Continuous walks as a CSV log, with the columns any of them needs."""
-    rollouts = [acting(trajectory) for trajectory in predictions.trajectories]
+    """Write continuous trajectories as a CSV log, with the columns that any of them needs."""
+    rollouts = [acting_part(trajectory) for trajectory in predictions.trajectories]
     extra = [
         (column, values)
         for column, values in (("time", [w.times for w in rollouts]), ("heading", [w.headings for w in rollouts]))
@@ -153,7 +154,7 @@ def write_predictions(path: str | Path, predictions: Predictions) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*NEEDED, "z", *(column for column, _ in extra)])
     for i, rollout in enumerate(rollouts):
-        points = as_positions(rollout.places, f'The walk of episode "{rollout.episode_id}"')
+        points = require_positions(rollout.places, f'The trajectory of episode "{rollout.episode_id}"')
         names = [rollout.episode_id] * len(points)
         cells = [_cells(values[i], len(points)) for _, values in extra]
         writer.writerows(zip(names, *points.T.tolist(), *cells, strict=True))

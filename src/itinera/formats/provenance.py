@@ -1,8 +1,10 @@
-"""The provenance of a file in somebody else's format: a small file beside it."""
+"""The provenance of a file in a foreign format: a small file beside it (sidecar)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -12,33 +14,42 @@ from itinera.formats.io import atomic_write, read_bytes
 from itinera.records.provenance import Provenance, digest
 
 
-class Sidecar(msgspec.Struct):
-    """What stands beside a file: how it was made, and the digest of what was made."""
+class Sidecar(msgspec.Struct, omit_defaults=True):
+    """The content of a sidecar: how the file was made, and its digest."""
 
     provenance: Provenance
     digest: str
+    plan: str = ""  # of resumable work: the fingerprint of everything that decided the file
+    summary: dict[str, Any] = {}  # counts of the file, so that a finished build can report them again
 
 
-def sidecar_of(path: str | Path) -> Path:
-    """Where a file's provenance lies."""
+def sidecar_path(path: str | Path) -> Path:
+    """The path of a file's sidecar."""
     path = Path(path)
     return path.with_name(f"{path.name}.provenance.json")
 
 
-def write_sidecar(path: str | Path, provenance: Provenance) -> None:
-    """Put a file's provenance beside it."""
-    content = Sidecar(provenance, digest(Path(path)))
-    with atomic_write(sidecar_of(path)) as stream:
+def write_sidecar(
+    path: str | Path, provenance: Provenance, *, plan: str = "", summary: Mapping[str, Any] | None = None
+) -> None:
+    """Write the provenance of a file beside it."""
+    content = Sidecar(provenance, digest(Path(path)), plan, dict(summary or {}))
+    with atomic_write(sidecar_path(path)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(content), indent=2))
 
 
+def read_sidecar(path: str | Path) -> Sidecar | None:
+    """The sidecar of a file; None if it has none."""
+    beside = sidecar_path(path)
+    return decode(read_bytes(beside), Sidecar, str(beside)) if beside.exists() else None
+
+
 def check_sidecar(path: str | Path) -> Provenance | None:
-    """The provenance of a file that has one beside it; a file changed since it was written is refused."""
-    beside = sidecar_of(path)
-    if not beside.exists():
+    """The provenance of a file that has a sidecar; raises BadFile if the file was changed since it was written."""
+    sidecar = read_sidecar(path)
+    if sidecar is None:
         return None
-    told = decode(read_bytes(beside), Sidecar, str(beside))
-    if told.digest != digest(Path(path)):
-        remedy = f"Make it again, or delete {beside.name} if the change was meant."
+    if sidecar.digest != digest(Path(path)):
+        remedy = f"Make it again, or delete {sidecar_path(path).name} if the change was meant."
         raise BadFile(str(path), [Fault("", "was changed after it was written.", remedy)])
-    return told.provenance
+    return sidecar.provenance

@@ -1,6 +1,6 @@
-"""Room-to-Room and its kin: annotation files (R2R, R4R and longer joins) and the list form of submissions.
+"""Room-to-Room and relatives: annotation files (R2R, R4R and longer joins) and the list form of submissions.
 
-Read `read_split` for tasks and `read_predictions` for predictions; each has its writer beside it.
+Start with `read_split` for tasks and `read_predictions` for predictions; each has a writer.
 """
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats._export import acting, as_nodes
-from itinera.formats.decoding import collecting_later, decode_list
+from itinera.formats._export import acting_part, require_nodes
+from itinera.formats.decoding import decode_list, pause_gc
 from itinera.formats.fast_scan import SMALLEST, scan
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import atomic_write, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.records import Predictions, Rollout, Trajectory
-from itinera.records.predictions import Answers
+from itinera.records.predictions import TrajectoryBatch
 from itinera.tasks import Episode, Instruction, Split
+from itinera.tasks.episode import PART_KEYS
 from itinera.worlds import Places, Pose
-
-PARTS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
 
 
 class PathRecord(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """One path with its instructions, as R2R writes it; the optional fields are R4R's."""
+    """One path with its instructions, as in R2R; the optional fields are R4R's."""
 
     scan: str
     path_id: int | str
@@ -51,9 +50,11 @@ class PathRecord(msgspec.Struct, omit_defaults=True, kw_only=True):
 def read_split(path: str | Path) -> Split:
     """The episodes of an R2R-like file, one per instruction, named "<path_id>_<i>"."""
     path = Path(path)
-    with collecting_later():
+    with pause_gc():
         records = decode_list(read_bytes(path), PathRecord, str(path))
-        refuse(str(path), chain.from_iterable(path_faults(f"record {i}", r) for i, r in enumerate(records)), records)
+        raise_faults(
+            str(path), chain.from_iterable(path_faults(f"record {i}", r) for i, r in enumerate(records)), records
+        )
         episodes = tuple(chain.from_iterable(map(_episodes, records)))
     joined = bool(records) and records[0].first_path_id is not None
     return Split(split_name(path), episodes, protocol="r4r" if joined else "r2r")
@@ -65,16 +66,16 @@ def split_name(path: Path) -> str:
 
 
 def path_faults(where: str, record: Any) -> Iterable[Fault]:
-    """What is wrong with a record's path, instructions and heading."""
+    """The faults of a record's path, instructions and heading."""
     if not record.path:
-        yield Fault(where, "is empty.", "A path holds at least its start.", "path")
+        yield Fault(where, "is empty.", "A path contains at least its start.", "path")
     if not record.instructions:
         yield Fault(where, "is empty.", "A path needs at least one instruction.", "instructions")
     if not math.isfinite(record.heading):
         yield Fault(where, "is not finite.", "Headings are radians.", "heading")
 
 
-def refuse(source: str, faults: Iterable[Fault], records: Sequence[Any] = (), key: str = "path_id") -> None:
+def raise_faults(source: str, faults: Iterable[Fault], records: Sequence[Any] = (), key: str = "path_id") -> None:
     """Raise BadFile if there are faults, or if records share an id."""
     found = list(faults)
     first: dict[Any, int] = {}
@@ -90,9 +91,9 @@ def refuse(source: str, faults: Iterable[Fault], records: Sequence[Any] = (), ke
 
 def _episodes(record: PathRecord) -> Iterable[Episode]:
     reference = tuple(record.path)
-    # A test split gives the start alone and no distance; a path of one node with a distance is a real one.
+    # A test split has the start only and no distance; a path of one node with a distance is a real one.
     withheld = len(reference) == 1 and record.distance is None
-    notes = {name: value for name in (*PARTS, "shortest_path", "shortest_path_distance")
+    notes = {name: value for name in (*PART_KEYS, "shortest_path", "shortest_path_distance")
              if (value := getattr(record, name)) is not None}  # fmt: skip
     start = Pose(reference[0], heading_from_r2r(record.heading))
     # The episodes of a path share its places, so that whatever is computed from them is computed once.
@@ -112,7 +113,7 @@ def _episodes(record: PathRecord) -> Iterable[Episode]:
 
 
 def write_split(path: str | Path, split: Split) -> None:
-    """A split of graph episodes in R2R's form, the episodes of one path together."""
+    """Write a split of graph episodes in R2R's form, the episodes of one path together."""
     records: dict[str, PathRecord] = {}
     for episode in split.episodes:
         path_id = episode.path_id or episode.id
@@ -121,7 +122,7 @@ def write_split(path: str | Path, split: Split) -> None:
             continue
         records[path_id] = PathRecord(
             scan=episode.world_id,
-            path_id=number_or_name(path_id),
+            path_id=parse_id(path_id),
             path=viewpoint_path(episode),
             heading=heading_to_r2r(episode.start.heading),
             instructions=[episode.instruction.text],
@@ -132,8 +133,8 @@ def write_split(path: str | Path, split: Split) -> None:
         stream.write(b"[\n" + b",\n".join(map(msgspec.json.encode, records.values())) + b"\n]\n")
 
 
-def number_or_name(text: str) -> int | str:
-    """The number an id was in its file, or the id as it is."""
+def parse_id(text: str) -> int | str:
+    """The id as a number where it was one in its file, else as it is."""
     return int(text) if text.isdecimal() and str(int(text)) == text else text
 
 
@@ -147,11 +148,11 @@ class _Prediction(msgspec.Struct, kw_only=True):
     trajectory: list[_Step]
     instr_id: str | int | None = None
     inst_idx: str | int | None = None  # NDH's name for the same
-    predObjId: int | str | None = None  # REVERIE's answer
+    predObjId: int | str | None = None  # REVERIE's predicted object
 
 
 class _Segments(msgspec.Struct, kw_only=True):
-    """Agents that plan over a map log each move as the list of nodes it passed."""
+    """A submission of an agent that plans over a map: each move is the list of nodes it passed."""
 
     trajectory: list[list[str]]
     instr_id: str | int | None = None
@@ -168,35 +169,37 @@ def read_predictions(path: str | Path) -> Predictions:
     data = read_bytes(path)
     if len(data) >= SMALLEST and (scanned := scan(data)) is not None:
         names, nodes = scanned
-        return _logbook(path, names, nodes, _Walks(names, lambda: _decoded(data, str(path))))
-    with collecting_later():
+        return _make_predictions(path, names, nodes, _LazyRollouts(names, lambda: _decoded(data, str(path))))
+    with pause_gc():
         predictions = _decoded(data, str(path))
         ids = [p.inst_idx if p.instr_id is None else p.instr_id for p in predictions]
         places = [[step.viewpoint for step in p.trajectory] for p in predictions]
         if None in ids or not all(places):
             raise BadFile(str(path), _unnamed_or_empty(ids, places))
         names = list(map(str, ids))
-    return _logbook(path, names, places, _Walks(names, lambda: predictions))
+    return _make_predictions(path, names, places, _LazyRollouts(names, lambda: predictions))
 
 
-def _logbook(path: Path, names: Sequence[str], places: Sequence[Places], rollouts: Sequence[Rollout]) -> Predictions:
-    """Submissions do not say how a walk ended, nor when: it is taken to have stopped."""
+def _make_predictions(
+    path: Path, names: Sequence[str], places: Sequence[Places], rollouts: Sequence[Rollout]
+) -> Predictions:
+    """Submissions do not say how an episode ended, nor when: it is read as stopped and untimed."""
     stopped, untimed = np.ones(len(names), dtype=bool), np.full(len(names), np.nan)
-    return Predictions(str(path), rollouts, prepared=Answers(names, places, stopped, untimed))
+    return Predictions(str(path), rollouts, precomputed=TrajectoryBatch(names, places, stopped, untimed))
 
 
 def _unnamed_or_empty(ids: Sequence[str | int | None], places: Sequence[list[str]]) -> Iterable[Fault]:
-    for i, (name, walked) in enumerate(zip(ids, places, strict=True)):
+    for i, (name, path) in enumerate(zip(ids, places, strict=True)):
         if name is None:
             remedy = "Name the instruction each trajectory answers."
             yield Fault(f"record {i}", "has neither instr_id nor inst_idx.", remedy)
-        if not walked:
-            yield Fault(f'record {i} ("{name}")', "is empty.", "A walk must include its start.", "trajectory")
+        if not path:
+            yield Fault(f'record {i} ("{name}")', "is empty.", "A trajectory must include its start.", "trajectory")
 
 
 @dataclass(frozen=True, eq=False)
-class _Walks(Sequence[Rollout]):
-    """Walks made only when looked at: scoring never does."""
+class _LazyRollouts(Sequence[Rollout]):
+    """Rollouts made on access: scoring needs none."""
 
     ids: list[str]
     decode: Callable[[], list[_Prediction]]
@@ -217,14 +220,14 @@ class _Walks(Sequence[Rollout]):
             return [self[k] for k in range(*i.indices(len(self)))]
         prediction = self.predictions[i]
         steps = prediction.trajectory
-        walked = Trajectory(
+        trajectory = Trajectory(
             self.ids[i],
             places=tuple(step.viewpoint for step in steps),
             headings=heading_from_r2r(np.array([step.heading for step in steps])),
             elevations=np.array([step.elevation for step in steps]),
             notes={} if prediction.predObjId is None else {"predObjId": prediction.predObjId},
         )
-        return Rollout(self.ids[i], (walked,))
+        return Rollout(self.ids[i], (trajectory,))
 
 
 def _decoded(data: bytes, source: str) -> list[_Prediction]:
@@ -247,10 +250,10 @@ def _decoded(data: bytes, source: str) -> list[_Prediction]:
 
 
 def write_predictions(path: str | Path, predictions: Predictions) -> None:
-    """Graph walks in the list form of submissions. Headings not known are written as 0."""
+    """Write graph trajectories in the list form of submissions. Unknown headings are written as 0."""
     records = []
-    for trajectory in map(acting, predictions.trajectories):
-        places = as_nodes(trajectory.places, f'The walk of episode "{trajectory.episode_id}"')
+    for trajectory in map(acting_part, predictions.trajectories):
+        places = require_nodes(trajectory.places, f'The trajectory of episode "{trajectory.episode_id}"')
         count = len(places)
         headings = np.zeros(count) if trajectory.headings is None else heading_to_r2r(trajectory.headings)
         elevations = np.zeros(count) if trajectory.elevations is None else trajectory.elevations

@@ -1,4 +1,4 @@
-"""What verbs printed as JSON, read back: the findings of skill studies and what was seen along tours."""
+"""JSON output of verbs, read back: the findings of skill studies and the coverage of tours."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ class Estimate(msgspec.Struct, frozen=True):
     high: float | None = None
 
 
-class SkillFound(msgspec.Struct, frozen=True):
-    """What was found about one skill of one agent."""
+class SkillResult(msgspec.Struct, frozen=True):
+    """The result for one skill of one agent."""
 
     verdicts: list[str]
     score: Estimate | None = None  # a fraction
 
 
-class Findings(msgspec.Struct, frozen=True):
-    """What `itinera study analyse --json` prints: by agent, by skill."""
+class StudyResults(msgspec.Struct, frozen=True):
+    """The output of `itinera study analyse --json`: by agent, by skill."""
 
-    agents: dict[str, dict[str, SkillFound]]
+    agents: dict[str, dict[str, SkillResult]]
 
 
-class Point(msgspec.Struct, frozen=True):
-    """The share seen before an episode, over the tours that have so many."""
+class CoveragePoint(msgspec.Struct, frozen=True):
+    """The share observed before an episode, over the tours that have that many."""
 
     episodes_done: int
     mean: float | None
@@ -40,15 +40,17 @@ class Point(msgspec.Struct, frozen=True):
     high: float | None
 
 
-class Described(msgspec.Struct, frozen=True):
-    """Of what `itinera describe --json` prints, what was seen along tours: by way of seeing, by share."""
+class DatasetCoverage(msgspec.Struct, frozen=True):
+    """The coverage along tours in the output of `itinera describe --json`: by kind, by share."""
 
     name: str
-    seen: dict[str, dict[str, list[Point]]] = {}
+    coverage: dict[str, dict[str, list[CoveragePoint]]] = {}
 
 
-def read_printed(path: Path) -> Findings | list[Described]:
-    """Findings, or a description for each data set, whichever the file holds."""
+def read_report_json(path: Path) -> StudyResults | list[DatasetCoverage]:
+    """The results of a study, or the coverage of each data set, whichever the file contains."""
     content = read_bytes(path)
-    kind: type[Findings] | type[list[Described]] = list[Described] if content.lstrip()[:1] == b"[" else Findings
+    kind: type[StudyResults] | type[list[DatasetCoverage]] = (
+        list[DatasetCoverage] if content.lstrip()[:1] == b"[" else StudyResults
+    )
     return decode(content, kind, str(path))

@@ -1,4 +1,4 @@
-"""REVERIE: short instructions that name a distant object, and the objects seen from every viewpoint.
+"""REVERIE: short instructions that name a distant object, and the objects visible from every viewpoint.
 
 `read_split` reads the annotations of both versions, `read_objects` the BBox folder; each has its writer beside it.
 Result files are R2R submissions with `predObjId`; `r2r.read_predictions` keeps it in the notes.
@@ -15,14 +15,14 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.decoding import decode, finite, read_list
+from itinera.formats.decoding import all_finite, decode, read_list
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import Member, atomic_write, members, write_members
-from itinera.formats.r2r import number_or_name, path_faults, refuse, split_name
+from itinera.formats.r2r import parse_id, path_faults, raise_faults, split_name
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.rendering.panorama import VIEWS
 from itinera.tasks import Episode, Instruction, Split
-from itinera.worlds import Pose, SeenObject
+from itinera.worlds import Pose, VisibleObject
 
 _NOTED = ("id", "objId", "ix", "instructions_l")
 
@@ -45,7 +45,7 @@ def read_split(path: str | Path) -> Split:
     path = Path(path)
     records = read_list(path, _Record)
     faults = chain.from_iterable(path_faults(f"record {i}", record) for i, record in enumerate(records))
-    refuse(str(path), faults, records, "id")
+    raise_faults(str(path), faults, records, "id")
     return Split(split_name(path), tuple(chain.from_iterable(map(_episodes, records))), protocol="r2r")
 
 
@@ -71,7 +71,7 @@ def _episodes(record: _Record) -> Iterator[Episode]:
 
 
 def write_split(path: str | Path, split: Split) -> None:
-    """A split of graph episodes in REVERIE's form, the episodes of one path and object together."""
+    """Write a split of graph episodes in REVERIE's form, the episodes of one path and object together."""
     records: dict[str | int, _Record] = {}
     for episode in split.episodes:
         name = episode.notes.get("id", episode.path_id or episode.id)
@@ -84,7 +84,7 @@ def write_split(path: str | Path, split: Split) -> None:
             path=viewpoint_path(episode),
             heading=heading_to_r2r(episode.start.heading),
             instructions=[episode.instruction.text],
-            path_id=None if episode.goals_withheld else number_or_name(episode.path_id),
+            path_id=None if episode.goals_withheld else parse_id(episode.path_id),
             distance=episode.stated_distance,
             **{"id": name, **noted},
         )
@@ -98,8 +98,8 @@ class _Object(msgspec.Struct):
     bbox2d: list[tuple[float, float, float, float]]
 
 
-class SeenObjects(Mapping[str, Mapping[str, tuple[SeenObject, ...]]]):
-    """The objects of a BBox folder or archive by scan and viewpoint, each scan decoded when first asked for."""
+class ObjectsByScan(Mapping[str, Mapping[str, tuple[VisibleObject, ...]]]):
+    """The objects of a BBox folder or archive by scan and viewpoint, each scan decoded on first access."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
@@ -111,13 +111,13 @@ class SeenObjects(Mapping[str, Mapping[str, tuple[SeenObject, ...]]]):
             if joint:
                 self._files.setdefault(scan, {})[viewpoint] = member
         if not self._files:
-            problem = "holds no file named <scan>_<viewpoint>.json."
+            problem = "contains no file named <scan>_<viewpoint>.json."
             raise BadFile(str(path), [Fault("", problem, "Give REVERIE's BBox folder, or an archive of it.")])
-        self._read: dict[str, Mapping[str, tuple[SeenObject, ...]]] = {}
+        self._read: dict[str, Mapping[str, tuple[VisibleObject, ...]]] = {}
 
-    def __getitem__(self, scan: str) -> Mapping[str, tuple[SeenObject, ...]]:
+    def __getitem__(self, scan: str) -> Mapping[str, tuple[VisibleObject, ...]]:
         if scan not in self._read:
-            self._read[scan] = _seen(str(self.path), self._files[scan])
+            self._read[scan] = _read_scan(str(self.path), self._files[scan])
         return self._read[scan]
 
     def __iter__(self) -> Iterator[str]:
@@ -127,16 +127,16 @@ class SeenObjects(Mapping[str, Mapping[str, tuple[SeenObject, ...]]]):
         return len(self._files)
 
 
-def read_objects(path: str | Path) -> SeenObjects:
-    """The objects seen from every viewpoint, by scan: a BBox folder, .zip or .tar archive.
+def read_objects(path: str | Path) -> ObjectsByScan:
+    """The objects visible from every viewpoint, by scan, from a BBox folder, .zip or .tar archive.
 
-    Names are in plain words: the files write "coffee#table". Objects that are listed but not visible have no views.
+    Names have spaces: the files write "coffee#table". Objects that are listed but not visible have no views.
     """
-    return SeenObjects(path)
+    return ObjectsByScan(path)
 
 
-def _seen(source: str, files: Mapping[str, Member]) -> dict[str, tuple[SeenObject, ...]]:
-    found: dict[str, tuple[SeenObject, ...]] = {}
+def _read_scan(source: str, files: Mapping[str, Member]) -> dict[str, tuple[VisibleObject, ...]]:
+    found: dict[str, tuple[VisibleObject, ...]] = {}
     faults: list[Fault] = []
     for viewpoint, member in files.items():
         try:
@@ -165,12 +165,12 @@ def _faults(where: str, id: str, thing: _Object) -> Iterator[Fault]:
         yield Fault(where, problem, "Every view that shows an object has one box.", "bbox2d")
     if not all(0 <= view < VIEWS for view in thing.visible_pos):
         yield Fault(where, f"a view is not in 0 … {VIEWS - 1}.", "Views are those of a panorama.", "visible_pos")
-    if not finite(chain.from_iterable(thing.bbox2d)):
+    if not all_finite(chain.from_iterable(thing.bbox2d)):
         yield Fault(where, "a box is not finite.", "Boxes are x, y, width, height in pixels.", "bbox2d")
 
 
-def _object(id: str, thing: _Object) -> SeenObject:
-    return SeenObject(
+def _object(id: str, thing: _Object) -> VisibleObject:
+    return VisibleObject(
         id=id,
         name=thing.name.replace("#", " "),
         views=np.array(thing.visible_pos, dtype=np.int64),
@@ -178,8 +178,8 @@ def _object(id: str, thing: _Object) -> SeenObject:
     )
 
 
-def write_objects(path: str | Path, objects: Mapping[str, Mapping[str, tuple[SeenObject, ...]]]) -> None:
-    """Objects by scan and viewpoint as a BBox folder or archive, a file for each viewpoint."""
+def write_objects(path: str | Path, objects: Mapping[str, Mapping[str, tuple[VisibleObject, ...]]]) -> None:
+    """Write objects by scan and viewpoint as a BBox folder or archive, a file for each viewpoint."""
     content = {}
     for scan, viewpoints in objects.items():
         for viewpoint, seen in viewpoints.items():
@@ -194,8 +194,8 @@ def write_objects(path: str | Path, objects: Mapping[str, Mapping[str, tuple[See
 _PLAIN = re.compile(r"[\w.-]+")
 
 
-def _listed(thing: SeenObject) -> _Object:
-    # Pixels are whole numbers in the files; they become fractions only where somebody's boxes are.
+def _listed(thing: VisibleObject) -> _Object:
+    # Pixels are integers in the released files; other boxes may be fractional.
     whole = (thing.boxes == thing.boxes.round()).all()
     boxes = thing.boxes.astype(np.int64) if whole else thing.boxes
     return _Object(thing.name.replace(" ", "#"), thing.views.tolist(), boxes.tolist())

@@ -1,6 +1,6 @@
 """The log of a real robot, one file for one episode: CSV with a line per moment, or a TUM trajectory.
 
-Both tell times, in seconds, so such walks have a completion time. Positions are metres with z up, headings turn
+Both contain times, in seconds, so such trajectories have a completion time. Positions are metres with z up, headings
 counter-clockwise from +x, as in ROS. An episode is named after its file.
 """
 
@@ -18,7 +18,7 @@ from types import MappingProxyType
 import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats._export import acting, as_positions
+from itinera.formats._export import acting_part, require_positions
 from itinera.formats.io import atomic_write, members, read_bytes, write_members
 from itinera.records import Predictions, Trajectory
 from itinera.worlds import Array
@@ -33,19 +33,19 @@ NAMES = MappingProxyType(
         "degrees": ("heading_deg", "yaw_deg", "theta_deg"),
     }
 )
-"""What each column may be called, in upper or lower case; other columns are passed over."""
+"""The names of each column, in upper or lower case; other columns are ignored."""
 
 NEEDED = ("time", "x", "y")
 TUM = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
 SUFFIXES = (".csv", ".tum")  # of the logs in a folder
-LATEST = 1e11  # seconds; no clock is there in the next three thousand years, but milliseconds since 1970 are
-DIGITS = 9  # of quaternions written; the last ones of a sine differ between machines
+LATEST = 1e11  # seconds; beyond the clock of the next three thousand years, but below milliseconds since 1970
+DIGITS = 9  # of written quaternions; the last digits of a sine differ between machines
 _CSV_REMEDY = (
     "The first line names the columns: time (s), x and y (m), and where known z and heading (rad) or heading_deg."
 )
-_TUM_REMEDY = "A line holds eight numbers, parted by blanks: timestamp tx ty tz qx qy qz qw."
+_TUM_REMEDY = "A line has eight numbers, separated by blanks: timestamp tx ty tz qx qy qz qw."
 
-_Rows = list[tuple[int, tuple[float, ...]]]  # the number of each line, and the numbers it holds
+_Rows = list[tuple[int, tuple[float, ...]]]  # the number of each line, and its values
 _Parse = Callable[[str, list[Fault]], tuple[Sequence[str], _Rows]]
 
 
@@ -60,12 +60,12 @@ def looks_like_tum(text: str) -> bool:
 
 
 def read_csv(path: str | Path) -> Predictions:
-    """The walk of a CSV log. How it ended is not told; it is taken to have stopped."""
+    """The trajectory of a CSV log. The format does not say how it ended; it is read as stopped."""
     return _read(Path(path), _csv_rows)
 
 
 def read_tum(path: str | Path) -> Predictions:
-    """The walk of a TUM trajectory in a frame with z up. How it ended is not told; it is taken to have stopped."""
+    """The trajectory of a TUM file in a frame with z up. The format has no ending; it is read as stopped."""
     return _read(Path(path), _tum_rows)
 
 
@@ -78,12 +78,12 @@ def _read(path: Path, parse: _Parse) -> Predictions:
 
 
 def read_folder(path: str | Path) -> Predictions:
-    """The walks of a folder or archive of logs, CSV or TUM, an episode for each file ending in .csv or .tum."""
+    """The trajectories of a folder or archive of logs, CSV or TUM, an episode for each file ending in .csv or .tum."""
     path = Path(path)
     found = {name: member for suffix in SUFFIXES for name, member in members(path, suffix).items()}
     faults: list[Fault] = []
     if not found:
-        faults.append(Fault("", "holds no logs.", f"Give a folder of files ending in {' or '.join(SUFFIXES)}."))
+        faults.append(Fault("", "contains no logs.", f"Give a folder of files ending in {' or '.join(SUFFIXES)}."))
     rollouts = []
     for name in sorted(found):
         data = found[name].read()
@@ -99,7 +99,7 @@ def _named(path: PurePath) -> str:
 
 
 def _trajectory(data: bytes, name: str, parse: _Parse, where: str, faults: list[Fault]) -> Trajectory | None:
-    """The walk a log tells, or None and at least one more fault."""
+    """The trajectory of a log, or None and at least one more fault."""
     own: list[Fault] = []
     try:
         columns, rows = parse(data.decode("utf-8-sig"), own)
@@ -107,7 +107,7 @@ def _trajectory(data: bytes, name: str, parse: _Parse, where: str, faults: list[
         columns, rows = (), []
         own.append(Fault("", "is not UTF-8 text.", "Save the file as UTF-8."))
     if not own and not rows:
-        own.append(Fault("", "holds no positions.", "A walk has at least one."))
+        own.append(Fault("", "contains no positions.", "A trajectory has at least one."))
     own += _wrong_times(columns, rows) if not own else []
     faults += [replace(fault, where=(where + fault.where).removesuffix(", ")) for fault in own]
     if own:
@@ -131,9 +131,9 @@ def _wrong_times(columns: Sequence[str], rows: _Rows) -> Iterator[Fault]:
     before = -math.inf
     for number, values in rows:
         if values[at] < before:
-            yield Fault(f"line {number}", "is earlier than the line before.", "Times never fall.", "time")
+            yield Fault(f"line {number}", "is earlier than the line before.", "Times must not decrease.", "time")
         elif abs(values[at]) > LATEST:
-            yield Fault(f"line {number}", f"{values[at]:g} is no time in seconds.", "Divide it by its unit.", "time")
+            yield Fault(f"line {number}", f"{values[at]:g} is not a time in seconds.", "Divide it by its unit.", "time")
         before = values[at]
 
 
@@ -150,19 +150,19 @@ def _csv_rows(text: str, faults: list[Fault]) -> tuple[Sequence[str], _Rows]:
 
 
 def _roles(header: Sequence[str]) -> list[str]:
-    """What each column holds, empty for those passed over."""
+    """The role of each column, empty for ignored columns."""
     meant = {name: role for role, names in NAMES.items() for name in names}
     return [meant.get(cell.strip().lower(), "") for cell in header]
 
 
 def _columns(header: Sequence[str], faults: list[Fault]) -> dict[int, str]:
-    """What the columns hold that are read."""
+    """The roles of the columns that are read."""
     roles = _roles(header)
     faults += [Fault("line 1", f"has no column for {role}.", _CSV_REMEDY) for role in NEEDED if role not in roles]
     several = {role: roles.count(role) for role in NAMES if roles.count(role) > 1}
     faults += [Fault("line 1", f"has {n} columns for {role}.", _CSV_REMEDY) for role, n in several.items()]
     if {"heading", "degrees"} <= set(roles):
-        faults.append(Fault("line 1", "tells headings in radians and in degrees.", "Keep one of the columns."))
+        faults.append(Fault("line 1", "has headings in radians and in degrees.", "Keep one of the columns."))
     return {i: role for i, role in enumerate(roles) if role}
 
 
@@ -214,12 +214,12 @@ def _not_numbers(number: int, columns: Iterable[str], cells: Sequence[str], valu
             yield Fault(f"line {number}", f'"{cell[:40]}" is not a finite number.', "", column)
 
 
-def renamed(predictions: Predictions, episode_id: str) -> Predictions:
-    """A logbook of one walk as that of another episode."""
+def rename_episode(predictions: Predictions, episode_id: str) -> Predictions:
+    """Predictions of a single trajectory, for another episode."""
     rollouts = list(predictions.trajectories)
     if len(rollouts) != 1:
         raise BadArgument(
-            f"{predictions.source} holds {len(rollouts)} walks: only a file of one can be given an episode."
+            f"{predictions.source} contains {len(rollouts)} trajectories: episode (--episode) is for a file of one."
         )
     return replace(
         Predictions.from_trajectories(predictions.source, (replace(rollouts[0], episode_id=episode_id),)),
@@ -228,17 +228,17 @@ def renamed(predictions: Predictions, episode_id: str) -> Predictions:
 
 
 def write_csv(path: str | Path, predictions: Predictions) -> None:
-    """The walk of a logbook that has one as a CSV log."""
+    """Write predictions of a single trajectory as a CSV log."""
     with atomic_write(Path(path)) as stream:
         stream.write(_as_csv(_only(predictions)))
 
 
 def write_tum(path: str | Path, predictions: Predictions) -> None:
-    """The walk of a logbook that has one as a TUM trajectory."""
+    """Write predictions of a single trajectory as a TUM file."""
     rollout = _only(predictions)
     times, points = _moments(rollout)
     if rollout.headings is None:
-        raise BadArgument(f"The walk of episode {rollout.episode_id!r} does not tell headings at its positions.")
+        raise BadArgument(f"The trajectory of episode {rollout.episode_id!r} has no headings.")
     half = rollout.headings / 2
     quaternions = np.stack([np.zeros(len(half)), np.zeros(len(half)), np.sin(half), np.cos(half)], axis=1)
     table = np.column_stack([times, points, quaternions.round(DIGITS) + 0.0])
@@ -248,11 +248,11 @@ def write_tum(path: str | Path, predictions: Predictions) -> None:
 
 
 def write_folder(path: str | Path, predictions: Predictions) -> None:
-    """Every walk of a logbook as a CSV log of its own, in a folder or archive."""
-    logs = {f"{rollout.episode_id}.csv": _as_csv(acting(rollout)) for rollout in predictions.trajectories}
+    """Write every trajectory as a CSV log of its own, in a folder or archive."""
+    logs = {f"{rollout.episode_id}.csv": _as_csv(acting_part(rollout)) for rollout in predictions.trajectories}
     odd = next((name for name in logs if PurePath(name).name != name or name.startswith(".")), None)
     if odd is not None:
-        raise BadArgument(f"{odd!r} cannot be the name of a file, and logs of positions are named by their episodes.")
+        raise BadArgument(f"{odd!r} cannot be the name of a file; logs are named after their episodes.")
     write_members(Path(path), logs)
 
 
@@ -260,22 +260,22 @@ def _only(predictions: Predictions) -> Trajectory:
     rollouts = list(predictions.trajectories)
     if len(rollouts) != 1:
         remedy = "Write --to positions, or --to robot-logs for a file each."
-        raise BadArgument(f"A robot's log holds the positions of one episode, and these are {len(rollouts)}. {remedy}")
-    return acting(rollouts[0])
+        raise BadArgument(f"A robot log has one trajectory, not {len(rollouts)}. {remedy}")
+    return acting_part(rollouts[0])
 
 
 def _moments(rollout: Trajectory) -> tuple[Array, Array]:
-    points = as_positions(rollout.places, f'The walk of episode "{rollout.episode_id}"')
+    points = require_positions(rollout.places, f'The trajectory of episode "{rollout.episode_id}"')
     if rollout.times is None:
-        raise BadArgument(f"The walk of episode {rollout.episode_id!r} does not tell when it was at its positions.")
+        raise BadArgument(f"The trajectory of episode {rollout.episode_id!r} has no times.")
     return rollout.times, points
 
 
 def _as_csv(rollout: Trajectory) -> bytes:
     times, points = _moments(rollout)
-    told = [times, *points.T] if rollout.headings is None else [times, *points.T, rollout.headings]
+    columns = [times, *points.T] if rollout.headings is None else [times, *points.T, rollout.headings]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["time", "x", "y", "z", "heading"][: len(told)])
-    writer.writerows(np.column_stack(told).tolist())
+    writer.writerow(["time", "x", "y", "z", "heading"][: len(columns)])
+    writer.writerows(np.column_stack(columns).tolist())
     return text.getvalue().encode()

@@ -1,6 +1,6 @@
-"""Which room each viewpoint lies in: Matterport's `.house` and `panorama_to_region.txt`, and a table of all scans.
+"""The room of each viewpoint: Matterport's `.house` and `panorama_to_region.txt`, and a table of all scans.
 
-`read_house` and `read_regions` know one scan, `read_table` many. Viewpoints outside every region are left out.
+`read_house` and `read_regions` read one scan, `read_table` many. Viewpoints outside every region are left out.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.io import atomic_write, read_bytes
-from itinera.hearth.item import Item
-from itinera.hearth.layout.plan import Plan, PlannedRoom
+from itinera.hearth.geometry.solids import HouseObject
+from itinera.hearth.layout.plan import FloorPlan, PlannedRoom
 from itinera.worlds import Array, NavGraph, Room, World
 from itinera.worlds.labels import MPCAT40, ROOM_NAMES
 
@@ -31,7 +31,7 @@ def read_house(path: str | Path) -> dict[str, Room]:
     if not lines or not lines[0].startswith(b"ASCII"):
         found.faults.append(Fault("line 1", "does not begin with ASCII.", "Give a Matterport .house file."))
     for number, line in enumerate(lines, start=1):
-        # Objects and segments fill most of the file; what is not needed is not taken apart.
+        # Objects and segments are most of the file; only the needed records are parsed.
         if line[:2] in (b"H ", b"R ", b"P "):
             found.take(f"line {number}", line.decode("utf-8", "replace").split())
     found.finish()
@@ -45,13 +45,13 @@ def read_house(path: str | Path) -> dict[str, Room]:
 
 
 class _House:
-    """What has been read of a .house file so far."""
+    """The records of a .house file read so far."""
 
     def __init__(self) -> None:
         self.labels: dict[str, str] = {}  # of regions
         self.regions: dict[str, str] = {}  # of viewpoints
         self.faults: list[Fault] = []
-        self._lines: dict[str, str] = {}  # where each viewpoint was met
+        self._lines: dict[str, str] = {}  # the line of each viewpoint
         self._promised: Sequence[str] | None = None
 
     def take(self, where: str, fields: Sequence[str]) -> None:
@@ -122,7 +122,7 @@ _NEEDED = ("scan", "viewpoint", "room_code")
 def read_table(path: str | Path) -> dict[str, dict[str, Room]]:
     """The room of each viewpoint by scan, from a CSV table with the columns scan, viewpoint, room_code and region_id.
 
-    region_id may be missing or empty where it is not known; other columns are passed over.
+    region_id may be missing or empty where it is unknown; other columns are ignored.
     """
     path = Path(path)
     rooms: dict[str, dict[str, Room]] = {}
@@ -177,7 +177,7 @@ def _twice(where: str, viewpoint: str) -> Fault:
 
 
 def write_table(path: str | Path, rooms: Mapping[str, Mapping[str, Room]]) -> None:
-    """Rooms by scan and viewpoint as a CSV table, with the name of each room beside its code."""
+    """Write rooms by scan and viewpoint as a CSV table, with the name of each room beside its code."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("scan", "viewpoint", "room_code", "room_label", "region_id"))
@@ -188,8 +188,10 @@ def write_table(path: str | Path, rooms: Mapping[str, Mapping[str, Room]]) -> No
         stream.write(text.getvalue().encode())
 
 
-def write_house(path: str | Path, world: World, *, plan: Plan | None = None, items: Sequence[Item] = ()) -> None:
-    """The rooms of a graph world as a .house file with its H, R and P records.
+def write_house(
+    path: str | Path, world: World, *, plan: FloorPlan | None = None, items: Sequence[HouseObject] = ()
+) -> None:
+    """Write the rooms of a graph world as a .house file with its H, R and P records.
 
     With the plan of the house its regions are the rooms of the plan, with their floors as S and V records and its
     storeys as L; with its items there are C and O records, whose boxes are turned as the items are.
@@ -203,7 +205,7 @@ def write_house(path: str | Path, world: World, *, plan: Plan | None = None, ite
         raise BadArgument(f"World {world.id} is not a navigation graph, so it has no panoramas to write.")
     spaced = [name for name in (world.id, *graph.nodes) if len(name.split()) != 1]
     if spaced:
-        raise BadArgument(f"A .house file has spaces between its fields, so {spaced[0]!r} cannot stand in it.")
+        raise BadArgument(f"A .house file has spaces between its fields, so {spaced[0]!r} cannot be written.")
     homes = [world.rooms.get(node) for node in graph.nodes]
     if plan is None:
         numbers = _numbered([room for room in homes if room is not None])
@@ -236,7 +238,7 @@ def _region(number: int, level: int, label: str, middle: Array, low: Array, high
     return f"R  {number} {level}  0 0  {label}  {_triples(middle, low, high)}  {height:g}  0 0 0 0"
 
 
-def _planned(plan: Plan) -> list[str]:
+def _planned(plan: FloorPlan) -> list[str]:
     """The levels, regions, surfaces and vertices of a plan: a surface is the floor of a room."""
     boxes = [_box(room) for room in plan.rooms]
     levels, regions, surfaces = [], [], []
@@ -264,11 +266,11 @@ def _box(room: PlannedRoom) -> tuple[Array, Array]:
     return np.array([*low, room.floor]), np.array([*high, room.floor + room.height])
 
 
-def _things(items: Sequence[Item]) -> list[str]:
+def _things(items: Sequence[HouseObject]) -> list[str]:
     """The categories and objects of a house; an object's number is its item's index less one."""
     kinds = sorted({(MPCAT40.index(item.category), item.name) for item in items})
     number = {kind: i for i, kind in enumerate(kinds)}
-    # Spaces stand between fields, so the files write "coffee#table".
+    # Spaces separate fields, so the files write "coffee#table".
     lines = [
         f"C  {i}  {i + 1} {name.replace(' ', '#')}  {category} {MPCAT40[category]}  0 0 0 0 0"
         for i, (category, name) in enumerate(kinds)
@@ -277,7 +279,7 @@ def _things(items: Sequence[Item]) -> list[str]:
         kind = number[MPCAT40.index(item.category), item.name]
         ahead = np.array([np.cos(item.heading), np.sin(item.heading), 0.0]).round(6) + 0.0  # no minus zero
         aside = np.array([ahead[1], -ahead[0], 0.0]) + 0.0
-        placed = _triples(item.centre, aside, ahead, item.size / 2)
+        placed = _triples(item.center, aside, ahead, item.size / 2)
         lines.append(f"O  {item.index - 1} {item.room} {kind}  {placed}  0 0 0 0 0 0 0 0")
     return lines
 

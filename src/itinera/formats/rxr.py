@@ -1,6 +1,6 @@
-"""Room-Across-Room: guide files (tasks), follower files and submissions (walks), words timed as they were spoken.
+"""Room-Across-Room: guide files (tasks), follower files and submissions (predictions), and timed words.
 
-Episodes are named by their instruction id. `with_alignment` adds where each word was said, from the pose traces.
+The id of an episode is its instruction id. `with_alignment` adds the place of each word, from the pose traces.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats._export import acting, as_nodes
+from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import Member, atomic_write, members
-from itinera.formats.jsonl import numbered_records
-from itinera.formats.pose_traces import LARGEST_TRACE, places_of_words, trace_from
-from itinera.formats.r2r import number_or_name, split_name
+from itinera.formats.jsonl import iter_records
+from itinera.formats.pose_traces import LARGEST_TRACE, align_words, parse_trace
+from itinera.formats.r2r import parse_id, split_name
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.records import Predictions, Rollout, Trajectory
 from itinera.tasks import Alignment, Episode, Instruction, Split
@@ -40,7 +40,7 @@ class TimedWord(msgspec.Struct, omit_defaults=True, gc=False):
 
 
 class GuideRecord(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """One instruction, as a guide file holds it."""
+    """One record of a guide file: an instruction."""
 
     path_id: int | str | None = None
     split: str | None = None
@@ -78,11 +78,11 @@ def read_split(path: str | Path) -> Split:
     episodes = []
     known: dict[str, str] = {}
     paths: dict[tuple[str, ...], tuple[str, ...]] = {}
-    for where, record in numbered_records(path, GuideRecord, faults):
+    for where, record in iter_records(path, GuideRecord, faults):
         faults.extend(_faults(where, record, known))
         if record.path:
             nodes = tuple(record.path)
-            # Some nine instructions share a path; so do they here.
+            # About nine instructions share a path object, as they share the path.
             episodes.append(_episode(record, paths.setdefault(nodes, nodes)))
     if faults:
         raise BadFile(str(path), faults)
@@ -91,12 +91,12 @@ def read_split(path: str | Path) -> Split:
 
 def _faults(where: str, record: Any, known: dict[str, str], key: str = "instruction_id") -> Iterator[Fault]:
     if not record.path:
-        yield Fault(where, "is empty.", "A path holds at least its start.", "path")
-    yield from repeated(where, str(getattr(record, key)), known, key)
+        yield Fault(where, "is empty.", "A path contains at least its start.", "path")
+    yield from repeated_id_faults(where, str(getattr(record, key)), known, key)
 
 
-def repeated(where: str, name: str, known: dict[str, str], key: str) -> Iterator[Fault]:
-    """A fault if the id is known from another record; then it is."""
+def repeated_id_faults(where: str, name: str, known: dict[str, str], key: str) -> Iterator[Fault]:
+    """A fault if another record has the same id; adds the id to the known ones."""
     if name in known:
         yield Fault(where, f"{name} is also the id of {known[name]}.", "Ids must be distinct within a file.", key)
     known.setdefault(name, where)
@@ -114,16 +114,16 @@ def _episode(record: GuideRecord, path: tuple[str, ...]) -> Episode:
         reference=() if withheld else path,
         instruction=Instruction(record.instruction, record.language),
         path_id="" if record.path_id is None else str(record.path_id),
-        alignment=spoken(record.timed_instruction),
+        alignment=words_to_alignment(record.timed_instruction),
         notes=notes,
     )
 
 
-def spoken(words: Sequence[TimedWord] | None) -> Alignment | None:
-    """Timed words as an alignment whose places are not known."""
+def words_to_alignment(words: Sequence[TimedWord] | None) -> Alignment | None:
+    """The alignment of timed words, with unknown places."""
     if not words:
         return None
-    # One word comes thousands of times in a file: interned, it is held once. So is "not known", seen through a view.
+    # A word occurs thousands of times in a file: interned, it is stored once. The unknown places share one number.
     unknown = np.broadcast_to(np.int64(-1), len(words))
     return Alignment(
         words=tuple([sys.intern(w.word) for w in words]),
@@ -134,7 +134,7 @@ def spoken(words: Sequence[TimedWord] | None) -> Alignment | None:
     )
 
 
-def timed(alignment: Alignment | None) -> list[TimedWord] | None:
+def alignment_to_words(alignment: Alignment | None) -> list[TimedWord] | None:
     """The timed words of an alignment, where it has times."""
     if alignment is None or alignment.begins is None or alignment.ends is None:
         return None
@@ -145,14 +145,14 @@ def timed(alignment: Alignment | None) -> list[TimedWord] | None:
 
 
 def with_alignment(split: Split, traces: str | Path) -> Split:
-    """The split with each word tied to the nodes where its guide said it.
+    """The split with each word aligned to the nodes where the guide said it.
 
     `traces` is a folder (or archive) with `{instruction_id:06}_guide_pose_trace.npz` files, at any depth. Episodes
     without a trace, without timed words or with their path withheld stay as they are.
     """
     found = members(Path(traces), GUIDE_TRACE, limit=LARGEST_TRACE)
     if not any(_trace_name(episode) in found for episode in split.episodes):
-        problem = f"holds no pose trace of any episode of {split.name}."
+        problem = f"contains no pose trace of any episode of {split.name}."
         remedy = f"Give the folder with files like {_trace_name(split.episodes[0])}." if split.episodes else ""
         raise BadFile(str(traces), [Fault("", problem, remedy)])
     faults: list[Fault] = []
@@ -171,49 +171,49 @@ def _aligned(episode: Episode, member: Member | None, faults: list[Fault]) -> Ep
     if member is None or words is None or words.begins is None or words.ends is None or episode.goals_withheld:
         return episode
     try:
-        trace = trace_from(member.read(), member.name)
+        trace = parse_trace(member.read(), member.name)
     except BadFile as error:
         faults.extend(replace(fault, where=member.name) for fault in error.faults)
         return episode
-    path = as_nodes(episode.reference, f'The reference of episode "{episode.id}"')
+    path = require_nodes(episode.reference, f'The reference of episode "{episode.id}"')
     if not set(trace.nodes.tolist()) & set(path):
         problem = f'never stands on the path of episode "{episode.id}".'
         faults.append(Fault(member.name, problem, "Check that traces and tasks belong together."))
         return episode
-    first, last = places_of_words(trace, path, words.begins, words.ends)
+    first, last = align_words(trace, path, words.begins, words.ends)
     return replace(episode, alignment=replace(words, first=first, last=last))
 
 
 def write_split(path: str | Path, split: Split) -> None:
-    """A split of graph episodes as a guide file. Where words were said is not part of it: see `pose_traces`."""
+    """Write a split of graph episodes as a guide file. It has no places of words: see `pose_traces`."""
     _write_lines(path, map(_guide_record, split.episodes))
 
 
 def _guide_record(episode: Episode) -> GuideRecord:
     return GuideRecord(
-        path_id=number_or_name(episode.path_id) if episode.path_id else None,
+        path_id=parse_id(episode.path_id) if episode.path_id else None,
         scan=episode.world_id,
         heading=heading_to_r2r(episode.start.heading),
         path=viewpoint_path(episode),
-        instruction_id=number_or_name(episode.id),
+        instruction_id=parse_id(episode.id),
         language=episode.instruction.language,
         instruction=episode.instruction.text,
-        timed_instruction=timed(episode.alignment),
+        timed_instruction=alignment_to_words(episode.alignment),
         **{name: episode.notes[name] for name in _NOTES if name in episode.notes},
     )
 
 
 def read_followers(path: str | Path) -> Predictions:
-    """The walks of a follower file: each demonstration a walk named by its id, answering its instruction.
+    """The trajectories of a follower file: a rollout per demonstration, named by its id, for its instruction.
 
-    An instruction may have been followed by several people. All are kept, in file order; scoring, which takes one
-    answer to each episode, says so then, and `first_followers` keeps one.
+    Several people may have followed an instruction. All are kept, in file order; scoring takes one trajectory per
+    episode and refuses more, and `first_followers` keeps one.
     """
     path = Path(path)
     faults: list[Fault] = []
     rollouts = []
     known: dict[str, str] = {}
-    for where, record in numbered_records(path, _Demonstration, faults):
+    for where, record in iter_records(path, _Demonstration, faults):
         faults.extend(_faults(where, record, known, "demonstration_id"))
         fields = {"annotator_id": record.annotator_id, "metrics": record.metrics}
         notes = {name: value for name, value in fields.items() if value is not None}
@@ -225,7 +225,7 @@ def read_followers(path: str | Path) -> Predictions:
 
 
 def first_followers(predictions: Predictions) -> Predictions:
-    """The logbook with the first walk of each episode only."""
+    """The predictions with the first rollout of each episode only."""
     first: dict[str, Rollout] = {}
     for rollout in predictions.rollouts:
         for trajectory in rollout.trajectories:
@@ -234,13 +234,13 @@ def first_followers(predictions: Predictions) -> Predictions:
 
 
 def write_followers(path: str | Path, predictions: Predictions) -> None:
-    """Graph walks, one trajectory each, as a follower file; a walk's name becomes its demonstration id."""
+    """Write graph rollouts of one trajectory each as a follower file; the tour id becomes the demonstration id."""
     _write_lines(
         path,
         (
             _Demonstration(
-                demonstration_id=number_or_name(rollout.tour_id),
-                instruction_id=number_or_name(trajectory.episode_id),
+                demonstration_id=parse_id(rollout.tour_id),
+                instruction_id=parse_id(trajectory.episode_id),
                 annotator_id=trajectory.notes.get("annotator_id"),
                 path=_path(trajectory),
                 metrics=trajectory.notes.get("metrics"),
@@ -252,12 +252,12 @@ def write_followers(path: str | Path, predictions: Predictions) -> None:
 
 
 def read_predictions(path: str | Path) -> Predictions:
-    """The walks of a submission to the discrete challenge: lines of {"instruction_id", "path": [viewpoint, …]}."""
+    """The trajectories of a submission to the discrete challenge: {"instruction_id", "path": [viewpoint, …]} lines."""
     path = Path(path)
     faults: list[Fault] = []
     trajectories = []
     known: dict[str, str] = {}
-    for where, record in numbered_records(path, _Prediction, faults):
+    for where, record in iter_records(path, _Prediction, faults):
         faults.extend(_faults(where, record, known))
         trajectories.append(Trajectory(str(record.instruction_id), tuple(record.path)))
     if faults:
@@ -266,12 +266,12 @@ def read_predictions(path: str | Path) -> Predictions:
 
 
 def write_predictions(path: str | Path, predictions: Predictions) -> None:
-    """Graph walks as a submission to the discrete challenge."""
-    _write_lines(path, (_Prediction(number_or_name(t.episode_id), _path(t)) for t in predictions.trajectories))
+    """Write graph trajectories as a submission to the discrete challenge."""
+    _write_lines(path, (_Prediction(parse_id(t.episode_id), _path(t)) for t in predictions.trajectories))
 
 
 def _path(trajectory: Trajectory) -> list[str]:
-    return list(as_nodes(acting(trajectory).places, f'The walk of episode "{trajectory.episode_id}"'))
+    return list(require_nodes(acting_part(trajectory).places, f'The trajectory of episode "{trajectory.episode_id}"'))
 
 
 def _write_lines(path: str | Path, records: Iterable[msgspec.Struct]) -> None:

@@ -1,7 +1,7 @@
-"""What is seen from every viewpoint of a house, in a file of its own: the words a rule-based reader needs.
+"""Scene descriptions: what is visible from every viewpoint of a house, for agents that use language and no images.
 
-A file holds one world: its things once, in a table, and for each node which of them one sees and where, the ways on
-and the doors. Whoever is shown a sight is not shown the names in it; that is the simulator's care.
+A file holds one world: its objects once, in a table, and for each node the visible objects, candidates and doors. The
+simulator removes the ids before it shows a description to an agent.
 """
 
 from __future__ import annotations
@@ -14,81 +14,92 @@ from typing import Annotated, Literal
 import msgspec
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.decoding import decode, finite, refuse_repeated_keys
+from itinera.formats.decoding import all_finite, decode, refuse_repeated_keys
 from itinera.formats.io import Member, atomic_write, members
-from itinera.hearth.language.scene_description import Doorway, Outlook, Thing, Way
+from itinera.hearth.language.scene_description import (
+    DescribedCandidate,
+    DescribedDoor,
+    DescribedObject,
+    SceneDescription,
+)
 
 FORMAT = 1
-KEPT = 8  # worlds in memory; one takes a megabyte or two
+CACHE_SIZE = 8  # worlds in memory; one takes a megabyte or two
 
-Numbered = Annotated[int, msgspec.Meta(ge=0)]
+TableIndex = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class _Thing(msgspec.Struct, array_like=True, frozen=True):
+class _ObjectRow(msgspec.Struct, array_like=True, frozen=True):
     name: str
-    colour: str
+    color: str
     shape: str
     size: float  # metres
     instance: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 
 
-class _Seen(msgspec.Struct, array_like=True):
-    thing: Numbered  # which of the table
+class _VisibleRow(msgspec.Struct, array_like=True):
+    row: TableIndex  # of the table of objects
     heading: float  # radians counter-clockwise from +x
     distance: float  # metres
 
 
-class _Way(msgspec.Struct, array_like=True):
+class _CandidateRow(msgspec.Struct, array_like=True):
     node: str
     heading: float
     distance: float
     climb: Literal[-1, 0, 1]
     room: str
-    through: Literal["", "door", "opening"]
+    exit: Literal["", "door", "opening"]
 
 
-class _Door(msgspec.Struct, array_like=True):
+class _DoorRow(msgspec.Struct, array_like=True):
     heading: float
     distance: float
     room: str
-    colour: str
+    color: str
     wide: bool
 
 
-class _Sight(msgspec.Struct):
+class _NodeRecord(msgspec.Struct):
     room: str
-    things: list[_Seen]
-    candidates: list[_Way]
-    doors: list[_Door]
+    objects: list[_VisibleRow]
+    candidates: list[_CandidateRow]
+    doors: list[_DoorRow]
 
 
 class _File(msgspec.Struct):
-    itinera: Literal["sights"]
+    itinera: Literal["scene_descriptions"]
     format: int
     world: str
-    things: list[_Thing]
-    sights: dict[str, _Sight]
+    objects: list[_ObjectRow]
+    nodes: dict[str, _NodeRecord]
 
 
-def write_sights(path: str | Path, world_id: str, outlooks: Mapping[str, Outlook]) -> None:
-    """What is seen from each node of a world, as one file: `sights/<world>.json` in a folder of many."""
-    table: dict[_Thing, int] = {}
-    sights = {}
-    for node, outlook in outlooks.items():
-        seen = [_Seen(table.setdefault(_known(t), len(table)), t.heading, t.distance) for t in outlook.things]
-        candidates = [_Way(w.node, w.heading, w.distance, w.climb, w.room, w.through) for w in outlook.candidates]  # type: ignore[arg-type]
-        doors = [_Door(d.heading, d.distance, d.room, d.colour, d.wide) for d in outlook.doors]
-        sights[node] = _Sight(outlook.room, seen, candidates, doors)
+def write_descriptions(path: str | Path, world_id: str, descriptions: Mapping[str, SceneDescription]) -> None:
+    """Write the description of each node of a world to one file, `scene_descriptions/<world>.json` in a season."""
+    table: dict[_ObjectRow, int] = {}
+    nodes = {}
+    for node, description in descriptions.items():
+        visible = [
+            _VisibleRow(table.setdefault(_object_row(one), len(table)), one.heading, one.distance)
+            for one in description.objects
+        ]
+        candidates = [
+            _CandidateRow(one.node, one.heading, one.distance, one.climb, one.room, one.exit)  # type: ignore[arg-type]
+            for one in description.candidates
+        ]
+        doors = [_DoorRow(d.heading, d.distance, d.room, d.color, d.wide) for d in description.doors]
+        nodes[node] = _NodeRecord(description.room, visible, candidates, doors)
     with atomic_write(Path(path)) as stream:
-        stream.write(msgspec.json.encode(_File("sights", FORMAT, world_id, list(table), sights)))
+        stream.write(msgspec.json.encode(_File("scene_descriptions", FORMAT, world_id, list(table), nodes)))
 
 
-def _known(thing: Thing) -> _Thing:
-    return _Thing(thing.name, thing.colour, thing.shape, thing.size, thing.instance)
+def _object_row(one: DescribedObject) -> _ObjectRow:
+    return _ObjectRow(one.name, one.color, one.shape, one.size, one.instance)
 
 
-class Sights(Mapping[str, Mapping[str, Outlook]]):
-    """What is seen in each world and from each node, a world's file read when it is asked for."""
+class SceneDescriptions(Mapping[str, Mapping[str, SceneDescription]]):
+    """The descriptions of each world and node; the file of a world is read on first access."""
 
     def __init__(self, path: str | Path) -> None:
         path = Path(path)
@@ -97,15 +108,16 @@ class Sights(Mapping[str, Mapping[str, Outlook]]):
         elif path.exists():
             files = members(path, ".json")
         else:
-            raise BadFile(str(path), [Fault("", "there is no such file or folder.", "Give the folder of sights.")])
+            problem = "there is no such file or folder."
+            raise BadFile(str(path), [Fault("", problem, "Give the folder of scene descriptions.")])
         self._files = {name.removesuffix(".json"): member for name, member in files.items()}
-        self._kept = lru_cache(KEPT)(self._read)
+        self._cached = lru_cache(CACHE_SIZE)(self._read)
 
-    def __getitem__(self, world_id: str) -> Mapping[str, Outlook]:
-        return self._kept(world_id)
+    def __getitem__(self, world_id: str) -> Mapping[str, SceneDescription]:
+        return self._cached(world_id)
 
-    def _read(self, world_id: str) -> Mapping[str, Outlook]:
-        return _outlooks(self._files[world_id], world_id)
+    def _read(self, world_id: str) -> Mapping[str, SceneDescription]:
+        return _read_world(self._files[world_id], world_id)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
@@ -114,50 +126,56 @@ class Sights(Mapping[str, Mapping[str, Outlook]]):
         return len(self._files)
 
 
-def read_sights(path: str | Path) -> Sights:
-    """What is seen, by world and node, from a folder or archive of files named after their worlds, or one of them."""
-    return Sights(path)
+def read_descriptions(path: str | Path) -> SceneDescriptions:
+    """Scene descriptions by world and node, from a folder or archive of files named after their worlds, or one file."""
+    return SceneDescriptions(path)
 
 
-def _outlooks(member: Member, world_id: str) -> dict[str, Outlook]:
+def _read_world(member: Member, world_id: str) -> dict[str, SceneDescription]:
     data = member.read()
     file = decode(data, _File, member.name)
     refuse_repeated_keys(data, member.name)
     faults = list(_faults(file, world_id))
     if faults:
         raise BadFile(member.name, faults)
-    return {node: _outlook(node, sight, file.things) for node, sight in file.sights.items()}
+    return {node: _read_node(node, record, file.objects) for node, record in file.nodes.items()}
 
 
 def _faults(file: _File, world_id: str) -> Iterator[Fault]:
     if file.format > FORMAT:
-        problem = f"is of format {file.format}, and this version reads up to {FORMAT}."
+        problem = f"has format {file.format}, but this version reads only up to {FORMAT}."
         yield Fault("", problem, "Install a newer itinera.", "format")
     if file.world != world_id:
-        yield Fault("", f"tells of {file.world}.", "A file is named after its world.", "world")
-    if not finite(thing.size for thing in file.things):
-        yield Fault("", "a size is not finite.", "Sizes are metres.", "things")
-    for node, sight in file.sights.items():
+        yield Fault("", f"describes world {file.world}.", "A file must be named after its world.", "world")
+    if not all_finite(row.size for row in file.objects):
+        yield Fault("", "a size is not finite.", "Sizes are metres.", "objects")
+    for node, record in file.nodes.items():
         where = f'node "{node}"'
-        if any(seen.thing >= len(file.things) for seen in sight.things):
-            yield Fault(where, "sees a thing that is not in the table.", "Things are numbered from 0.", "things")
-        for way in sight.candidates:
-            if way.node not in file.sights:
-                yield Fault(where, f"a way leads to {way.node}, which is no node of the file.", "", "candidates")
-        placed: list[_Seen | _Way | _Door] = [*sight.things, *sight.candidates, *sight.doors]
-        if not finite(number for one in placed for number in (one.heading, one.distance)):
+        if any(visible.row >= len(file.objects) for visible in record.objects):
+            problem = "refers to an object that is not in the table."
+            yield Fault(where, problem, "Objects are numbered from 0.", "objects")
+        for candidate in record.candidates:
+            if candidate.node not in file.nodes:
+                yield Fault(
+                    where, f"has the candidate {candidate.node}, which is no node of the file.", "", "candidates"
+                )
+        placed: list[_VisibleRow | _CandidateRow | _DoorRow] = [*record.objects, *record.candidates, *record.doors]
+        if not all_finite(number for one in placed for number in (one.heading, one.distance)):
             yield Fault(where, "a heading or distance is not finite.", "They are radians and metres.")
 
 
-def _outlook(node: str, sight: _Sight, table: list[_Thing]) -> Outlook:
-    return Outlook(
+def _read_node(node: str, record: _NodeRecord, table: list[_ObjectRow]) -> SceneDescription:
+    return SceneDescription(
         node,
-        sight.room,
-        tuple(_thing(table[seen.thing], seen) for seen in sight.things),
-        tuple(Way(way.node, way.heading, way.distance, way.climb, way.room, way.through) for way in sight.candidates),
-        tuple(Doorway(door.heading, door.distance, door.room, door.colour, door.wide) for door in sight.doors),
+        record.room,
+        tuple(_read_object(table[visible.row], visible) for visible in record.objects),
+        tuple(
+            DescribedCandidate(one.node, one.heading, one.distance, one.climb, one.room, one.exit)
+            for one in record.candidates
+        ),
+        tuple(DescribedDoor(door.heading, door.distance, door.room, door.color, door.wide) for door in record.doors),
     )
 
 
-def _thing(known: _Thing, seen: _Seen) -> Thing:
-    return Thing(known.name, known.colour, known.shape, seen.heading, seen.distance, known.size, known.instance)
+def _read_object(row: _ObjectRow, visible: _VisibleRow) -> DescribedObject:
+    return DescribedObject(row.name, row.color, row.shape, visible.heading, visible.distance, row.size, row.instance)

@@ -1,7 +1,7 @@
-"""Scene files, .glb and .obj, through trimesh: our meshes for other simulators, and other people's buildings for ours.
+"""Scene files, .glb and .obj, through trimesh: writes our meshes for other simulators, and reads other scenes.
 
-Every thing is an object of its own, named by instance and category ("12 chair"), and so is read back with its labels.
-glTF's y is up, which is turned into ours; .obj and .ply files say nothing of it and are taken as z up.
+Every object has its own name, instance and category ("12 chair"), so labels survive a round trip. glTF is y-up and is
+converted; .obj and .ply files do not say and are read as z-up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itinera.formats.frames import points_from_habitat, points_to_habitat
 from itinera.formats.io import atomic_write
 from itinera.worlds import World
 from itinera.worlds.labels import MPCAT40
-from itinera.worlds.lazy import OnDemand
+from itinera.worlds.lazy import LazyMapping
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.surface import Surface
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 Up = Literal["y", "z"]
 _UP: dict[str, Up] = {".glb": "y", ".gltf": "y", ".obj": "z", ".ply": "z"}
 _WRITTEN = (".glb", ".obj")
-# Ten points spread evenly within a triangle, as shares of its corners.
+# Ten points spread evenly over a triangle, in barycentric coordinates.
 _WITHIN = np.array([(3 * i + 1, 3 * j + 1, 10 - 3 * i - 3 * j) for i in range(4) for j in range(4 - i)]) / 12
 _NAMED = re.compile(r"(\d{1,9})[ _](\w+)")
 
 
 def read_scene(path: str | Path, *, up: Up | None = None) -> Mesh:
-    """The mesh of a .glb, .gltf, .obj or .ply file; labels where its objects are named as ours are, else 0.
+    """The mesh of a .glb, .gltf, .obj or .ply file; with labels if its objects are named as ours are, else 0.
 
-    `up` tells which axis is up where a file does not keep to its format: Matterport's .glb files have z up.
+    `up` overrides the up axis of files that break the convention of their format: Matterport's .glb files are z-up.
     """
     path = Path(path)
     upward = up or _UP[_ending(path, tuple(_UP))]
@@ -45,19 +45,19 @@ def read_scene(path: str | Path, *, up: Up | None = None) -> Mesh:
         raise BadFile(str(path), [Fault("", "there is no such file.", "Give a scene file.")])
     parts = list(_parts(_loaded(path)))
     if not sum(len(faces) for _, _, faces, _ in parts):
-        raise BadFile(str(path), [Fault("", "holds no triangles.", "Export the scene with its meshes.")])
+        raise BadFile(str(path), [Fault("", "contains no triangles.", "Export the scene with its meshes.")])
     return _joined(parts, upward)
 
 
 def read_worlds(folder: str | Path, *, radius: float, height: float, up: Up | None = None) -> Mapping[str, World]:
-    """The scenes in a folder and the folders below it, as worlds for a robot of this radius and height, metres.
+    """The scenes in a folder and its subfolders, as worlds for a robot of this radius and height, metres.
 
-    A world goes by the name of its file. It is read, and its surface found, when it is first asked for. Of one scene
-    in several formats the first in the order .glb, .gltf, .obj, .ply is taken.
+    A world has the name of its file. It is read, and its surface computed, on first access. If a scene exists in
+    several formats, the first of .glb, .gltf, .obj, .ply is used.
     """
-    files = scenes_in(folder)
+    files = find_scenes(folder)
     if not files:
-        problem = f"holds no scenes: no file in it ends in {', '.join(_UP)}."
+        problem = f"contains no scenes: no file in it ends in {', '.join(_UP)}."
         raise BadFile(str(folder), [Fault("", problem, "Give the folder with the scenes.")])
 
     def world(world_id: str) -> World:
@@ -65,34 +65,34 @@ def read_worlds(folder: str | Path, *, radius: float, height: float, up: Up | No
         try:
             return World(world_id, Surface.from_mesh(mesh, radius=radius, height=height), mesh=mesh)
         except BadArgument as error:
-            remedy = "Is the right axis up, and are these metres?"
+            remedy = "Check the up axis, and that units are metres."
             raise BadFile(str(files[world_id]), [Fault("", str(error), remedy)]) from None
 
-    return OnDemand(files, world)
+    return LazyMapping(files, world)
 
 
-def scenes_in(folder: str | Path) -> dict[str, Path]:
-    """The scene files in a folder and the folders below it, by the names of their worlds."""
+def find_scenes(folder: str | Path) -> dict[str, Path]:
+    """The scene files in a folder and its subfolders, by the names of their worlds."""
     found: dict[str, Path] = {}
     for ending in _UP:
         for file in sorted(Path(folder).rglob(f"*{ending}")):
             if any(part.startswith(".") for part in file.relative_to(folder).parts):
-                continue  # what a build keeps for itself
+                continue  # internal files of a build
             other = found.setdefault(file.stem, file)
             if other != file and other.suffix == ending:
-                problem = f"holds two scenes called {file.stem}: {other} and {file}."
+                problem = f"contains two scenes called {file.stem}: {other} and {file}."
                 raise BadFile(str(folder), [Fault("", problem, "Give a folder in which every scene has its own name.")])
     return dict(sorted(found.items()))
 
 
 def _ending(path: Path, known: tuple[str, ...]) -> str:
     if path.suffix not in known:
-        raise BadArgument(f"A scene's name ends in {', '.join(known)}, not {path.suffix or 'nothing'!r}: {path}.")
+        raise BadArgument(f"A scene file must end in {', '.join(known)}, not {path.suffix or 'nothing'!r}: {path}.")
     return path.suffix
 
 
-def need_trimesh() -> ModuleType:
-    """trimesh, or word of the extra that brings it."""
+def require_trimesh() -> ModuleType:
+    """The trimesh module; raises MissingExtra, which names the extra to install."""
     try:
         import trimesh
     except ImportError:
@@ -101,28 +101,28 @@ def need_trimesh() -> ModuleType:
 
 
 def _loaded(path: Path) -> Any:
-    # Objects of an .obj are told apart by name; materials would tear them apart further.
+    # Objects of an .obj file are separated by name; materials would split them further.
     options = {"split_objects": True, "group_material": False} if path.suffix == ".obj" else {}
-    trimesh = need_trimesh()
+    trimesh = require_trimesh()
     try:
         return trimesh.load_scene(path, process=False, **options)
-    except Exception as error:  # trimesh's parsers raise whatever a broken file makes them stumble over
+    except Exception as error:  # trimesh's parsers raise all kinds of exceptions on broken files
         remedy = "Open it in a viewer, and export or copy it again."
         raise BadFile(str(path), [Fault("", f"cannot be read as a scene ({error}).", remedy)]) from None
 
 
 def _parts(scene: Any) -> Iterator[tuple[str, NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Name, (v, 3) vertices, (f, 3) faces and (f, 3) colours of each object where it stands."""
+    """Name, (v, 3) vertices, (f, 3) faces and (f, 3) colors of each object, in scene coordinates."""
     for node in scene.graph.nodes_geometry:
         turned, name = scene.graph[node]
         shape = scene.geometry[name]
         if getattr(shape, "faces", None) is None:
             continue  # points and lines
         vertices = np.asarray(shape.vertices, dtype=np.float64) @ turned[:3, :3].T + turned[:3, 3]
-        yield name, vertices, np.asarray(shape.faces), _face_colours(shape)
+        yield name, vertices, np.asarray(shape.faces), _face_colors(shape)
 
 
-def _face_colours(shape: Any) -> NDArray[Any]:
+def _face_colors(shape: Any) -> NDArray[Any]:
     visual = shape.visual
     if visual.kind == "texture":
         return _textured(visual, np.asarray(shape.faces))
@@ -132,7 +132,7 @@ def _face_colours(shape: Any) -> NDArray[Any]:
 
 
 def _textured(visual: Any, faces: NDArray[Any]) -> NDArray[Any]:
-    """(f, 3) the texture averaged over each face; the colour of the material where it has none."""
+    """(f, 3) the texture averaged over each face; the color of the material where there is no texture."""
     material = visual.material
     if hasattr(material, "baseColorTexture"):  # glTF's materials; the others are .obj's
         image, factor = material.baseColorTexture, material.baseColorFactor
@@ -140,15 +140,15 @@ def _textured(visual: Any, faces: NDArray[Any]) -> NDArray[Any]:
         image, factor = getattr(material, "image", None), None
     if image is None or visual.uv is None:
         return np.tile(np.asarray(material.main_color, dtype=np.uint8)[:3], (len(faces), 1))
-    to_colour = need_trimesh().visual.color.uv_to_color
+    to_color = require_trimesh().visual.color.uv_to_color
     corners = np.asarray(visual.uv, dtype=np.float64)[faces]
-    total = sum(to_colour(np.einsum("fcx,c->fx", corners, at), image)[:, :3].astype(np.int64) for at in _WITHIN)
+    total = sum(to_color(np.einsum("fcx,c->fx", corners, at), image)[:, :3].astype(np.int64) for at in _WITHIN)
     tint = np.ones(3) if factor is None else np.asarray(factor, dtype=np.float64)[:3] / 255
     return np.asarray((total / len(_WITHIN) * tint).round(), dtype=np.uint8)
 
 
 def _joined(parts: list[tuple[str, NDArray[Any], NDArray[Any], NDArray[Any]]], up: Up) -> Mesh:
-    vertices, faces, classes, instances, colours = [], [], [], [], []
+    vertices, faces, classes, instances, colors = [], [], [], [], []
     first = 0
     for name, points, triangles, painted in parts:
         instance, kind = _labels(name)
@@ -156,9 +156,9 @@ def _joined(parts: list[tuple[str, NDArray[Any], NDArray[Any], NDArray[Any]]], u
         faces.append(triangles + first)
         instances.append(np.full(len(triangles), instance))
         classes.append(np.full(len(triangles), kind))
-        colours.append(painted)
+        colors.append(painted)
         first += len(points)
-    return Mesh(*(np.concatenate(pieces) for pieces in (vertices, faces, classes, instances, colours)))
+    return Mesh(*(np.concatenate(pieces) for pieces in (vertices, faces, classes, instances, colors)))
 
 
 def _labels(name: str) -> tuple[int, int]:
@@ -167,14 +167,14 @@ def _labels(name: str) -> tuple[int, int]:
 
 
 def write_scene(path: str | Path, mesh: Mesh) -> None:
-    """A mesh as a .glb (y up, as glTF wants it) or .obj (z up) file, an object for each instance and category."""
+    """Write a mesh as a .glb (y-up, as glTF requires) or .obj (z-up) file, one object per instance and category."""
     path = Path(path)
     kind = _ending(path, _WRITTEN)
-    trimesh = need_trimesh()
+    trimesh = require_trimesh()
     scene = trimesh.Scene()
-    for name, vertices, faces, colours in _objects(mesh):
+    for name, vertices, faces, colors in _objects(mesh):
         placed = points_to_habitat(vertices) if _UP[kind] == "y" else vertices
-        shape = trimesh.Trimesh(placed, faces, vertex_colors=colours, process=False)
+        shape = trimesh.Trimesh(placed, faces, vertex_colors=colors, process=False)
         scene.add_geometry(shape, geom_name=name, node_name=name)
     content = scene.export(file_type=kind[1:])
     with atomic_write(path) as stream:
@@ -182,12 +182,12 @@ def write_scene(path: str | Path, mesh: Mesh) -> None:
 
 
 def _objects(mesh: Mesh) -> Iterator[tuple[str, NDArray[Any], NDArray[Any], NDArray[Any]]]:
-    """Name, vertices, faces and vertex colours of each instance and category.
+    """Name, vertices, faces and vertex colors of each instance and category.
 
-    These files colour vertices, not faces, so a corner between two colours becomes two vertices.
+    These formats color vertices, not faces, so a corner between two colors becomes two vertices.
     """
     labels = mesh.instances.astype(np.int64) * len(MPCAT40) + mesh.classes
-    paint = (mesh.colours.astype(np.int64) * (1 << 16, 1 << 8, 1)).sum(axis=1)
+    paint = (mesh.colors.astype(np.int64) * (1 << 16, 1 << 8, 1)).sum(axis=1)
     order = np.argsort(labels, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(labels[order])) + 1):
         if not len(rows):

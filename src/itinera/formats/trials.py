@@ -1,4 +1,4 @@
-"""Our own file of a study's trials: a header with what became of every candidate, then a record per trial."""
+"""Our own file of a study's trials: a header with the filter counts of every skill, then a record per trial."""
 
 from __future__ import annotations
 
@@ -10,34 +10,44 @@ from typing import Any
 import msgspec
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.native import Header, plain_places, read_records, write_file
+from itinera.formats.native import Header, encode_places, read_records, write_file
 from itinera.records import Provenance
 from itinera.tasks import Episode, Instruction
 from itinera.tasks.trial import ARMS, Trial
 from itinera.worlds import Pose
 
 
-class Counts(msgspec.Struct, omit_defaults=True):
-    """What became of the candidates of a design: every one is kept, or counted under the reason it was dropped for."""
+class FilterCounts(msgspec.Struct, omit_defaults=True):
+    """The candidate trials of a design: each was kept, or dropped for one reason."""
 
     candidates: int
     kept: int
-    dropped: dict[str, int] = {}  # by reason
-    cuts: int = 0  # places where episodes were cut, each with one candidate or more
-    cuts_kept: int = 0  # of which so many have a candidate that was kept
+    dropped: dict[str, int] = {}  # by reason, the most frequent first
+    truncations: int = 0  # truncation points, each with one candidate or more
+    truncations_kept: int = 0  # of which this many have a candidate that was kept
 
 
 @dataclass(frozen=True, eq=False)
-class TrialFile:
-    """The trials of a study, and what became of the candidates for them."""
+class Study:
+    """The trials of one or more skills, and by skill how many candidate trials were kept and dropped."""
 
     trials: tuple[Trial, ...]
-    tallies: Mapping[str, Counts] = field(default_factory=dict)  # by skill
-    name: str = ""  # of the split that was cut
+    filter_counts: Mapping[str, FilterCounts] = field(default_factory=dict)  # by skill; "truncation" counts the nodes
+    name: str = ""  # of the split that was truncated
     provenance: Provenance | None = None
 
     def __len__(self) -> int:
         return len(self.trials)
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(self.trials)
+
+    def __getitem__(self, index: int) -> Trial:
+        return self.trials[index]
+
+    def __repr__(self) -> str:
+        skills = ", ".join(dict.fromkeys(trial.skill for trial in self.trials))
+        return f"Study({self.name!r}: {len(self.trials)} trials of {skills or 'no skill'})"
 
 
 class _Trial(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -46,9 +56,9 @@ class _Trial(msgspec.Struct, omit_defaults=True, kw_only=True):
     arm: str
     world_id: str
     heading: float
-    path: list[str]  # from the start to where it is asked
+    path: list[str]  # from the start to the node where the action distribution is measured
     text: str
-    twin: str = ""
+    control_id: str = ""
     elevation: float = 0.0
     goals: list[str] = []
     language: str = "en"
@@ -57,18 +67,18 @@ class _Trial(msgspec.Struct, omit_defaults=True, kw_only=True):
     target: dict[str, Any] = {}
 
 
-def read_trials(path: str | Path) -> TrialFile:
-    """The trials of a file, each arm with its twin."""
+def read_trials(path: str | Path) -> Study:
+    """The study of a file; every intervention has its control trial."""
     path = Path(path)
     header, records = read_records(path, "trials", _Trial)
-    faults = [*_wrong_records(records), *_wrong_twins(records)]
-    tallies = _tallies(header, faults)
+    faults = [*_check_records(records), *_check_controls(records)]
+    counts = _read_counts(header, faults)
     if faults:
         raise BadFile(str(path), faults)
-    return TrialFile(tuple(map(_trial, records)), tallies, header.name, header.provenance)
+    return Study(tuple(map(_trial, records)), counts, header.name, header.provenance)
 
 
-def _wrong_records(records: Sequence[_Trial]) -> Iterator[Fault]:
+def _check_records(records: Sequence[_Trial]) -> Iterator[Fault]:
     first: dict[str, int] = {}
     for number, record in enumerate(records, start=2):
         where = f'line {number} (trial "{record.id}")'
@@ -77,46 +87,47 @@ def _wrong_records(records: Sequence[_Trial]) -> Iterator[Fault]:
             yield Fault(f"line {number}", f"{record.id} is also the id of line {first[record.id]}.", remedy, "id")
         first.setdefault(record.id, number)
         if record.arm not in ARMS:
-            yield Fault(where, f"{record.arm!r} is no arm.", f"There are {', '.join(ARMS)}.", "arm")
+            yield Fault(where, f"{record.arm!r} is not an arm.", f"Use one of {', '.join(ARMS)}.", "arm")
         if not record.path:
-            yield Fault(where, "is empty.", "A path holds at least the node where the agent is asked.", "path")
+            yield Fault(where, "is empty.", "Give the nodes the agent is guided along, at least one.", "path")
         if not record.skill:
-            yield Fault(where, "is empty.", "A trial asks for a skill, such as stop.", "skill")
+            yield Fault(where, "is empty.", "Name the skill of the trial, such as stop.", "skill")
 
 
-def _wrong_twins(records: Sequence[_Trial]) -> Iterator[Fault]:
+def _check_controls(records: Sequence[_Trial]) -> Iterator[Fault]:
     known = {record.id: record for record in records}
     for number, record in enumerate(records, start=2):
-        problem = _twin_problem(record, known.get(record.twin))
+        problem = _control_problem(record, known.get(record.control_id))
         if problem:
-            remedy = "Every trial that is no control names the control trial of the same walk."
-            yield Fault(f'line {number} (trial "{record.id}")', problem, remedy, "twin")
+            remedy = "Every trial that is not a control names the control trial with the same path."
+            yield Fault(f'line {number} (trial "{record.id}")', problem, remedy, "control_id")
 
 
-def _twin_problem(record: _Trial, twin: _Trial | None) -> str:
+def _control_problem(record: _Trial, control: _Trial | None) -> str:
     if record.arm == "control":
-        return "a control has no twin of its own." if record.twin else ""
-    if twin is None:
-        return f"its twin {record.twin!r} is missing from the file." if record.twin else "names no twin."
-    if twin.arm != "control":
-        return f"its twin {twin.id} is no control."
-    if (twin.world_id, twin.path, twin.heading) != (record.world_id, record.path, record.heading):
-        return f"its twin {twin.id} is of another walk."
+        return "a control has no control of its own." if record.control_id else ""
+    if control is None:
+        return f"its control {record.control_id!r} is missing from the file." if record.control_id else "is missing."
+    if control.arm != "control":
+        return f"{control.id} is not a control."
+    if (control.world_id, control.path, control.heading) != (record.world_id, record.path, record.heading):
+        return f"its control {control.id} has another path."
     return ""
 
 
-def _tallies(header: Header, faults: list[Fault]) -> dict[str, Counts]:
+def _read_counts(header: Header, faults: list[Fault]) -> dict[str, FilterCounts]:
     try:
-        tallies = msgspec.convert(header.tallies, dict[str, Counts])
+        by_skill = msgspec.convert(header.filter_counts, dict[str, FilterCounts])
     except msgspec.ValidationError as error:
-        faults.append(Fault("line 1", f"{error}.", "Design the trials again.", "tallies"))
+        faults.append(Fault("line 1", f"{error}.", "Design the trials again.", "filter_counts"))
         return {}
-    for skill, counts in tallies.items():
-        told = counts.kept + sum(counts.dropped.values())
-        if told != counts.candidates:
-            problem = f"{counts.candidates} candidates, but {told} kept or dropped."
-            faults.append(Fault("line 1", problem, "Counts must add up. Design the trials again.", f"tallies.{skill}"))
-    return tallies
+    for skill, counts in by_skill.items():
+        total = counts.kept + sum(counts.dropped.values())
+        if total != counts.candidates:
+            problem = f"{counts.candidates} candidates, but {total} kept or dropped."
+            remedy = "Counts must add up. Design the trials again."
+            faults.append(Fault("line 1", problem, remedy, f"filter_counts.{skill}"))
+    return by_skill
 
 
 def _trial(record: _Trial) -> Trial:
@@ -130,13 +141,13 @@ def _trial(record: _Trial) -> Trial:
         instruction=Instruction(record.text, record.language),
         path_id=record.path_id,
     )
-    return Trial(record.id, record.skill, record.arm, record.twin, episode, record.target, record.source)
+    return Trial(record.id, record.skill, record.arm, record.control_id, episode, record.target, record.source)
 
 
-def write_trials(path: str | Path, study: TrialFile) -> None:
-    """Trials as a file, one line each."""
-    tallies = {skill: msgspec.to_builtins(counts) for skill, counts in study.tallies.items()}
-    header = Header(itinera="trials", name=study.name, tallies=tallies, provenance=study.provenance)
+def write_trials(path: str | Path, study: Study) -> None:
+    """Write the trials of a study, one line each."""
+    counts = {skill: msgspec.to_builtins(counts) for skill, counts in study.filter_counts.items()}
+    header = Header(itinera="trials", name=study.name, filter_counts=counts, provenance=study.provenance)
     write_file(Path(path), header, msgspec.json.Encoder().encode_lines(list(map(_record, study.trials))))
 
 
@@ -146,12 +157,12 @@ def _record(trial: Trial) -> _Trial:
         id=trial.id,
         skill=trial.skill,
         arm=trial.arm,
-        twin=trial.twin,
+        control_id=trial.control_id,
         world_id=episode.world_id,
         heading=episode.start.heading,
         elevation=episode.start.elevation,
-        path=plain_places(episode.reference),
-        goals=plain_places(episode.goals),
+        path=encode_places(episode.reference),
+        goals=encode_places(episode.goals),
         text=episode.instruction.text,
         language=episode.instruction.language,
         path_id=episode.path_id,

@@ -1,4 +1,4 @@
-"""The path of a graph episode as the annotation files write it: a list of viewpoint ids."""
+"""The path of a graph episode as annotation files have it: a list of viewpoint ids."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from itinera.tasks import Episode
 
 
 def viewpoint_path(episode: Episode) -> list[str]:
-    """The viewpoints of an episode's reference, or its start alone where that is withheld."""
+    """The viewpoints of an episode's reference path, or its start only where that is withheld."""
     path = list(episode.reference) if len(episode.reference) else [episode.start.place]
     viewpoints = [place for place in path if isinstance(place, str)]
     if len(viewpoints) != len(path):
-        raise BadArgument(
-            f'Episode "{episode.id}" has positions for places; this format can only hold nodes of a graph.'
-        )
+        raise BadArgument(f'Episode "{episode.id}" has continuous positions; this format takes nodes of a graph only.')
     return viewpoints

@@ -1,6 +1,6 @@
 """VLN in continuous environments: R2R-CE and RxR-CE episodes and their dense ground truth.
 
-Habitat's frame (y up) is left at this door: everything returned is in ours. Submissions are in `vlnce_walks.py`.
+Everything returned is in our frame, not Habitat's (y up). Submissions are in `vlnce_predictions.py`.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
-from itinera.formats._export import as_positions, need_reference
+from itinera.formats._export import require_positions, require_reference
 from itinera.formats.decoding import UNDECODABLE, decode, decode_dict, decode_list
 from itinera.formats.frames import (
     heading_from_habitat,
     heading_to_habitat,
     points_from_habitat,
     points_to_habitat,
-    rotation_of,
-    yaw_of,
+    quaternion_from_yaw,
+    yaw_from_quaternion,
 )
 from itinera.formats.io import atomic_write, read_bytes
-from itinera.formats.jsonl import nan_as_null
-from itinera.formats.r2r import number_or_name, refuse, split_name
-from itinera.formats.rxr import TimedWord, spoken, timed
+from itinera.formats.jsonl import replace_nan
+from itinera.formats.r2r import parse_id, raise_faults, split_name
+from itinera.formats.rxr import TimedWord, alignment_to_words, words_to_alignment
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Array, Pose
 
@@ -38,7 +38,7 @@ Point: TypeAlias = tuple[float, float, float]
 Rotation: TypeAlias = tuple[float, float, float, float]
 
 _ABSENT = msgspec.Raw()
-_TILT = 1e-3  # how far a start rotation may lean before it has no heading
+_TILT = 1e-3  # tilt of a start rotation above which it has no heading
 
 
 class _Goal(msgspec.Struct, omit_defaults=True):
@@ -47,14 +47,14 @@ class _Goal(msgspec.Struct, omit_defaults=True):
 
 
 class _Instruction(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """The words of an episode; the fields between text and tokens are RxR's."""
+    """The instruction of an episode; the fields between text and tokens are RxR's."""
 
     instruction_text: str
     instruction_id: int | str | None = None
     language: str | None = None
     annotator_id: int | str | None = None
     edit_distance: float | None = None
-    timed_instruction: msgspec.Raw = _ABSENT  # decoded one episode at a time: a file's words would fill the memory
+    timed_instruction: msgspec.Raw = _ABSENT  # decoded by episode: the words of a file would fill the memory
     instruction_tokens: list[int | str] | None = None
 
 
@@ -79,7 +79,7 @@ def read_split(path: str | Path) -> Split:
     """The episodes of an R2R-CE or RxR-CE file, named by their episode id; the goals of a test file are withheld.
 
     The protocol is "rxr-ce" where instructions name their language or id, else "r2r-ce". RxR-CE submissions name
-    instructions, not episodes: see `vlnce_walks.by_episode_ids`.
+    instructions, not episodes: see `vlnce_predictions.to_episode_ids`.
     """
     path = Path(path)
     data = read_bytes(path)
@@ -89,7 +89,7 @@ def read_split(path: str | Path) -> Split:
         if b"NaN" not in data:
             raise
         records, vocabulary = _decoded(_without_nan(data, str(path)), str(path))
-    refuse(str(path), chain.from_iterable(map(_faults, range(len(records)), records)), records, "episode_id")
+    raise_faults(str(path), chain.from_iterable(map(_faults, range(len(records)), records)), records, "episode_id")
     rxr = any(r.instruction.language is not None or r.instruction.instruction_id is not None for r in records)
     episodes = tuple(_episodes(records, vocabulary, str(path)))
     return Split(split_name(path), episodes, protocol="rxr-ce" if rxr else "r2r-ce")
@@ -102,23 +102,23 @@ def _decoded(data: bytes, source: str) -> tuple[list[_Record], dict[str, Any] | 
 
 def _without_nan(data: bytes, source: str) -> bytes:
     try:
-        return nan_as_null(data)
+        return replace_nan(data)
     except (ValueError, RecursionError) as error:
-        raise BadFile(source, [Fault("", f"{error}.", "Write what is missing as null.")]) from None
+        raise BadFile(source, [Fault("", f"{error}.", "Write missing values as null.")]) from None
 
 
 def _faults(i: int, record: _Record) -> Iterator[Fault]:
     where = f'record {i} ("{record.episode_id}")'
-    if not scan_of(record.scene_id):
+    if not scan_from_scene(record.scene_id):
         yield Fault(where, "names no scan.", "It should look like mp3d/<scan>/<scan>.glb.", "scene_id")
-    yield from turned_faults(where, record.start_rotation)
+    yield from rotation_faults(where, record.start_rotation)
     if bool(record.goals) != bool(record.reference_path):
         given, lacking = ("goals", "reference_path") if record.goals else ("reference_path", "goals")
-        yield Fault(where, f"is empty, but {given} is not.", "A task tells both, a hidden test neither.", lacking)
+        yield Fault(where, f"is empty, but {given} is not.", "A task has both, a hidden test neither.", lacking)
     yield from distance_faults(where, record.info)
 
 
-def turned_faults(where: str, rotation: Rotation) -> Iterator[Fault]:
+def rotation_faults(where: str, rotation: Rotation) -> Iterator[Fault]:
     """A fault if a start is turned about anything but the vertical axis."""
     x, y, z, w = rotation
     size = math.hypot(x, y, z, w)
@@ -134,7 +134,7 @@ def distance_faults(where: str, info: Mapping[str, Any] | None) -> Iterator[Faul
         yield Fault(where, "must be a number of metres.", field="info.geodesic_distance")
 
 
-def scan_of(scene_id: str) -> str:
+def scan_from_scene(scene_id: str) -> str:
     """The scan of a scene as Habitat names it: "mp3d/<scan>/<scan>.glb"."""
     return scene_id.rsplit("/", 1)[-1].split(".")[0]
 
@@ -150,16 +150,16 @@ def _episodes(records: Sequence[_Record], vocabulary: dict[str, Any] | None, sou
     goals = _shared(tuple(goal.position for goal in record.goals or ()) for record in records)
     faults: list[Fault] = []
     for i, (record, start) in enumerate(zip(records, starts, strict=True)):
-        told = record.instruction
+        instruction = record.instruction
         yield Episode(
             id=str(record.episode_id),
-            world_id=scan_of(record.scene_id),
-            start=Pose(start, heading_from_habitat(yaw_of(record.start_rotation))),
+            world_id=scan_from_scene(record.scene_id),
+            start=Pose(start, heading_from_habitat(yaw_from_quaternion(record.start_rotation))),
             goals=goals[tuple(goal.position for goal in record.goals or ())],
             reference=paths[tuple(record.reference_path or ())],
-            instruction=Instruction(told.instruction_text, told.language or "en"),
+            instruction=Instruction(instruction.instruction_text, instruction.language or "en"),
             path_id="" if record.trajectory_id is None else str(record.trajectory_id),
-            alignment=spoken(_words(told, f"record {i}", faults)),
+            alignment=words_to_alignment(_words(instruction, f"record {i}", faults)),
             stated_distance=(record.info or {}).get("geodesic_distance"),
             # The vocabulary is the file's: the first episode keeps it for writing.
             notes=_notes(record, None if i else vocabulary),
@@ -169,7 +169,7 @@ def _episodes(records: Sequence[_Record], vocabulary: dict[str, Any] | None, sou
 
 
 def _shared(rows: Iterable[tuple[Point, ...]]) -> dict[tuple[Point, ...], Array]:
-    """Our (n, 3) positions of each different row, all of them views of one array that cannot be written."""
+    """Our (n, 3) positions of each distinct row, all of them views of one read-only array."""
     distinct = dict.fromkeys(rows)
     flat = points_from_habitat(list(chain.from_iterable(distinct)))
     flat.flags.writeable = False
@@ -177,11 +177,11 @@ def _shared(rows: Iterable[tuple[Point, ...]]) -> dict[tuple[Point, ...], Array]
     return {row: flat[end - len(row) : end] for row, end in zip(distinct, ends, strict=True)}
 
 
-def _words(told: _Instruction, where: str, faults: list[Fault]) -> list[TimedWord] | None:
-    if told.timed_instruction is _ABSENT:
+def _words(instruction: _Instruction, where: str, faults: list[Fault]) -> list[TimedWord] | None:
+    if instruction.timed_instruction is _ABSENT:
         return None
     try:
-        return msgspec.json.decode(told.timed_instruction, type=list[TimedWord] | None)
+        return msgspec.json.decode(instruction.timed_instruction, type=list[TimedWord] | None)
     except UNDECODABLE as error:
         problem = f"{error}."
         faults.append(Fault(where, problem, "It is a list of timed words.", "instruction.timed_instruction"))
@@ -189,17 +189,17 @@ def _words(told: _Instruction, where: str, faults: list[Fault]) -> list[TimedWor
 
 
 def _notes(record: _Record, vocabulary: dict[str, Any] | None) -> dict[str, Any]:
-    told = record.instruction
+    instruction = record.instruction
     kept: dict[str, Any] = {
-        "instruction_id": told.instruction_id,
-        "annotator_id": told.annotator_id,
-        "edit_distance": told.edit_distance,
-        "instruction_tokens": told.instruction_tokens,
+        "instruction_id": instruction.instruction_id,
+        "annotator_id": instruction.annotator_id,
+        "edit_distance": instruction.edit_distance,
+        "instruction_tokens": instruction.instruction_tokens,
         "instruction_vocab": vocabulary,
         "radius": [goal.radius for goal in record.goals] if record.goals else None,
         "info": {k: v for k, v in (record.info or {}).items() if k != "geodesic_distance"} or None,
-        # Only where our own way of writing them would give something else:
-        "scene_id": record.scene_id if record.scene_id != _scene(scan_of(record.scene_id)) else None,
+        # Only where writing would give something else:
+        "scene_id": record.scene_id if record.scene_id != _scene(scan_from_scene(record.scene_id)) else None,
         "episode_id": _unusual(record.episode_id),
         "trajectory_id": _unusual(record.trajectory_id),
     }
@@ -207,11 +207,11 @@ def _notes(record: _Record, vocabulary: dict[str, Any] | None) -> dict[str, Any]
 
 
 def _unusual(name: int | str | None) -> str | None:
-    return name if isinstance(name, str) and number_or_name(name) != name else None
+    return name if isinstance(name, str) and parse_id(name) != name else None
 
 
 def write_split(path: str | Path, split: Split) -> None:
-    """A split of continuous episodes in VLN-CE's form; .json.gz is what its readers expect."""
+    """Write a split of continuous episodes in VLN-CE's form; its readers expect .json.gz."""
     records = [_record(episode, rxr=split.protocol == "rxr-ce") for episode in split.episodes]
     noted = (episode.notes["instruction_vocab"] for episode in split.episodes if "instruction_vocab" in episode.notes)
     file = _File(msgspec.Raw(msgspec.json.encode(records)), next(noted, None))
@@ -221,10 +221,10 @@ def write_split(path: str | Path, split: Split) -> None:
 
 def _record(episode: Episode, *, rxr: bool) -> _Record:
     notes, whose = episode.notes, f'Episode "{episode.id}"'
-    words = timed(episode.alignment)
+    words = alignment_to_words(episode.alignment)
     scene = notes.get("scene_id", "")
     goals = habitat_points(episode.goals, whose)
-    need_reference(episode)
+    require_reference(episode)
     radii = notes.get("radius", [])
     if len(radii) != len(goals):
         radii = [3.0] * len(goals)
@@ -234,9 +234,9 @@ def _record(episode: Episode, *, rxr: bool) -> _Record:
     return _Record(
         episode_id=_named(episode.id, notes.get("episode_id")),
         trajectory_id=_named(episode.path_id, notes.get("trajectory_id")) if episode.path_id else None,
-        scene_id=scene if scan_of(scene) == episode.world_id else _scene(episode.world_id),
+        scene_id=scene if scan_from_scene(scene) == episode.world_id else _scene(episode.world_id),
         start_position=habitat_points([episode.start.place], whose)[0],
-        start_rotation=rotation_of(heading_to_habitat(episode.start.heading)),
+        start_rotation=quaternion_from_yaw(heading_to_habitat(episode.start.heading)),
         info=info or None,
         goals=[_Goal(*goal) for goal in zip(goals, radii, strict=True)] or None,
         instruction=_Instruction(
@@ -253,17 +253,17 @@ def _record(episode: Episode, *, rxr: bool) -> _Record:
 
 
 def _named(name: str, note: str | None) -> int | str:
-    return name if note == name else number_or_name(name)
+    return name if note == name else parse_id(name)
 
 
 def habitat_points(places: Any, whose: str) -> list[Point]:
     """Our positions as Habitat's, for writing."""
-    return list(map(tuple, points_to_habitat(as_positions(places, whose)).tolist()))
+    return list(map(tuple, points_to_habitat(require_positions(places, whose)).tolist()))
 
 
 @dataclass(frozen=True, eq=False)
 class DensePath:
-    """An expert's way step by step: what `{split}_gt.json.gz` tells of an episode."""
+    """The steps of the expert in one episode, from `{split}_gt.json.gz`."""
 
     positions: Array  # (n, 3) metres; turns add none
     actions: NDArray[np.int64]  # 0 stop, 1 forward, 2 left, 3 right, 4 look up, 5 look down
@@ -298,17 +298,17 @@ def read_dense(path: str | Path) -> dict[str, DensePath]:
 
 
 def write_dense(path: str | Path, dense: Mapping[str, DensePath]) -> None:
-    """Dense ground truth in VLN-CE's form."""
+    """Write dense ground truth in VLN-CE's form."""
     records = {
-        name: _Dense(habitat_points(way.positions, f'Episode "{name}"'), way.actions.tolist(), way.forward_steps)
-        for name, way in dense.items()
+        name: _Dense(habitat_points(path.positions, f'Episode "{name}"'), path.actions.tolist(), path.forward_steps)
+        for name, path in dense.items()
     }
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode(records))
 
 
 def with_dense_reference(split: Split, dense: Mapping[str, DensePath], source: str = "dense ground truth") -> Split:
-    """The split with the expert's steps as references, as the released VLN-CE scorer has them."""
+    """The split with the expert's steps as reference paths, as in the released VLN-CE scorer."""
     missing = [episode.id for episode in split.episodes if episode.id not in dense]
     if missing:
         remedy = f"Give the file that belongs to {split.name}."

@@ -1,35 +1,70 @@
-"""Gymnasium environments over the same stage that runs use. Start with `envs.py`; what is paid for is in `rewards.py`.
+"""Gymnasium environments that step the same loop as runs. Start with `envs.py`; rewards are in `rewards.py`.
 
-Importing this registers `itinera/GraphVLN-v0`, `itinera/GroundVLN-v0`, `itinera/PointNav-v0` and `itinera/Tour-v0`.
+`itinera/GraphVLN-v0`, `itinera/GroundVLN-v0`, `itinera/PointNav-v0` and `itinera/Tour-v0` are registered when this
+package is imported, and by `import itinera` after `import gymnasium`.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from itinera.errors import MissingExtra
 
 try:
-    import gymnasium
+    from gymnasium.envs.registration import register, registry
 except ImportError:
     raise MissingExtra("Environments", "gymnasium", "gym") from None
 
-from itinera.gym.envs import GraphVLN, GroundVLN, PointNav, Tours
-from itinera.gym.rewards import Decaying, Happened, Reward, fidelity_oriented, goal_oriented, shaped
-from itinera.gym.task_set import Playground, hearth_playground
-from itinera.gym.tour_env import StageEnv
+if TYPE_CHECKING:
+    from itinera.gym.envs import GraphVLN, GroundVLN, PointNav, TourVLN
+    from itinera.gym.rewards import (
+        DecayingReward,
+        Reward,
+        Transition,
+        fidelity_oriented_reward,
+        goal_oriented_reward,
+        shaped_reward,
+    )
+    from itinera.gym.task_set import TaskSet, hearth_task_set
+    from itinera.gym.tour_env import TourEnv
 
 __all__ = [
-    "Decaying",
+    "DecayingReward",
     "GraphVLN",
     "GroundVLN",
-    "Happened",
-    "Playground",
     "PointNav",
     "Reward",
-    "StageEnv",
-    "Tours",
-    "fidelity_oriented",
-    "goal_oriented",
-    "hearth_playground",
-    "shaped",
+    "TaskSet",
+    "TourEnv",
+    "TourVLN",
+    "Transition",
+    "fidelity_oriented_reward",
+    "goal_oriented_reward",
+    "hearth_task_set",
+    "register_envs",
+    "shaped_reward",
 ]
 
-for _name, _env in {"GraphVLN": GraphVLN, "GroundVLN": GroundVLN, "PointNav": PointNav, "Tour": Tours}.items():
-    gymnasium.register(f"itinera/{_name}-v0", entry_point=f"{_env.__module__}:{_env.__name__}")
+_ENVS = {"GraphVLN": "GraphVLN", "GroundVLN": "GroundVLN", "PointNav": "PointNav", "Tour": "TourVLN"}
+_MODULES = ("envs", "rewards", "task_set", "tour_env")
+
+
+def register_envs() -> None:
+    """Register the environments with Gymnasium; the code of each is imported when it is made."""
+    for name, env in _ENVS.items():
+        if f"itinera/{name}-v0" not in registry:
+            register(f"itinera/{name}-v0", entry_point=f"itinera.gym.envs:{env}")
+
+
+def __getattr__(name: str) -> Any:
+    """Import on first use (PEP 562), so that registering stays light."""
+    if name in __all__:
+        for module in _MODULES:
+            found = vars(import_module(f"itinera.gym.{module}"))
+            if name in found:
+                return found[name]
+    raise AttributeError(f"module 'itinera.gym' has no attribute {name!r}", name=name)
+
+
+register_envs()

@@ -1,7 +1,7 @@
-"""The four environments: each puts together tasks, a body, what it shows and a reward.
+"""The four environments, each made of tasks, a simulator, sensors and a reward.
 
-Tasks and worlds are objects (`Split`, worlds by id) or paths to files of any format; with neither, a small house of
-Hearth is built.
+Tasks and worlds are objects (`Split`, worlds by id) or paths to files of any format; without them, a small Hearth house
+is built.
 """
 
 from __future__ import annotations
@@ -10,29 +10,37 @@ import math
 from collections.abc import Sequence
 from os import PathLike
 
-from itinera.errors import BadArgument
-from itinera.gym.observations import Candidates, Heading, Pictures, PointGoal, Sense, Views, Words
-from itinera.gym.rewards import Reward, goal_oriented, shaped
-from itinera.gym.task_set import Playground, Tasks, Worlds, chosen_protocol, playground
-from itinera.gym.tour_env import StageEnv
-from itinera.rendering.rasterizer import Camera
+from itinera.errors import BadArgument, validate_choice
+from itinera.gym.observations import (
+    CandidateSensor,
+    HeadingSensor,
+    ImageSensor,
+    InstructionSensor,
+    PointGoalSensor,
+    Sensor,
+    ViewSensor,
+)
+from itinera.gym.rewards import Reward, goal_oriented_reward, shaped_reward
+from itinera.gym.task_set import Tasks, TaskSet, Worlds, load_task_set
+from itinera.gym.tour_env import TourEnv
+from itinera.rendering.camera import Camera
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.ground import GroundSimulator
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.simulator import Simulator
 from itinera.simulators.unicycle import Speeds, UnicycleSimulator
 from itinera.simulators.view_features import ViewSource
-from itinera.tasks import Protocol
+from itinera.tasks import PROTOCOLS, Protocol
 from itinera.tasks.protocol import IVLN, POINTNAV, R2R, R2R_CE
 
-WAYS = 15  # room for ways on from a node; those of Matterport's scans have up to 13
+MAX_CANDIDATES = 15  # of a node; those of Matterport's scans have up to 13
 _SMALL = Camera(64, 64, math.radians(90))
-SEEING = CameraSensor(_SMALL, channels=("rgb", "depth"))
-FEELING = CameraSensor(_SMALL, channels=("depth",))
+RGBD_CAMERA = CameraSensor(_SMALL, channels=("rgb", "depth"))
+DEPTH_CAMERA = CameraSensor(_SMALL, channels=("depth",))
 
 
-class GraphVLN(StageEnv):
-    """Following an instruction from node to node. Action 0 is STOP, action k leads along the k-th candidate."""
+class GraphVLN(TourEnv):
+    """Instruction following on navigation graphs. Action 0 is STOP, action k moves to the k-th candidate."""
 
     def __init__(
         self,
@@ -40,20 +48,20 @@ class GraphVLN(StageEnv):
         worlds: Worlds | None = None,
         *,
         protocol: Protocol | str = R2R,
-        reward: Reward = goal_oriented,
+        reward: Reward = goal_oriented_reward,
         views: ViewSource | None = None,
-        candidates: int = WAYS,
+        max_candidates: int = MAX_CANDIDATES,
         render_mode: str | None = None,
     ) -> None:
-        place = playground("episodes", tasks, worlds, _on_graphs(protocol))
-        senses = _graph_senses(place, views, candidates)
+        task_set = load_task_set("episodes", tasks, worlds, _graph_protocol(protocol))
+        sensors = _graph_sensors(task_set, views, max_candidates)
         super().__init__(
-            place, GraphSimulator(views), senses, actions=1 + candidates, reward=reward, render_mode=render_mode
+            task_set, GraphSimulator(views), sensors, actions=1 + max_candidates, reward=reward, render_mode=render_mode
         )
 
 
-class GroundVLN(StageEnv):
-    """Following an instruction by steps and turns: 0 STOP, 1 forward, 2 left, 3 right; by `rxr-ce` 4 up, 5 down too."""
+class GroundVLN(TourEnv):
+    """Instruction following by steps and turns: 0 STOP, 1 forward, 2 left, 3 right; with `rxr-ce` also 4 up, 5 down."""
 
     def __init__(
         self,
@@ -61,18 +69,20 @@ class GroundVLN(StageEnv):
         worlds: Worlds | None = None,
         *,
         protocol: Protocol | str = R2R_CE,
-        reward: Reward = shaped,
-        eye: CameraSensor | None = SEEING,
+        reward: Reward = shaped_reward,
+        camera: CameraSensor | None = RGBD_CAMERA,
         render_mode: str | None = None,
     ) -> None:
-        place = playground("episodes", tasks, worlds, _on_the_ground(protocol))
-        body = GroundSimulator.for_protocol(place.protocol, eye=eye)
-        senses = _ground_senses(place, eye)
-        super().__init__(place, body, senses, actions=body.actions, reward=reward, render_mode=render_mode)
+        task_set = load_task_set("episodes", tasks, worlds, _ground_protocol(protocol))
+        simulator = GroundSimulator.for_protocol(task_set.protocol, camera=camera)
+        sensors = _ground_sensors(task_set, camera)
+        super().__init__(
+            task_set, simulator, sensors, actions=simulator.actions, reward=reward, render_mode=render_mode
+        )
 
 
-class PointNav(StageEnv):
-    """Going to a point. The actions are steps and turns, or what `speeds` lists: `unicycle_15()` has fifteen."""
+class PointNav(TourEnv):
+    """Navigation to a point. The actions are steps and turns, or the `speeds` given: `unicycle_15()` has fifteen."""
 
     def __init__(
         self,
@@ -80,26 +90,28 @@ class PointNav(StageEnv):
         worlds: Worlds | None = None,
         *,
         protocol: Protocol | str = POINTNAV,
-        reward: Reward = shaped,
+        reward: Reward = shaped_reward,
         speeds: Sequence[Speeds] | None = None,
-        eye: CameraSensor | None = FEELING,
+        camera: CameraSensor | None = DEPTH_CAMERA,
         render_mode: str | None = None,
     ) -> None:
-        place = playground("points", tasks, worlds, _on_the_ground(protocol))
-        body: GroundSimulator | UnicycleSimulator
+        task_set = load_task_set("points", tasks, worlds, _ground_protocol(protocol))
+        simulator: GroundSimulator | UnicycleSimulator
         if speeds is None:
-            body = GroundSimulator.for_protocol(place.protocol, eye=eye)
+            simulator = GroundSimulator.for_protocol(task_set.protocol, camera=camera)
         else:
-            body = UnicycleSimulator(speeds, sliding=bool(place.protocol.sliding), eye=eye)
-        senses: list[Sense] = [PointGoal(), *_pictures(eye)]
-        super().__init__(place, body, senses, actions=body.actions, reward=reward, render_mode=render_mode)
+            simulator = UnicycleSimulator(speeds, sliding=bool(task_set.protocol.sliding), camera=camera)
+        sensors: list[Sensor] = [PointGoalSensor(), *_image_sensors(camera)]
+        super().__init__(
+            task_set, simulator, sensors, actions=simulator.actions, reward=reward, render_mode=render_mode
+        )
 
 
-class Tours(StageEnv):
-    """Tours, on graphs as in `GraphVLN` or on the ground as in `GroundVLN`, whichever the protocol is of.
+class TourVLN(TourEnv):
+    """Tours, on graphs as in `GraphVLN` or on the ground as in `GroundVLN`, depending on the protocol.
 
-    An episode that ends before the tour does ends within it: its reward is paid, the agent is led on, and the next
-    observation is the first of the next episode.
+    When an episode ends before its tour does, the step returns its reward, the agent is guided to the next start, and
+    the observation is the first of the next episode.
     """
 
     def __init__(
@@ -109,48 +121,62 @@ class Tours(StageEnv):
         *,
         tours: str | PathLike[str] | None = None,
         protocol: Protocol | str = IVLN,
-        reward: Reward = goal_oriented,
+        reward: Reward = goal_oriented_reward,
         views: ViewSource | None = None,
-        candidates: int = WAYS,
-        eye: CameraSensor | None = SEEING,
+        max_candidates: int = MAX_CANDIDATES,
+        camera: CameraSensor | None = RGBD_CAMERA,
         render_mode: str | None = None,
     ) -> None:
-        place = playground("tours", tasks, worlds, chosen_protocol(protocol), tours=tours)
-        body: Simulator
-        if place.protocol.on_ground:
-            body = GroundSimulator.for_protocol(place.protocol, eye=eye)
-            senses, actions = _ground_senses(place, eye), body.actions
+        task_set = load_task_set("tours", tasks, worlds, _find_protocol(protocol), tours=tours)
+        simulator: Simulator
+        if task_set.protocol.on_ground:
+            simulator = GroundSimulator.for_protocol(task_set.protocol, camera=camera)
+            sensors, actions = _ground_sensors(task_set, camera), simulator.actions
         else:
-            body, senses, actions = GraphSimulator(views), _graph_senses(place, views, candidates), 1 + candidates
+            simulator, actions = GraphSimulator(views), 1 + max_candidates
+            sensors = _graph_sensors(task_set, views, max_candidates)
         super().__init__(
-            place, body, senses, actions=actions, reward=reward, tours=place.split.tours, render_mode=render_mode
+            task_set,
+            simulator,
+            sensors,
+            actions=actions,
+            reward=reward,
+            tours=task_set.split.tours,
+            render_mode=render_mode,
         )
 
 
-def _graph_senses(place: Playground, views: ViewSource | None, candidates: int) -> list[Sense]:
-    if candidates < 1:
-        raise BadArgument(f"There must be room for at least 1 way on from a node, not {candidates}.")
-    senses: list[Sense] = [Words(place.split.episodes), Heading(), Candidates(1 + candidates)]
-    return senses if views is None else [*senses, Views(views, 1 + candidates)]
+def _graph_sensors(task_set: TaskSet, views: ViewSource | None, max_candidates: int) -> list[Sensor]:
+    if max_candidates < 1:
+        raise BadArgument(f"max_candidates must be ≥ 1 (got {max_candidates}).")
+    actions = 1 + max_candidates
+    sensors: list[Sensor] = [InstructionSensor(task_set.split.episodes), HeadingSensor(), CandidateSensor(actions)]
+    return sensors if views is None else [*sensors, ViewSensor(views, actions)]
 
 
-def _ground_senses(place: Playground, eye: CameraSensor | None) -> list[Sense]:
-    return [Words(place.split.episodes), Heading(), *_pictures(eye)]
+def _ground_sensors(task_set: TaskSet, camera: CameraSensor | None) -> list[Sensor]:
+    return [InstructionSensor(task_set.split.episodes), HeadingSensor(), *_image_sensors(camera)]
 
 
-def _pictures(eye: CameraSensor | None) -> list[Sense]:
-    return [] if eye is None else [Pictures(eye)]
+def _image_sensors(camera: CameraSensor | None) -> list[Sensor]:
+    return [] if camera is None else [ImageSensor(camera)]
 
 
-def _on_graphs(protocol: Protocol | str) -> Protocol:
-    chosen = chosen_protocol(protocol)
+def _find_protocol(protocol: Protocol | str) -> Protocol:
+    if isinstance(protocol, Protocol):
+        return protocol
+    return PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
+
+
+def _graph_protocol(protocol: Protocol | str) -> Protocol:
+    chosen = _find_protocol(protocol)
     if chosen.on_ground:
-        raise BadArgument(f"Protocol {chosen.name} is of walks on the ground: make itinera/GroundVLN-v0 for it.")
+        raise BadArgument(f"Protocol {chosen.name} is for episodes on the ground: use itinera/GroundVLN-v0.")
     return chosen
 
 
-def _on_the_ground(protocol: Protocol | str) -> Protocol:
-    chosen = chosen_protocol(protocol)
+def _ground_protocol(protocol: Protocol | str) -> Protocol:
+    chosen = _find_protocol(protocol)
     if not chosen.on_ground:
-        raise BadArgument(f"Protocol {chosen.name} is of walks on graphs: make itinera/GraphVLN-v0 for it.")
+        raise BadArgument(f"Protocol {chosen.name} is for episodes on graphs: use itinera/GraphVLN-v0.")
     return chosen

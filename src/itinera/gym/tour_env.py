@@ -1,7 +1,7 @@
-"""A stage with a reward, in Gymnasium's five words.
+"""A tour loop with sensors and a reward, as a Gymnasium environment.
 
-One episode of Gymnasium's is one task or one tour: a task alone is a tour of one. Nothing here decides what an action
-does or when an episode ends; `runs/tour_loop.py` does.
+One Gymnasium episode is one task or one tour: a single task is a tour of one. Actions and endings are decided by
+`runs/tour_loop.py`.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
-from itinera.gym.observations import Seen, Sense, mask_of
-from itinera.gym.rewards import Happened, Reward, distance_to_goal
-from itinera.gym.task_set import Playground
+from itinera.gym.observations import ObservationDict, Sensor, make_action_mask
+from itinera.gym.rewards import Reward, Transition, distance_to_goal
+from itinera.gym.task_set import TaskSet
 from itinera.records import Ending, Phase, Rollout
-from itinera.rendering.rasterizer import Camera
-from itinera.runs.tour_loop import IllegalAction, Stage
+from itinera.rendering.camera import Camera
+from itinera.runs.tour_loop import IllegalAction, TourLoop
 from itinera.seeding import generator
-from itinera.simulators.sensors import CameraSensor, Sight
+from itinera.simulators.sensors import CameraRenderer, CameraSensor
 from itinera.simulators.simulator import STOP, Simulator
 from itinera.tasks import Tour
 from itinera.worlds import NavGraph, Place, World
 
-SHOWN = Camera(320, 240, math.radians(90))  # what `render` draws
+RENDER_CAMERA = Camera(320, 240, math.radians(90))
 
-Step = tuple[Seen, float, bool, bool, dict[str, Any]]
+Step = tuple[ObservationDict, float, bool, bool, dict[str, Any]]
 
 
-class StageEnv(gymnasium.Env[Seen, np.int64]):
-    """Tasks or tours in an order drawn from the seed, each once before any comes again.
+class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
+    """Tasks or tours in random order, each once before any is repeated.
 
-    `reset(options={"episode": id})` asks for a certain one, `{"tour": id}` where there are tours; the order then goes
-    on as if it had not. STOP terminates, the protocol's step limit truncates. An action that the mask leaves out ends
-    its episode as failed, as it would in a run; one outside the action space is refused. Between the episodes of a tour
-    the agent is led within a step, and what it sees on the way is in `info["watched"]`. `last_walk` is the record of
-    the last one that was completed, the same as a run keeps.
+    `reset(options={"episode": id})` selects an episode, `{"tour": id}` a tour; the random order continues afterwards as
+    if nothing was selected. STOP terminates, the protocol's step limit truncates. An action that the mask excludes ends
+    its episode as failed, as in a run; an action outside the action space raises BadArgument. Between the episodes of a
+    tour the agent is guided within one step, and its observations on the way are in `info["guided_observations"]`.
+    `last_rollout` is the record of the last completed task or tour, the same as that of a run.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 (as Gymnasium has it)
@@ -47,9 +47,9 @@ class StageEnv(gymnasium.Env[Seen, np.int64]):
 
     def __init__(
         self,
-        place: Playground,
+        task_set: TaskSet,
         simulator: Simulator,
-        senses: Sequence[Sense],
+        sensors: Sequence[Sensor],
         *,
         actions: int,
         reward: Reward,
@@ -59,149 +59,167 @@ class StageEnv(gymnasium.Env[Seen, np.int64]):
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise BadArgument(f"render_mode must be None or rgb_array, not {render_mode!r}.")
         self.render_mode = render_mode
-        self.observation_space = gymnasium.spaces.Dict({k: v for sense in senses for k, v in sense.spaces.items()})
+        self.observation_space = gymnasium.spaces.Dict({k: v for sensor in sensors for k, v in sensor.spaces.items()})
         self.action_space = gymnasium.spaces.Discrete(actions)
-        self.last_walk: Rollout | None = None
-        self._place, self._simulator, self._senses, self._reward = place, simulator, senses, reward
+        self.last_rollout: Rollout | None = None
+        self._task_set, self._simulator, self._sensors, self._reward = task_set, simulator, sensors, reward
         self._option = "tour" if tours else "episode"
-        alone = (Tour(episode.id, episode.world_id, (episode.id,)) for episode in place.split.episodes)
-        self._rounds = _Rounds({tour.id: tour for tour in tours or alone})
-        # The nodes of a graph are at eye height.
-        self._sight = Sight(CameraSensor(SHOWN, height=1.25 if place.protocol.on_ground else 0.0, channels=("rgb",)))
-        self._play: _Play | None = None
+        alone = (Tour(episode.id, episode.world_id, (episode.id,)) for episode in task_set.split.episodes)
+        self._sampler = _TourSampler({tour.id: tour for tour in tours or alone})
+        # The nodes of a graph are at camera height.
+        height = 1.25 if task_set.protocol.on_ground else 0.0
+        self._camera = CameraRenderer(CameraSensor(RENDER_CAMERA, height=height, channels=("rgb",)))
+        self._state: _TourState | None = None
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Seen, dict[str, Any]]:
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[ObservationDict, dict[str, Any]]:
         super().reset(seed=seed)
-        if seed is not None or self._rounds.seed is None:
-            self._rounds.start(seed if seed is not None else self.np_random_seed)
-        self._play = None
-        tour = self._asked_for(options or {}) or self._rounds.next()
-        world = self._place.worlds[tour.world_id]
-        self._check_room(world)
-        episodes = [self._place.split.by_id[name] for name in tour.episode_ids]
-        stage = Stage(self._simulator, world, episodes, protocol=self._place.protocol)
-        stage.open()
-        self._play = _Play(tour, world, stage)
-        return self._seen(self._play), self._told(self._play)
+        if seed is not None or self._sampler.seed is None:
+            self._sampler.start(seed if seed is not None else self.np_random_seed)
+        self._state = None
+        tour = self._selected_tour(options or {}) or self._sampler.next()
+        world = self._task_set.worlds[tour.world_id]
+        self._check_action_space(world)
+        episodes = [self._task_set.split.by_id[name] for name in tour.episode_ids]
+        loop = TourLoop(self._simulator, world, episodes, protocol=self._task_set.protocol)
+        loop.reset()
+        self._state = _TourState(tour, world, loop)
+        return self._observe(self._state), self._make_info(self._state)
 
     def step(self, action: Any) -> Step:
-        play = self._play
-        if play is None or play.stage.over:
+        state = self._state
+        if state is None or state.loop.done:
             raise gymnasium.error.ResetNeeded("The episode is over, or none has begun. Call reset first.")
         if not self.action_space.contains(action):
-            raise BadArgument(f"{action!r} is no action: they are the whole numbers below {self.action_space.n}.")
-        stage, before, done = play.stage, play.walked[-1], len(play.stage.trajectories)
-        notes = _act(play, int(action))
-        ending = stage.trajectories[-1].ending if len(stage.trajectories) > done else None
-        reward = self._reward(self._happened(play, int(action), before, ending))
+            raise BadArgument(f"{action!r} is not an action: actions are integers below {self.action_space.n}.")
+        loop, previous, ended = state.loop, state.places[-1], len(state.loop.trajectories)
+        notes = _act(state, int(action))
+        ending = loop.trajectories[-1].ending if len(loop.trajectories) > ended else None
+        reward = self._reward(self._make_transition(state, int(action), previous, ending))
         if ending is not None:
-            notes |= {"ending": ending.value, **self._go_on(play, ending)}
-        truncated = stage.over and ending is Ending.OUT_OF_STEPS
-        return self._seen(play), float(reward), stage.over and not truncated, truncated, self._told(play) | notes
+            notes |= {"ending": ending.value, **self._guide(state, ending)}
+        truncated = loop.done and ending is Ending.OUT_OF_STEPS
+        return (
+            self._observe(state),
+            float(reward),
+            loop.done and not truncated,
+            truncated,
+            self._make_info(state) | notes,
+        )
 
     def render(self) -> NDArray[np.uint8] | None:
-        """(240, 320, 3) what lies ahead; the world needs a mesh."""
-        if self.render_mode is None or self._play is None:
+        """(240, 320, 3) the view ahead; the world needs a mesh."""
+        if self.render_mode is None or self._state is None:
             return None
-        seen, world = self._play.stage.observation, self._play.world
-        space, place = world.space, seen.place
+        observation, world = self._state.loop.observation, self._state.world
+        space, place = world.space, observation.place
         at = space.positions[space.index[str(place)]] if isinstance(space, NavGraph) else np.asarray(place, np.float64)
-        return self._sight.of(world)(at, seen.heading, seen.elevation).rgb
+        return self._camera.for_world(world)(at, observation.heading, observation.elevation).rgb
 
-    def _asked_for(self, options: dict[str, Any]) -> Tour | None:
+    def _selected_tour(self, options: dict[str, Any]) -> Tour | None:
         unknown = sorted(set(options) - {self._option})
         if unknown:
-            raise BadArgument(f"There is no option {unknown[0]!r} for a reset here, only {self._option!r}.")
+            raise BadArgument(f"reset has no option {unknown[0]!r} here, only {self._option!r}.")
         name = options.get(self._option)
-        if name is not None and name not in self._rounds.tours:
-            raise BadArgument(f"There is no {self._option} {name!r} in {self._place.split.name}.")
-        return None if name is None else self._rounds.tours[name]
+        if name is not None and name not in self._sampler.tours:
+            raise BadArgument(f"There is no {self._option} {name!r} in {self._task_set.split.name}.")
+        return None if name is None else self._sampler.tours[name]
 
-    def _check_room(self, world: World) -> None:
-        """Refuse a graph with more ways than there are actions before an agent stands there and cannot take them."""
+    def _check_action_space(self, world: World) -> None:
+        """Refuse a graph that has a node with more candidates than there are actions."""
         if isinstance(world.space, NavGraph):
             most = int(world.space.adjacency.sum(axis=1).max())
             if most >= self.action_space.n:
-                room = int(self.action_space.n) - 1
-                raise BadArgument(f"World {world.id} has a node with {most} ways on; there is room for {room}: ways=.")
+                raise BadArgument(
+                    f"World {world.id} has a node with {most} candidates, but the action space has room for "
+                    f"{int(self.action_space.n) - 1}: give max_candidates={most}."
+                )
 
-    def _happened(self, play: _Play, action: int, before: Place, ending: Ending | None) -> Happened:
-        return Happened(
-            play.episode, play.world, self._place.protocol, action, before, play.walked, ending, play.to_goal
+    def _make_transition(self, state: _TourState, action: int, previous: Place, ending: Ending | None) -> Transition:
+        return Transition(
+            state.episode,
+            state.world,
+            self._task_set.protocol,
+            action,
+            previous,
+            state.places,
+            ending,
+            state.distance_to_goal,
         )
 
-    def _go_on(self, play: _Play, ending: Ending) -> dict[str, Any]:
-        """Be led to where the next episode begins, if there is one; what the agent sees on the way comes out."""
-        stage, watched = play.stage, []
-        if stage.is_led and ending is Ending.OUT_OF_STEPS:  # it has not yet seen where it came to
-            watched.append(self._seen(play))
-        while not stage.over and stage.phase is not Phase.ACTING:
-            stage.lead()
-            if stage.is_led:
-                watched.append(self._seen(play))
-        if stage.over:
-            self.last_walk = Rollout(play.tour.id, tuple(stage.trajectories))
+    def _guide(self, state: _TourState, ending: Ending) -> dict[str, Any]:
+        """Guide the agent to the start of the next episode, if there is one; its observations on the way."""
+        loop, observations = state.loop, []
+        if loop.is_guided and ending is Ending.OUT_OF_STEPS:  # the agent has not received its last observation
+            observations.append(self._observe(state))
+        while not loop.done and loop.phase is not Phase.ACTING:
+            loop.guide()
+            if loop.is_guided:
+                observations.append(self._observe(state))
+        if loop.done:
+            self.last_rollout = Rollout(state.tour.id, tuple(loop.trajectories))
         else:
-            play.begin()
-        return {"watched": tuple(watched)} if self._option == "tour" else {}
+            state.start_episode()
+        return {"guided_observations": tuple(observations)} if self._option == "tour" else {}
 
-    def _seen(self, play: _Play) -> Seen:
-        # While it is led, an agent is told nothing yet of what comes next.
-        asked = None if play.stage.phase is not Phase.ACTING else play.stage.episode
-        return {name: value for sense in self._senses for name, value in sense(play.stage.observation, asked).items()}
+    def _observe(self, state: _TourState) -> ObservationDict:
+        # While it is guided, an agent observes nothing of the next episode.
+        episode = None if state.loop.phase is not Phase.ACTING else state.loop.episode
+        observation = state.loop.observation
+        return {name: value for sensor in self._sensors for name, value in sensor(observation, episode).items()}
 
-    def _told(self, play: _Play) -> dict[str, Any]:
-        stage = play.stage
+    def _make_info(self, state: _TourState) -> dict[str, Any]:
+        loop = state.loop
         return {
-            "episode_id": stage.episode.id,
-            "action_mask": mask_of(stage.choices, int(self.action_space.n)),
-            "collided": bool(stage.observation.collided),
+            "episode_id": loop.episode.id,
+            "action_mask": make_action_mask(loop.num_actions, int(self.action_space.n)),
+            "collided": bool(loop.observation.collided),
         }
 
 
-class _Play:
-    """A tour that is going on, and what a reward may ask about its episode."""
+class _TourState:
+    """A tour in progress, with what a reward may need of its current episode."""
 
-    def __init__(self, tour: Tour, world: World, stage: Stage) -> None:
-        self.tour, self.world, self.stage = tour, world, stage
-        self.begin()
+    def __init__(self, tour: Tour, world: World, loop: TourLoop) -> None:
+        self.tour, self.world, self.loop = tour, world, loop
+        self.start_episode()
 
-    def begin(self) -> None:
-        """Of the stage's present episode."""
-        self.episode = self.stage.episode
-        self.walked: list[Place] = [self.stage.observation.place]
-        self.to_goal = distance_to_goal(self.world, self.episode)
+    def start_episode(self) -> None:
+        self.episode = self.loop.episode
+        self.places: list[Place] = [self.loop.observation.place]
+        self.distance_to_goal = distance_to_goal(self.world, self.episode)
 
 
-def _act(play: _Play, action: int) -> dict[str, Any]:
-    """Do it; where it cannot be done here, the episode has failed, and why is told."""
+def _act(state: _TourState, action: int) -> dict[str, Any]:
+    """Take the action; if it is not available here, the episode fails, and the reason comes back."""
     try:
-        play.stage.act(action)
+        state.loop.act(action)
     except IllegalAction as error:
-        play.stage.fail({"failed": str(error)})
+        state.loop.fail({"failed": str(error)})
         return {"failed": str(error)}
     if action != STOP:
-        play.walked.append(play.stage.observation.place)
+        state.places.append(state.loop.observation.place)
     return {}
 
 
-class _Rounds:
-    """Tours in random order, round after round."""
+class _TourSampler:
+    """Tours in random order, epoch after epoch."""
 
     def __init__(self, tours: dict[str, Tour]) -> None:
         self.tours = tours
         self.seed: int | None = None
-        self._round = 0
+        self._epoch = 0
         self._left: list[Tour] = []
 
     def start(self, seed: int) -> None:
-        self.seed, self._round, self._left = seed, 0, []
+        self.seed, self._epoch, self._left = seed, 0, []
 
     def next(self) -> Tour:
         assert self.seed is not None
         if not self._left:
-            order = generator(self.seed, "gym", "round", str(self._round)).permutation(len(self.tours))
+            order = generator(self.seed, "gym", "round", str(self._epoch)).permutation(len(self.tours))
             names = list(self.tours)
             self._left = [self.tours[names[k]] for k in order[::-1]]
-            self._round += 1
+            self._epoch += 1
         return self._left.pop()

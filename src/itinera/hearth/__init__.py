@@ -1,1 +1,1 @@
-"""Places we make: houses from a seed, and the words for ways through them. Start with `plan.py`, then `build.py`."""
+"""Procedural houses: layout, furniture and instructions from a seed. Start with `build.py`, then `layout/plan.py`."""

@@ -1,4 +1,4 @@
-"""The compiled loops of viewpoints: what lies between two of them, and which views show which pixels of a panorama."""
+"""The compiled loops of viewpoints: lines of sight, and the projection of panorama pixels into views."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 def clear_lines(
     starts: NDArray[np.float64], ends: NDArray[np.float64], corners: NDArray[np.float64], clear: NDArray[np.bool_]
 ) -> None:
-    """Whether no triangle cuts each line, both sides of a triangle counting.
+    """clear <- (n,) whether no triangle intersects each line; both sides of a triangle count.
 
-    (n, 3) starts and ends, (f, 3, 3) corners: the largest triangles first, as one hit settles a line. Into (n,) clear.
+    (n, 3) starts and ends, (f, 3, 3) corners: the largest triangles first, as one hit settles a line.
     """
     margin = 1e-6
     for k in range(len(starts)):
@@ -55,7 +55,7 @@ def _frame_pixel(
     half_height: float,
     frame: NDArray[np.int16],
 ) -> None:
-    """Left, top, right and bottom of a pixel with these (2, 2, 3) corners in a view, cut off where the view ends."""
+    """Left, top, right and bottom of a pixel with these (2, 2, 3) corners in a view, clipped to the view."""
     low_u, low_v, high_u, high_v = 2.0 * half_width, 2.0 * half_height, 0.0, 0.0
     for i in range(2):
         for j in range(2):
@@ -80,11 +80,11 @@ def project_pixels(
     views: NDArray[np.uint8],
     frames: NDArray[np.int16],
 ) -> int:
-    """The views that show each pixel of a cube, and the pixels it fills there; the number of (pixel, view) pairs.
+    """The views that show each pixel of a cube map and its rectangle there; returns the number of (pixel, view) pairs.
 
-    (6, s + 1, s + 1, 3) directions of the corners of the cube's pixels, (v, 3, 3) the views' right, up and forward.
-    Into (6 s s + 1,) starts of each pixel's (m,) views and (m, 4) frames: left, top, right, bottom, the last two not
-    included. With empty views it only counts. A pixel is shown where its middle is; its frame ends at the view's.
+    (6, s + 1, s + 1, 3) directions of the pixel corners, (v, 3, 3) the right, up and forward axes of the views.
+    Into (6 s s + 1,) starts of each pixel's (m,) views and (m, 4) frames: left, top, right, bottom, the last two
+    exclusive. With empty `views` it only counts. A view shows a pixel if it shows its center; rectangles are clipped.
     """
     size = corners.shape[1] - 1
     found = 0
@@ -128,32 +128,34 @@ def gather_boxes(
     middles: NDArray[np.float64],
     nearest: NDArray[np.float64],
 ) -> None:
-    """What each panorama shows of each instance, in one pass over its pixels.
+    """The pixels, boxes, directions and distances of each instance in each panorama, in one pass.
 
     (n, p) instances and depths of n panoramas, (p, 3) rays of depth one; starts, views and frames as above. Into, for
-    each panorama and instance: its pixels, the pixels each view shows, the box around them (left, top, right, bottom),
-    the sum of their directions, each weighted by its pixel's solid angle, and the nearest distance.
+    each panorama and instance: its pixels, its pixels in each view, their bounding box (left, top, right, bottom), the
+    sum of their directions weighted by solid angle, and the nearest distance.
     """
     for k in range(len(instances)):
         for p in range(instances.shape[1]):
-            thing = instances[k, p]
-            if thing <= 0:
+            instance = instances[k, p]
+            if instance <= 0:
                 continue
-            pixels[k, thing] += 1
+            pixels[k, instance] += 1
             x, y, z = rays[p, 0], rays[p, 1], rays[p, 2]
             length = np.sqrt(x * x + y * y + z * z)
-            # A pixel at the rim of a cube's face is farther off and turned away: its solid angle falls with length^3.
+            # The solid angle of a pixel falls with length^3: at the rim of a face it is farther away and oblique.
             weight = 1.0 / (length * length * length * length)
-            middles[k, thing, 0] += x * weight
-            middles[k, thing, 1] += y * weight
-            middles[k, thing, 2] += z * weight
-            nearest[k, thing] = min(nearest[k, thing], depths[k, p] * length)
+            middles[k, instance, 0] += x * weight
+            middles[k, instance, 1] += y * weight
+            middles[k, instance, 2] += z * weight
+            nearest[k, instance] = min(nearest[k, instance], depths[k, p] * length)
             for entry in range(starts[p], starts[p + 1]):
                 view = views[entry]
-                if shown[k, thing, view] == 0:
-                    boxes[k, thing, view] = frames[entry]
+                if shown[k, instance, view] == 0:
+                    boxes[k, instance, view] = frames[entry]
                 else:
                     for side in range(2):
-                        boxes[k, thing, view, side] = min(boxes[k, thing, view, side], frames[entry, side])
-                        boxes[k, thing, view, side + 2] = max(boxes[k, thing, view, side + 2], frames[entry, side + 2])
-                shown[k, thing, view] += 1
+                        boxes[k, instance, view, side] = min(boxes[k, instance, view, side], frames[entry, side])
+                        boxes[k, instance, view, side + 2] = max(
+                            boxes[k, instance, view, side + 2], frames[entry, side + 2]
+                        )
+                shown[k, instance, view] += 1

@@ -1,4 +1,4 @@
-"""Viewpoints where there is one way only: in doorways and on stairs."""
+"""Viewpoints in doorways and on stairs, where an agent has only one way to go."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.hearth.layout.plan import OUTSIDE, Flight, Passage, Plan
+from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage
 from itinera.worlds import Array
 from itinera.worlds.surface import Surface
 
-CLOSE = 0.8  # metres; a doorway that has a viewpoint this near needs no other
+CLOSE = 0.8  # metres; a doorway with a viewpoint this near needs no other
 THRESHOLD = 2.5  # metres from a doorway within which viewpoints on both sides make an edge through it
 DOOR_STEP = (0.1, 0.4)  # metres from the middle of a doorway to its viewpoint, on the side of the smaller room
-STAIR_STRIDE = 1.1  # metres between viewpoints on stairs, on the level, at most
-NEARBY = 0.3  # metres that a viewpoint may be moved to stand on the ground
+STAIR_STRIDE = 1.1  # metres between viewpoints on stairs, measured horizontally, at most
+NEARBY = 0.3  # metres that a viewpoint may be moved to reach walkable ground
 
 
-def on_stairs(flights: Sequence[Flight], surface: Surface) -> Array:
-    """(n, 3) viewpoints at the foot and the head of each flight and between them."""
+def stair_viewpoints(flights: Sequence[Flight], surface: Surface) -> Array:
+    """(n, 3) viewpoints at the foot and the head of each flight of stairs and between them."""
     stands = []
     for flight in flights:
         run = flight.head - flight.foot
@@ -27,43 +27,43 @@ def on_stairs(flights: Sequence[Flight], surface: Surface) -> Array:
         ahead = np.array([run[0], run[1], 0.0]) / length
         between = np.linspace(0.0, 1.0, round(length / STAIR_STRIDE) + 1)[1:-1, None]
         stands += [flight.foot - 0.45 * ahead, *(flight.foot + between * run), flight.head + 0.45 * ahead]
-    return on_ground(surface, np.array(stands).reshape(-1, 3))
+    return snap_viewpoints(surface, np.array(stands).reshape(-1, 3))
 
 
-def inside_doors(plan: Plan, surface: Surface, stands: Array, rng: np.random.Generator) -> Array:
-    """The viewpoints with one just inside each doorway, straight before it, in the smaller of its two rooms."""
+def add_door_viewpoints(plan: FloorPlan, surface: Surface, stands: Array, rng: np.random.Generator) -> Array:
+    """The viewpoints plus one just inside each doorway, straight in front of it, in the smaller of its two rooms."""
     areas = [_area(room.outline) for room in plan.rooms]
     for passage in inner_passages(plan):
         first, second = passage.rooms
         side = -1.0 if areas[first] <= areas[second] else 1.0
-        stands = np.concatenate([stands, _before_door(surface, stands, passage, side, rng.uniform(*DOOR_STEP))])
+        stands = np.concatenate([stands, _door_viewpoint(surface, stands, passage, side, rng.uniform(*DOOR_STEP))])
     return stands
 
 
-def through_doors(plan: Plan, surface: Surface, stands: Array, rng: np.random.Generator) -> Array:
-    """The viewpoints with those still needed for an edge through each doorway."""
+def add_doorway_links(plan: FloorPlan, surface: Surface, stands: Array, rng: np.random.Generator) -> Array:
+    """The viewpoints plus those still needed for an edge through each doorway."""
     for passage in inner_passages(plan):
         back = rng.uniform(*DOOR_STEP)
-        before, behind = (_near_door(stands, passage, side, THRESHOLD) for side in (-1.0, 1.0))
+        before, behind = (_viewpoints_near_door(stands, passage, side, THRESHOLD) for side in (-1.0, 1.0))
         first, second = np.indices((len(before), len(behind))).reshape(2, -1)
         starts, ends = before[first], behind[second]
-        through = _through(passage, starts, ends)
+        through = _passes_opening(passage, starts, ends)
         if not surface.walkable(starts[through], ends[through]).any():
-            added = [_before_door(surface, stands, passage, side, back) for side in (-1.0, 1.0)]
+            added = [_door_viewpoint(surface, stands, passage, side, back) for side in (-1.0, 1.0)]
             stands = np.concatenate([stands, *added])
     return stands
 
 
-def _through(passage: Passage, starts: Array, ends: Array) -> NDArray[np.bool_]:
-    """(n,) which lines between the two sides of a wall pass its hole."""
-    away = [np.abs((points[:, :2] - passage.centre) @ passage.normal) for points in (starts, ends)]
+def _passes_opening(passage: Passage, starts: Array, ends: Array) -> NDArray[np.bool_]:
+    """(n,) which lines between the two sides of a wall pass through the opening."""
+    away = [np.abs((points[:, :2] - passage.center) @ passage.normal) for points in (starts, ends)]
     share = (away[0] / (away[0] + away[1]))[:, None]
-    crossing = (1 - share) * starts[:, :2] + share * ends[:, :2] - passage.centre
+    crossing = (1 - share) * starts[:, :2] + share * ends[:, :2] - passage.center
     aside = crossing @ np.array([-passage.normal[1], passage.normal[0]])
     return np.asarray(np.abs(aside).round(6) < passage.width / 2)
 
 
-def inner_passages(plan: Plan) -> list[Passage]:
+def inner_passages(plan: FloorPlan) -> list[Passage]:
     return [passage for passage in plan.passages if OUTSIDE not in passage.rooms]
 
 
@@ -72,28 +72,28 @@ def _area(outline: Array) -> float:
     return round(float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2, 6)
 
 
-def _near_door(stands: Array, passage: Passage, side: float, reach: float) -> Array:
-    """The viewpoints on one side of a doorway, no farther from its middle than so many metres."""
-    offsets = stands - np.array([*passage.centre, passage.floor])
+def _viewpoints_near_door(stands: Array, passage: Passage, side: float, reach: float) -> Array:
+    """The viewpoints on one side of a doorway, at most `reach` metres from its middle."""
+    offsets = stands - np.array([*passage.center, passage.floor])
     before = offsets[:, :2] @ passage.normal * side > 0
     return np.asarray(stands[before & (np.linalg.norm(offsets, axis=1) < reach)])
 
 
-def _before_door(surface: Surface, stands: Array, passage: Passage, side: float, back: float) -> Array:
-    """(0 or 1, 3) a viewpoint straight before a doorway: none where one is close already, or where there is no room."""
-    middle = np.array([*passage.centre, passage.floor])
-    close = _near_door(stands, passage, side, CLOSE + passage.depth / 2)
+def _door_viewpoint(surface: Surface, stands: Array, passage: Passage, side: float, back: float) -> Array:
+    """(0 or 1, 3) a viewpoint straight in front of a doorway: none if one is near already, or if there is no room."""
+    middle = np.array([*passage.center, passage.floor])
+    close = _viewpoints_near_door(stands, passage, side, CLOSE + passage.depth / 2)
     if surface.walkable(close, np.broadcast_to(middle, close.shape)).any():
         return np.empty((0, 3))
-    # Where something stands in the way, closer to the door.
+    # Closer to the door where furniture is in the way.
     steps = back * np.array([1.0, 0.75, 0.5])
-    wanted = on_ground(surface, middle + np.outer(side * steps, [*passage.normal, 0.0]))
+    wanted = snap_viewpoints(surface, middle + np.outer(side * steps, [*passage.normal, 0.0]))
     reached = wanted[surface.walkable(wanted, np.broadcast_to(middle, wanted.shape))]
     return reached[:1]
 
 
-def on_ground(surface: Surface, places: Array) -> Array:
-    """The nearest places on the ground, without those that have none near."""
+def snap_viewpoints(surface: Surface, places: Array) -> Array:
+    """The nearest walkable points, without those that have none nearby."""
     found, gaps = surface.snap(places, reach=NEARBY, island=0)
     kept: Array = found[np.isfinite(gaps)].round(6)
     return kept

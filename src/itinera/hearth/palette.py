@@ -1,13 +1,13 @@
-"""The colours one has words for, and which of them cloth, wood and metal come in."""
+"""The named colors, and which of them fabric, wood and metal come in."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from itinera.hearth.geometry.solids import Colour
+from itinera.hearth.geometry.solids import Color
 
-COLOURS: Mapping[str, Colour] = MappingProxyType(
+COLORS: Mapping[str, Color] = MappingProxyType(
     {
         "red": (184, 34, 38),
         "orange": (234, 122, 28),
@@ -23,7 +23,7 @@ COLOURS: Mapping[str, Colour] = MappingProxyType(
         "beige": (218, 196, 156),
     }
 )
-"""The red, green and blue of each colour word; far enough apart to be told from each other."""
+"""The red, green and blue of each color name; far enough apart to be distinguished."""
 
 BRIGHT = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
 FABRICS = ("red", "blue", "green", "grey", "beige", "yellow", "brown", "black", "purple", "orange", "white", "pink")
@@ -31,18 +31,18 @@ WOODS = ("brown", "white", "black", "beige", "grey")
 PAINTED = (*WOODS, "blue", "green", "red")
 METALS = ("white", "grey", "black")
 
-STEEL: Colour = (170, 174, 180)
-DARK: Colour = (48, 46, 46)
-OAK: Colour = (168, 126, 82)
-WALNUT: Colour = (92, 62, 42)
-PORCELAIN: Colour = (244, 245, 246)
-GLASS: Colour = (190, 214, 222)
-PAPER: Colour = (246, 240, 222)
-LEAF: Colour = (52, 118, 58)
-GLOW: Colour = (255, 244, 206)
+STEEL: Color = (170, 174, 180)
+DARK: Color = (48, 46, 46)
+OAK: Color = (168, 126, 82)
+WALNUT: Color = (92, 62, 42)
+PORCELAIN: Color = (244, 245, 246)
+GLASS: Color = (190, 214, 222)
+PAPER: Color = (246, 240, 222)
+LEAF: Color = (52, 118, 58)
+GLOW: Color = (255, 244, 206)
 
 
-def shade(colour: Colour, share: float) -> Colour:
-    """The colour made darker (share below 1) or lighter (above 1)."""
-    red, green, blue = (min(255, round(part * share)) for part in colour)
+def shade(color: Color, share: float) -> Color:
+    """The color darkened (share below 1) or lightened (above 1)."""
+    red, green, blue = (min(255, round(part * share)) for part in color)
     return red, green, blue

@@ -1,12 +1,13 @@
-"""A season of Hearth: which houses it has, what each is for and how many paths it gives. R2R's shape at any size.
+"""A season of Hearth: its houses, the role of each, and the number of paths it contributes. R2R's proportions.
 
-What a house is for depends on its number alone, so a small season is the beginning of a large one, and no house of a
-test ever was one to train on.
+The role of a house depends on its index alone, so a small season is a prefix of a large one, and no test house is
+ever a training house.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -14,26 +15,28 @@ from typing import Literal
 
 from itinera.errors import BadArgument
 
-VERSION = 1  # of how houses and tasks are made; a new one makes other houses of the same seed
-WIDEST = 0.20  # metres, the radius of the robot that every room and every edge of a graph has room for
+VERSION = 1  # of the generator; a new version makes other houses from the same seed
+MAX_ROBOT_RADIUS = 0.20  # metres; the largest robot radius for which every room and graph edge has room
+
+_HOUSE = re.compile(r"(?:hearth-(\d{1,18})-)?(\d{1,9})")
 
 Role = Literal["train", "val_unseen", "test"]
 
-HOUSES: dict[Role, int] = {"train": 61, "val_unseen": 11, "test": 18}
-"""How many houses R2R has of each role; the numbers repeat after these 90."""
+HOUSES_PER_ROLE: dict[Role, int] = {"train": 61, "val_unseen": 11, "test": 18}
+"""The number of houses per role in R2R; the sequence of roles repeats after these 90."""
 
-PATHS = {"train": 4675, "val_seen": 340, "val_unseen": 783, "test": 1391}
-"""How many paths R2R has in each split; those of val_seen lie in houses that are trained on."""
+PATHS_PER_SPLIT = {"train": 4675, "val_seen": 340, "val_unseen": 783, "test": 1391}
+"""The number of paths per split in R2R; those of val_seen lie in training houses."""
 
-SPLITS = tuple(PATHS)
-IN_ALL = sum(HOUSES.values())
-UNSEEN = 12  # every so many houses to train on, one gives no path to val_seen: five of R2R's 61
-FEWEST_LETTERS = 16  # of a secret; a shorter one could be found by trying
+SPLITS = tuple(PATHS_PER_SPLIT)
+HOUSE_CYCLE = sum(HOUSES_PER_ROLE.values())
+NO_VAL_SEEN = 12  # one of so many training houses contributes no path to val_seen: five of R2R's 61
+MIN_SECRET_BYTES = 16  # bytes of a secret; a shorter one could be found by brute force
 
 
 @dataclass(frozen=True)
 class Season:
-    """A seed and the name its houses go by. Of a secret season only the name and the commitment are made public."""
+    """A seed and the name in its house ids. Of a secret season only the name and the commitment are public."""
 
     seed: int
     name: str
@@ -44,66 +47,87 @@ class Season:
 
 
 def public_season(seed: int) -> Season:
-    """The season of a seed that everybody knows."""
+    """The season of a public seed."""
     if seed < 0:
-        raise BadArgument(f"Seasons count from 0, not {seed}. Season 1 is the public one.")
+        raise BadArgument(f"A season's seed must be ≥ 0 (got {seed}). Season 1 is the public one.")
     return Season(seed, str(seed))
 
 
 def secret_season(secret: bytes) -> Season:
-    """The season of a secret text, known by its SHA-256 until the text itself is published.
+    """The season of a secret text, identified by its SHA-256 until the text itself is published.
 
-    White space around the text does not count, so an editor's last line break changes nothing.
+    Leading and trailing white space is ignored, so a final line break does not matter.
     """
     text = secret.strip()
-    if len(text) < FEWEST_LETTERS:
+    if len(text) < MIN_SECRET_BYTES:
         problem = f"A secret of {len(text)} bytes could be guessed."
-        raise BadArgument(f"{problem} Write at least {FEWEST_LETTERS}, such as the output of a password generator.")
+        raise BadArgument(
+            f"{problem} Use at least {MIN_SECRET_BYTES} bytes, such as the output of a password generator."
+        )
     commitment = hashlib.sha256(text).hexdigest()
-    # Another function of the text than the one that is published, so that nobody gets from one to the other.
+    # A different hash than the published one, so that the seed cannot be derived from the commitment.
     seed = int.from_bytes(hashlib.blake2b(text, digest_size=16, person=b"hearth season").digest(), "little")
     return Season(seed, commitment[:8], commitment)
 
 
+def parse_house(house: str, season: int | None = None) -> tuple[int, int]:
+    """The season's seed and the index of a house given as "7" or "hearth-1-007"; season 1 unless given.
+
+    >>> parse_house("hearth-2-007"), parse_house("7")
+    ((2, 7), (1, 7))
+    """
+    found = _HOUSE.fullmatch(house)
+    if found is None:
+        raise BadArgument(f"{house!r} is not a house. Give an index, such as 7, or an id, such as hearth-1-007.")
+    own = None if found[1] is None else int(found[1])
+    if own is not None and season is not None and own != season:
+        raise BadArgument(f"{house} is a house of season {own}, not of season {season} (--season).")
+    if season is not None and season < 0:
+        raise BadArgument(f"A season's seed must be ≥ 0 (got {season}).")
+    return next(seed for seed in (own, season, 1) if seed is not None), int(found[2])
+
+
 def check_radius(radius: float) -> None:
-    """Refuse robots that do not fit."""
-    if not 0 < radius <= WIDEST:
-        fit = f"Rooms are furnished for radii up to {WIDEST:.2f} m, and doors are 0.8 m wide"
+    """Raise BadArgument for robots too wide for the houses."""
+    if not 0 < radius <= MAX_ROBOT_RADIUS:
+        fit = f"Rooms are furnished for radii up to {MAX_ROBOT_RADIUS:.2f} m, and doors are 0.8 m wide"
         raise BadArgument(f"A robot of radius {radius:g} m does not fit through these houses. {fit}.")
 
 
-def role_of(index: int) -> Role:
-    """What a house is for."""
-    return _roles()[index % IN_ALL]
+def house_role(index: int) -> Role:
+    """The split group a house belongs to."""
+    return _roles()[index % HOUSE_CYCLE]
 
 
-def paths_of(index: int) -> dict[str, int]:
-    """How many paths a house gives to each of its splits."""
-    role, rank = role_of(index), _ranks()[index % IN_ALL]
-    told: dict[str, int] = {role: _share(PATHS[role], HOUSES[role], rank)}
-    if role == "train" and rank % UNSEEN != UNSEEN - 1:
-        shown = HOUSES["train"] - HOUSES["train"] // UNSEEN
-        told["val_seen"] = _share(PATHS["val_seen"], shown, rank - rank // UNSEEN)
+def paths_per_split(index: int) -> dict[str, int]:
+    """The number of paths a house contributes to each of its splits."""
+    role, rank = house_role(index), _ranks()[index % HOUSE_CYCLE]
+    told: dict[str, int] = {role: _share(PATHS_PER_SPLIT[role], HOUSES_PER_ROLE[role], rank)}
+    if role == "train" and rank % NO_VAL_SEEN != NO_VAL_SEEN - 1:
+        shown = HOUSES_PER_ROLE["train"] - HOUSES_PER_ROLE["train"] // NO_VAL_SEEN
+        told["val_seen"] = _share(PATHS_PER_SPLIT["val_seen"], shown, rank - rank // NO_VAL_SEEN)
     return told
 
 
-def indices_of(houses: int, splits: tuple[str, ...] = SPLITS) -> tuple[int, ...]:
-    """The houses, among the first so many, that give paths to any of these splits."""
-    fewest = len(HOUSES)
+def house_indices(houses: int, splits: tuple[str, ...] = SPLITS) -> tuple[int, ...]:
+    """The indices, among the first `houses`, of houses that contribute paths to any of these splits."""
+    fewest = len(HOUSES_PER_ROLE)
     if houses < fewest:
-        purpose = "one each to train on, to validate with and to test with"
-        raise BadArgument(f"A season needs at least {fewest} houses, {purpose}, not {houses}.")
-    return tuple(index for index in range(houses) if paths_of(index).keys() & set(splits))
+        purpose = "one each for training, validation and test"
+        raise BadArgument(f"A season needs at least {fewest} houses, {purpose} (got {houses}).")
+    return tuple(index for index in range(houses) if paths_per_split(index).keys() & set(splits))
 
 
 @cache
 def _roles() -> tuple[Role, ...]:
-    """One of each first; then at every turn the role that lags most behind its share."""
-    roles: list[Role] = list(HOUSES)
+    """One of each role first; then always the role that lags most behind its share."""
+    roles: list[Role] = list(HOUSES_PER_ROLE)
     count = Counter(roles)
-    while len(roles) < IN_ALL:
-        behind = {role: HOUSES[role] * (len(roles) + 1) - IN_ALL * count[role] for role in HOUSES}
-        role = max(behind, key=lambda role: behind[role])  # the first of them where two lag alike
+    while len(roles) < HOUSE_CYCLE:
+        behind = {
+            role: HOUSES_PER_ROLE[role] * (len(roles) + 1) - HOUSE_CYCLE * count[role] for role in HOUSES_PER_ROLE
+        }
+        role = max(behind, key=lambda role: behind[role])  # the first one on a tie
         roles.append(role)
         count[role] += 1
     return tuple(roles)
@@ -111,7 +135,7 @@ def _roles() -> tuple[Role, ...]:
 
 @cache
 def _ranks() -> tuple[int, ...]:
-    """The place of each house among those of its role."""
+    """The rank of each house among those of its role."""
     seen: Counter[str] = Counter()
     ranks = []
     for role in _roles():
@@ -121,5 +145,5 @@ def _ranks() -> tuple[int, ...]:
 
 
 def _share(total: int, parts: int, k: int) -> int:
-    """The k-th of so many parts of a total, as equal as whole numbers can be."""
+    """The k-th of `parts` near-equal integer parts of a total."""
     return (k + 1) * total // parts - k * total // parts

@@ -1,4 +1,4 @@
-"""The loop behind alignments: the way back through the table of warping costs, for all attempts at once."""
+"""Kernel of alignments: backtracking through the table of warping costs, for all attempts at once."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def warping_pairs(gaps: Floats, rows: Ints, cols: Ints, ends: Ints, pairs: Ints, counts: Ints) -> None:
-    """pairs[ends[k] - counts[k] : ends[k]] <- (walked, reference) places that meet in block k's cheapest alignment.
+def warping_pairs(distances: Floats, rows: Ints, cols: Ints, ends: Ints, pairs: Ints, counts: Ints) -> None:
+    """pairs[ends[k] - counts[k] : ends[k]] <- (path, reference) places of block k's cheapest alignment.
 
-    Of equally cheap steps the one that moves on in both is taken, then the one that moves on in the walk.
+    Of equally cheap steps the one that advances in both is taken, then the one that advances in the path.
     """
     largest = 0
     for k in range(len(rows)):
@@ -32,7 +32,7 @@ def warping_pairs(gaps: Floats, rows: Ints, cols: Ints, ends: Ints, pairs: Ints,
                     before = min(before, cost[(i - 1) * m + j])
                 if j > 0:
                     before = min(before, cost[i * m + j - 1])
-                cost[i * m + j] = gaps[at + i * m + j] + (before if i + j > 0 else 0.0)
+                cost[i * m + j] = distances[at + i * m + j] + (before if i + j > 0 else 0.0)
         i, j, met = n - 1, m - 1, ends[k]
         while True:
             met -= 1
@@ -40,12 +40,12 @@ def warping_pairs(gaps: Floats, rows: Ints, cols: Ints, ends: Ints, pairs: Ints,
             if i == 0 and j == 0:
                 break
             both = cost[(i - 1) * m + j - 1] if i > 0 and j > 0 else np.inf
-            walked = cost[(i - 1) * m + j] if i > 0 else np.inf
-            followed = cost[i * m + j - 1] if j > 0 else np.inf
-            # Where no way leads all are infinite; then too the ends must meet.
-            if i > 0 and j > 0 and both <= walked and both <= followed:
+            on_path = cost[(i - 1) * m + j] if i > 0 else np.inf
+            on_reference = cost[i * m + j - 1] if j > 0 else np.inf
+            # For unreachable places all are infinite; the ends must be aligned all the same.
+            if i > 0 and j > 0 and both <= on_path and both <= on_reference:
                 i, j = i - 1, j - 1
-            elif j == 0 or (i > 0 and walked <= followed):
+            elif j == 0 or (i > 0 and on_path <= on_reference):
                 i -= 1
             else:
                 j -= 1

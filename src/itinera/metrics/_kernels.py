@@ -1,6 +1,6 @@
-"""The loops behind fidelity: warping, edit distance, coverage, over all attempts at once.
+"""Kernels of the fidelity metrics: warping, edit distance and coverage over all attempts at once.
 
-Blocks are gaps between walked and reference places, walked x reference row-major, laid end to end.
+Blocks are distances path x reference, row-major, concatenated.
 """
 
 from __future__ import annotations
@@ -15,30 +15,31 @@ Bools = NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def warping_costs(gaps: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_last: Bools, out: Floats) -> None:
-    """out <- the least sum of gaps over monotone alignments, both ends anchored, of every block.
+def warping_costs(distances: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_last: Bools, out: Floats) -> None:
+    """out <- the least sum of distances over monotone alignments, both ends anchored, of every block.
 
-    Where pinned, the first (last) reference place may meet only the first (last) walked place; inf if nothing is left.
+    Where pinned, the first (last) reference place is aligned with the first (last) path place only; inf if no
+    alignment is left.
     """
-    line = np.empty(cols.max() if len(cols) else 0)  # costs up to the walked place in hand, by reference place
+    line = np.empty(cols.max() if len(cols) else 0)  # costs up to the current path place, by reference place
     at = 0
     for k in range(len(rows)):
         n, m = rows[k], cols[k]
-        line[0] = gaps[at]
+        line[0] = distances[at]
         for j in range(1, m):
-            line[j] = line[j - 1] + gaps[at + j]
+            line[j] = line[j - 1] + distances[at + j]
         if pin_last[k] and n > 1:
             line[m - 1] = np.inf
         for i in range(1, n):
             at += m
             diagonal = line[0]
-            left = np.inf if pin_first[k] else diagonal + gaps[at]
+            left = np.inf if pin_first[k] else diagonal + distances[at]
             line[0] = left
-            # What came before is settled apart from the place to the left, on which each step has to wait.
+            # Everything but the left neighbor is known in advance; each step has to wait for that one.
             for j in range(1, m):
                 above = line[j]
                 best = above if above < diagonal else diagonal
-                left = (left if left < best else best) + gaps[at + j]
+                left = (left if left < best else best) + distances[at + j]
                 line[j] = left
                 diagonal = above
             if pin_last[k] and i < n - 1:
@@ -51,7 +52,7 @@ def warping_costs(gaps: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_la
 def edit_distances(a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, wanted: Bools, edges: bool, out: Floats) -> None:
     """out <- the Levenshtein distance of rows a[k] and b[k], of their places or of their directed edges, where wanted.
 
-    The others are left as they are.
+    Other entries of `out` are not changed.
     """
     longest = 0
     for k in range(len(b_starts) - 1):
@@ -79,15 +80,15 @@ def edit_distances(a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, wanted: Boo
 
 
 @njit(cache=True, nogil=True)
-def coverages(gaps: Floats, rows: Ints, cols: Ints, decay: float, out: Floats) -> None:
-    """out <- the mean over reference places of exp(-distance to the nearest walked place / decay)."""
+def coverages(distances: Floats, rows: Ints, cols: Ints, decay: float, out: Floats) -> None:
+    """out <- the mean over reference places of exp(-distance to the nearest path place / decay)."""
     nearest = np.empty(cols.max() if len(cols) else 0)
     at = 0
     for k in range(len(rows)):
         m = cols[k]
         nearest[:m] = np.inf
         for _ in range(rows[k]):
-            line = gaps[at : at + m]
+            line = distances[at : at + m]
             for j in range(m):
                 nearest[j] = line[j] if line[j] < nearest[j] else nearest[j]
             at += m
@@ -99,7 +100,7 @@ def coverages(gaps: Floats, rows: Ints, cols: Ints, decay: float, out: Floats) -
 
 @njit(cache=True, nogil=True)
 def _banded(x: Floats, y: Floats, low: Ints, high: Ints, cost: Floats, came: NDArray[np.int8]) -> float:
-    """The warping cost of points x and y within the band low[i] <= j < high[i], the steps taken left in `came`."""
+    """The warping cost of points x and y within the band low[i] <= j < high[i], with the steps in `came`."""
     n, m = len(x), len(y)
     cost[:n, :m] = np.inf
     for i in range(n):
@@ -123,8 +124,8 @@ def _banded(x: Floats, y: Floats, low: Ints, high: Ints, cost: Floats, came: NDA
 
 @njit(cache=True, nogil=True)
 def _approximate(x: Floats, y: Floats, radius: int) -> float:
-    """The warping cost found by refining from coarse to fine: points averaged in pairs until few are left, then the
-    coarse alignment, widened by `radius`, is the band of the next finer level."""
+    """The warping cost found by refining from coarse to fine: points are averaged in pairs until few are
+    left, then the coarse alignment, widened by `radius`, is the band of the next finer level."""
     levels = 0
     n, m = len(x), len(y)
     while n >= radius + 2 and m >= radius + 2:
@@ -181,6 +182,6 @@ def _widen(n: int, m: int, came: NDArray[np.int8], radius: int, low: Ints, high:
 
 @njit(cache=True, nogil=True)
 def approximate_warping_costs(a: Floats, a_starts: Ints, b: Floats, b_starts: Ints, radius: int, out: Floats) -> None:
-    """out <- the coarse-to-fine warping cost of points a[k] and b[k], straight-line gaps."""
+    """out <- the coarse-to-fine warping cost of points a[k] and b[k], by straight lines."""
     for k in range(len(a_starts) - 1):
         out[k] = _approximate(a[a_starts[k] : a_starts[k + 1]], b[b_starts[k] : b_starts[k + 1]], radius)

@@ -1,4 +1,4 @@
-"""Which walked place meets which of the reference in the alignment that dynamic time warping finds: what nDTW sums."""
+"""The alignment that dynamic time warping finds: which place of the path meets which place of the reference."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ from itinera.metrics.attempts import Attempts
 from itinera.worlds import Ragged
 
 
-def aligned_places(attempts: Attempts) -> Ragged:
-    """(pairs, 2) of every attempt: numbers of a walked and a reference place that meet, both ends first to last.
+def align_places(attempts: Attempts) -> Ragged:
+    """(pairs, 2) for every attempt: indices of a path place and a reference place that are aligned, first to last.
 
-    The gaps between them sum to the cost of `dtw`. Of several alignments that cost the same it is the shortest in the
-    end.
+    Their distances sum to the cost of `dtw`. Of several alignments with the same cost it is the one that is shortest
+    at its end.
+
+    >>> from itinera.metrics.attempts import attempts_from_arrays
+    >>> attempts, _ = attempts_from_arrays([(0, 0), (2, 0)], [(0, 0), (1, 0), (2, 0)])
+    >>> align_places(attempts)[0].tolist()
+    [[0, 0], [0, 1], [1, 2]]
     """
-    ends = np.cumsum(attempts.walked.counts + attempts.reference.counts - 1)
+    ends = np.cumsum(attempts.path.counts + attempts.reference.counts - 1)
     pairs = np.empty((int(ends[-1]) if len(ends) else 0, 2), dtype=np.int64)
     counts = np.empty(len(attempts), dtype=np.int64)
-    warping_pairs(attempts.gaps, attempts.walked.counts, attempts.reference.counts, ends, pairs, counts)
+    warping_pairs(attempts.distances, attempts.path.counts, attempts.reference.counts, ends, pairs, counts)
     rows = [pairs[end - count : end] for end, count in zip(ends.tolist(), counts.tolist(), strict=True)]
-    return Ragged.of(rows) if rows else Ragged(pairs, np.zeros(1, dtype=np.int64))
+    return Ragged.from_rows(rows) if rows else Ragged(pairs, np.zeros(1, dtype=np.int64))

@@ -1,12 +1,13 @@
 """Success weighted by completion time, where the fastest possible time is known between two bounds.
 
-Start with `with_completion`, which adds the columns to a table of scores; `bounded_sct` is the definition.
+Start with `with_completion`, which adds the columns to a score table; `bounded_sct` is the definition.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -14,14 +15,19 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.metrics.efficiency import sct
-from itinera.metrics.matching import Pairs
+from itinera.errors import BadFile, Fault
+from itinera.metrics.attempts import Attempts
+from itinera.metrics.goal import sct
 from itinera.records.scores import Column, ScoreTable
+from itinera.records.tables import describe_robot
 from itinera.tasks.fastest_times import FastestTimes
 from itinera.worlds import Array
 
-DEFINITION = 1  # raised whenever a definition below changes what it returns
-Fastest = Literal["high", "low"]  # which bound of T the value itself takes
+logger = logging.getLogger("itinera")
+
+NEAR_RADIUS = 1e-6  # metres
+DEFINITION = 1  # increased whenever a definition below changes its values
+TimeBound = Literal["high", "low"]  # the bound of T that the value itself uses
 
 COLUMNS = (Column("C", "s", "neither"), Column("SCT"), Column("SCT_low"), Column("SCT_high"))
 
@@ -36,16 +42,16 @@ class BoundedSct:
 
 
 def bounded_sct(
-    succeeded: Array, completion: Array, low: Array, high: Array, *, fastest: Fastest = "high"
+    succeeded: Array, completion: Array, low: Array, high: Array, *, fastest: TimeBound = "high"
 ) -> BoundedSct:
     """Success · T / max(C, T) for a fastest time T between `low` and `high`, all (n,), seconds.
 
-    SCT never falls as T grows, so its bounds are its values at the bounds of T. The value itself takes T = high, the
-    time of a drive that is known and can be shown; `fastest="low"` takes the other.
+    SCT never decreases in T, so its bounds are its values at the bounds of T. The value itself uses T = high, the
+    time of a known trajectory; `fastest="low"` uses the other.
 
-    Where C or a bound is not known (NaN), all three are undefined, failures included: a mean over the rest must not
-    consist of failures. Where no way leads (low is inf), all are 0. Where no drive is known though one may exist (high
-    alone is inf), nothing is between a success and 1, and a value at T = high is undefined.
+    Where C or a bound is unknown (NaN), all three are undefined, failures included: a mean over the rest must not
+    consist of failures. Where the goal is unreachable (low is inf), all are 0. Where no trajectory is known though one
+    may exist (high alone is inf), the upper bound of a success is 1, and the value at T = high is undefined.
 
     >>> found = bounded_sct(np.array([1.0]), np.array([20.0]), np.array([9.0]), np.array([10.0]))
     >>> found.low, found.value, found.high
@@ -53,9 +59,9 @@ def bounded_sct(
     """
     unknown = np.isnan(completion) | np.isnan(low) | np.isnan(high)
     least, most = _at(succeeded, completion, low), _at(succeeded, completion, high)
-    unproved = np.isinf(high) & np.isfinite(low)
-    most = np.where(unproved, succeeded, most)
-    value = least if fastest == "low" else np.where(unproved, np.nan, most)
+    unknown_best = np.isinf(high) & np.isfinite(low)
+    most = np.where(unknown_best, succeeded, most)
+    value = least if fastest == "low" else np.where(unknown_best, np.nan, most)
     return BoundedSct(*(np.where(unknown, np.nan, values) for values in (value, least, most)))
 
 
@@ -64,8 +70,8 @@ def _at(succeeded: Array, completion: Array, seconds: Array) -> Array:
     return np.where(reached, sct(succeeded, completion, np.where(reached, seconds, 0.0)), 0.0)
 
 
-def completion_times(groups: Iterable[Pairs], count: int) -> Array:
-    """(count,) seconds from the first to the last place of the acting phase, NaN where not timed or never walked."""
+def completion_times(groups: Iterable[Attempts], count: int) -> Array:
+    """(count,) seconds from the first to the last place of the acting phase, NaN where not timed or missing."""
     taken = np.full(count, np.nan)
     for group in groups:
         taken[group.rows] = group.durations
@@ -73,34 +79,57 @@ def completion_times(groups: Iterable[Pairs], count: int) -> Array:
 
 
 def with_completion(
-    table: ScoreTable, completion: Array, times: FastestTimes, *, fastest: Fastest = "high"
+    table: ScoreTable, completion: Array, times: FastestTimes, *, fastest: TimeBound = "high"
 ) -> ScoreTable:
     """The table with completion times C and SCT with its bounds, by the success the table has.
 
-    The fingerprint then tells the robot as well, so that results by other dynamics cannot share a table.
+    The fingerprint then includes the robot, so that results of other dynamics cannot share a table.
     """
-    low, high = _of_episodes(table, times)
+    low, high = _bounds(table, times)
     found = bounded_sct(table["SR"], completion, low, high, fastest=fastest)
-    # Whoever never walked has no time, and no credit.
-    absent: NDArray[np.bool_] = table.missing & ~np.isnan(low)
-    credited = [np.where(absent, 0.0, values) for values in (found.value, found.low, found.high)]
-    told = [table.fingerprint, DEFINITION, fastest, asdict(times.robot)]
+    # A missing trajectory has no time and scores 0.
+    missing: NDArray[np.bool_] = table.missing & ~np.isnan(low)
+    credited = [np.where(missing, 0.0, values) for values in (found.value, found.low, found.high)]
+    definition = [table.fingerprint, DEFINITION, fastest, asdict(times.robot)]
     return replace(
         table,
         columns=(*table.columns, *COLUMNS),
         values={**table.values, **{c.name: v for c, v in zip(COLUMNS, (completion, *credited), strict=True)}},
-        fingerprint=hashlib.blake2b(msgspec.json.encode(told, order="sorted"), digest_size=8).hexdigest(),
+        fingerprint=hashlib.blake2b(msgspec.json.encode(definition, order="sorted"), digest_size=8).hexdigest(),
         robot=times.robot,
     )
 
 
-def untimed(table: ScoreTable, times: FastestTimes) -> tuple[str, ...]:
-    """The episodes of a table whose fastest time is not told."""
+def add_completion(
+    table: ScoreTable, attempts: Sequence[Attempts], times: FastestTimes, source: str = "times"
+) -> ScoreTable:
+    """The table with completion times and SCT of these attempts, with remarks on what they rest on.
+
+    `source` names the times in messages.
+    """
+    without = episodes_without_times(table, times)
+    if len(without) == len(table):
+        problem = "contains the fastest time of no episode that was scored."
+        raise BadFile(source, [Fault("", problem, "Give the times of these tasks.")])
+    if without:
+        logger.warning(f'{source} lacks {len(without)} of {len(table)} episodes, such as "{without[0]}".')
+    completion = completion_times(attempts, len(table))
+    if np.isnan(completion[~table.missing]).any():
+        logger.warning("Some trajectories have no times: completion time and SCT are undefined there.")
+    radius = table.protocol.robot_radius
+    if radius is not None and abs(radius - times.robot.radius) > NEAR_RADIUS:
+        logger.warning(f"The agents' robot has a radius of {radius:g} m, that of the fastest times another.")
+    logger.info(f"SCT by the fastest times of {describe_robot(times.robot)}.")
+    return with_completion(table, completion, times)
+
+
+def episodes_without_times(table: ScoreTable, times: FastestTimes) -> tuple[str, ...]:
+    """The episodes of a table that have no fastest time."""
     return tuple(episode_id for episode_id in table.episode_ids if episode_id not in times.rows)
 
 
-def _of_episodes(table: ScoreTable, times: FastestTimes) -> tuple[Array, Array]:
-    """Both bounds for each row of a table, NaN where an episode is not among the times."""
+def _bounds(table: ScoreTable, times: FastestTimes) -> tuple[Array, Array]:
+    """Both bounds for each row of a table, NaN where an episode has no fastest time."""
     rows = np.array([times.rows.get(episode_id, -1) for episode_id in table.episode_ids], dtype=np.int64)
-    bounds = np.vstack([np.append(times.low, np.nan), np.append(times.high, np.nan)])
+    bounds = np.vstack([np.append(times.lower, np.nan), np.append(times.upper, np.nan)])
     return bounds[0, rows], bounds[1, rows]

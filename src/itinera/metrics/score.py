@@ -1,4 +1,7 @@
-"""Walks beside their tasks in, a table with a row per episode (and per tour) out. Averaging is `summary.py`'s."""
+"""Scoring: predictions and tasks in, a table with a row per episode (and per tour) out. Start with `score`.
+
+Means and intervals are those of `ScoreTable`; this module does not average.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.metrics.attempts import Attempts, chunks
-from itinera.metrics.matching import Pairs, pair
-from itinera.metrics.suites import ALL_SUITES, Metric, Suite, usual_suite
-from itinera.metrics.tours import Legs
+from itinera.metrics.attempts import Attempts
+from itinera.metrics.matching import match
+from itinera.metrics.suites import SUITES, Metric, Suite, default_suite
+from itinera.metrics.tours import TourGroups
 from itinera.records.predictions import Predictions
-from itinera.records.scores import Asked, ScoreTable, TourTable
+from itinera.records.scores import EpisodeInfo, ScoreTable, TourTable
 from itinera.tasks import Split
 from itinera.tasks.protocol import PROTOCOLS, Protocol
 from itinera.worlds import Array, World
@@ -29,46 +32,46 @@ def score(
     protocol: Protocol | None = None,
     missing: Literal["fail", "zero"] = "fail",
     repeats: Literal["keep", "drop"] = "keep",
+    progress: Callable[[int], None] | None = None,
 ) -> ScoreTable:
-    """The scores of a logbook on a split: a row per episode, in the split's order.
+    """The scores of predictions on a split: a row per episode, in the split's order.
 
-    `missing="zero"` counts an episode without a walk as a failure that never left its start. `repeats="drop"` leaves
-    out places that equal the one before, such as turns in place.
+    `missing="zero"` counts an episode without a trajectory as a failure that stays at its start. `repeats="drop"`
+    leaves out places that equal the one before, such as turns in place. `itinera.score` also takes names and files.
     """
     protocol = protocol or predictions.protocol or PROTOCOLS[split.protocol]
-    suite = suite or ALL_SUITES[usual_suite(protocol)](protocol)
-    suite = replace(suite, rules=replace(suite.rules, repeats=repeats))  # so that the fingerprint tells
-    groups = pair(predictions, split, worlds, missing=missing, rules=suite.rules, reference=suite.needs_reference)
-    return score_pairs(groups, split, suite, protocol)
+    suite = suite or SUITES[default_suite(protocol)](protocol)
+    suite = replace(suite, rules=replace(suite.rules, repeats=repeats))  # so that the fingerprint includes it
+    groups = match(predictions, split, worlds, missing=missing, rules=suite.rules, reference=suite.needs_reference)
+    return score_attempts(groups, split, suite, protocol, progress=progress)
 
 
-def score_pairs(
-    groups: Iterable[Pairs],
+def score_attempts(
+    groups: Iterable[Attempts],
     split: Split,
     suite: Suite,
     protocol: Protocol,
     *,
     progress: Callable[[int], None] | None = None,
 ) -> ScoreTable:
-    """The scores of attempts already paired; `progress` is told how many more episodes are done."""
+    """The scores of attempts already matched; `progress` is called with the number of episodes just done."""
     count = len(split.episodes)
     values = {metric.name: np.full(count, np.nan) for metric in suite.metrics}
     tours = {metric.name: np.full(len(split.tours), np.nan) for metric in suite.tour_metrics}
-    leg_of = {name: (t, k) for t, tour in enumerate(split.tours) for k, name in enumerate(tour.episode_ids)}
+    positions = {name: (t, k) for t, tour in enumerate(split.tours) for k, name in enumerate(tour.episode_ids)}
     missing = np.zeros(count, dtype=bool)
-    asked = _asked(split, leg_of)
+    info = _empty_info(split, positions)
     for group in groups:
         missing[group.rows] = group.missing
-        tour, order = _tour_order(group, leg_of)
+        tour, order = _tour_order(group, positions)
         starts = np.concatenate(([True], (tour[order][1:] != tour[order][:-1]) | (tour[order][1:] < 0)))
-        for members, attempts in chunks(group, order, starts):
-            absent = group.missing[members]
+        for members, attempts in group.chunks(order, starts):
             for metric in suite.metrics:
-                values[metric.name][group.rows[members]] = _measured(metric, attempts, absent)
-            _score_tours(suite, attempts, tour[members], absent, tours)
-            asked.distances[group.rows[members]] = attempts.shortest
+                values[metric.name][attempts.rows] = _measure(metric, attempts)
+            _score_tours(suite, attempts, tour[members], tours)
+            info.goal_distances[attempts.rows] = attempts.shortest
             if suite.needs_reference:
-                asked.lengths[group.rows[members]] = attempts.reference_lengths
+                info.reference_lengths[attempts.rows] = attempts.reference_lengths
             if progress is not None:
                 progress(len(members))
     return ScoreTable(
@@ -82,47 +85,48 @@ def score_pairs(
         protocol=protocol,
         missing=missing,
         tours=_tour_table(split, suite, tours) if split.tours and suite.tour_metrics else None,
-        asked=asked,
+        episode_info=info,
     )
 
 
-def _asked(split: Split, leg_of: Mapping[str, tuple[int, int]]) -> Asked:
-    """What the episodes ask, their distances and lengths still to be filled in."""
-    legs = [leg_of.get(episode.id, (-1, -1)) for episode in split.episodes]
-    return Asked(
-        distances=np.full(len(legs), np.nan),
-        lengths=np.full(len(legs), np.nan),
-        tours=tuple(split.tours[tour].id if tour >= 0 else "" for tour, _ in legs),
-        legs=np.array([leg for _, leg in legs], dtype=np.int64),
+def _empty_info(split: Split, positions: Mapping[str, tuple[int, int]]) -> EpisodeInfo:
+    """The episodes' tours, with distances and lengths still to be filled in."""
+    places = [positions.get(episode.id, (-1, -1)) for episode in split.episodes]
+    return EpisodeInfo(
+        goal_distances=np.full(len(places), np.nan),
+        reference_lengths=np.full(len(places), np.nan),
+        tour_ids=tuple(split.tours[tour].id if tour >= 0 else "" for tour, _ in places),
+        tour_positions=np.array([position for _, position in places], dtype=np.int64),
     )
 
 
-def _measured(metric: Metric, attempts: Attempts, absent: NDArray[np.bool_]) -> Array:
+def _measure(metric: Metric, attempts: Attempts) -> Array:
     values = metric.measure(attempts)
-    # Whoever never walked stands at the start: no way gone, the whole distance left, and no credit.
-    return np.where(absent, 0.0, values) if metric.column.better == "higher" and absent.any() else values
+    # A missing trajectory counts as staying at the start: PL 0, NE the full distance, every rate 0.
+    zero = metric.column.better == "higher" and attempts.missing.any()
+    return np.where(attempts.missing, 0.0, values) if zero else values
 
 
-def _tour_order(group: Pairs, leg_of: Mapping[str, tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The tour of each attempt (-1 for none) and an order in which tours stand together."""
-    if not leg_of:
-        return np.full(len(group.rows), -1), np.arange(len(group.rows))
-    legs = np.array([leg_of.get(episode.id, (-1, i)) for i, episode in enumerate(group.episodes)], dtype=np.int64)
-    return legs[:, 0], np.lexsort((legs[:, 1], legs[:, 0]))
+def _tour_order(
+    group: Attempts, positions: Mapping[str, tuple[int, int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The tour of each attempt (-1 for none) and an order in which the attempts of a tour are consecutive."""
+    if not positions:
+        return np.full(len(group), -1), np.arange(len(group))
+    pairs = np.array([positions.get(name, (-1, i)) for i, name in enumerate(group.episode_ids)], dtype=np.int64)
+    return pairs[:, 0], np.lexsort((pairs[:, 1], pairs[:, 0]))
 
 
-def _score_tours(
-    suite: Suite, attempts: Attempts, tour: NDArray[np.int64], absent: NDArray[np.bool_], tours: Mapping[str, Array]
-) -> None:
-    toured = np.flatnonzero(tour >= 0)
-    if not len(toured) or not suite.tour_metrics:
+def _score_tours(suite: Suite, attempts: Attempts, tour: NDArray[np.int64], tours: Mapping[str, Array]) -> None:
+    on_tour = np.flatnonzero(tour >= 0)
+    if not len(on_tour) or not suite.tour_metrics:
         return
-    if len(toured) < len(tour):
-        attempts = attempts.take(toured)
-    which, numbers = np.unique(tour[toured], return_inverse=True)
-    legs = Legs(numbers.astype(np.int64), absent[toured])
+    if len(on_tour) < len(tour):
+        attempts = attempts.take(on_tour)
+    rows, index = np.unique(tour[on_tour], return_inverse=True)
+    groups = TourGroups(index.astype(np.int64), attempts.missing)
     for metric in suite.tour_metrics:
-        tours[metric.name][which] = metric.measure(attempts, legs)
+        tours[metric.name][rows] = metric.measure(attempts, groups)
 
 
 def _tour_table(split: Split, suite: Suite, values: Mapping[str, Array]) -> TourTable:

@@ -1,6 +1,6 @@
-"""Metrics with every convention chosen: `paper` is ours, the others reproduce a released scorer, quirks included.
+"""Suites: metrics with every convention chosen. `paper` is ours; the others reproduce released scorers, with quirks.
 
-A suite is made for a protocol, from which success radius and stop rule come. Read them as tables.
+A suite is made for a protocol, which decides success radius and stop rule. Read each one as a table.
 """
 
 from __future__ import annotations
@@ -16,21 +16,20 @@ import msgspec
 import numpy as np
 
 from itinera.metrics.attempts import Attempts
-from itinera.metrics.efficiency import path_length, spl, steps
 from itinera.metrics.fidelity import cls, dtw, length_score, ndtw, path_coverage, sdtw, sed, sed_nodes
-from itinera.metrics.matching import Rules
-from itinera.metrics.reaching import navigation_error, oracle_error, oracle_success, success
-from itinera.metrics.tours import Legs, tour_mean, tour_ndtw
+from itinera.metrics.goal import navigation_error, oracle_error, oracle_success, path_length, spl, steps, success
+from itinera.metrics.matching import MatchingRules
+from itinera.metrics.tours import TourGroups, tour_mean, tour_ndtw
 from itinera.records.scores import Column
 from itinera.tasks.protocol import POINTNAV, R2R, Protocol
 from itinera.worlds import Array
 
-DEFINITIONS = 1  # raised whenever a definition in this folder changes what it returns
+DEFINITIONS = 1  # increased whenever a definition in this package changes its values
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number per attempt, with its name and how to read it."""
+    """A number per attempt, with its name, unit and direction."""
 
     name: str
     measure: Callable[[Attempts], Array]
@@ -44,10 +43,10 @@ class Metric:
 
 @dataclass(frozen=True)
 class TourMetric:
-    """A number per tour, and what tours weigh in their mean: their episodes, or their changes of episode."""
+    """A number per tour, and the weight of a tour in the mean: its episodes, or its changes of episode."""
 
     name: str
-    measure: Callable[[Attempts, Legs], Array]
+    measure: Callable[[Attempts, TourGroups], Array]
     weight: Literal["episodes", "changes"] = "episodes"
 
     @property
@@ -57,31 +56,31 @@ class TourMetric:
 
 @dataclass(frozen=True)
 class Suite:
-    """Metrics that belong together, and what the scorer they come from lets pass."""
+    """Metrics that belong together, and what the scorer they come from accepts."""
 
     name: str
     about: str
     metrics: tuple[Metric, ...]
     tour_metrics: tuple[TourMetric, ...] = ()
-    rules: Rules = field(default_factory=Rules)
+    rules: MatchingRules = field(default_factory=MatchingRules)
     needs_reference: bool = True  # whether any metric compares paths
 
     @property
     def fingerprint(self) -> str:
         """A short digest of every definition and convention: equal fingerprints, comparable numbers."""
-        told = [
+        definition = [
             DEFINITIONS,
             asdict(self.rules),
             [[m.name, *_definition(m.measure)] for m in self.metrics],
             [[m.name, m.weight, *_definition(m.measure)] for m in self.tour_metrics],
         ]
-        return hashlib.blake2b(msgspec.json.encode(told, order="sorted"), digest_size=8).hexdigest()
+        return hashlib.blake2b(msgspec.json.encode(definition, order="sorted"), digest_size=8).hexdigest()
 
 
 def _definition(measure: Any) -> list[Any]:
     if isinstance(measure, partial):
         options = {k: _definition(v) if callable(v) else v for k, v in measure.keywords.items()}
-        # NaN stands for "undefined", and JSON cannot hold it.
+        # NaN means "undefined", and JSON has no NaN.
         return [measure.func.__name__, {k: "undefined" if v != v else v for k, v in options.items()}]
     return [measure.__name__, {}]
 
@@ -131,14 +130,14 @@ GOAL_METRICS = ("PL", "steps", "NE", "ONE", "SR", "OSR", "SPL")
 
 
 def pointnav(protocol: Protocol = POINTNAV) -> Suite:
-    """Of the papers' definitions those that need a goal only, for tasks that any way there will do for."""
+    """The papers' definitions that need a goal only, for tasks without reference paths."""
     metrics = tuple(metric for metric in paper(protocol).metrics if metric.name in GOAL_METRICS)
-    about = "the papers' definitions, of what a goal alone can tell"
+    about = "the papers' definitions that need a goal only"
     return Suite("pointnav", about, metrics, needs_reference=False)
 
 
 def _goal_metrics(radius: float) -> tuple[Metric, ...]:
-    """What every discrete scorer shares: success strictly within the radius, whatever ended the episode."""
+    """The metrics that all discrete scorers share: success strictly within the radius, however the episode ended."""
     return (
         NE,
         ONE,
@@ -169,7 +168,7 @@ def envdrop(protocol: Protocol = R2R) -> Suite:
         "envdrop",
         "R2R-EnvDrop r2r_src/eval.py",
         (PL, STEPS, *_goal_metrics(radius), Metric("SPL", partial(spl, radius=radius, inclusive=False, floor=0.01))),
-        rules=Rules(jumps="measure"),
+        rules=MatchingRules(jumps="measure"),
     )
 
 
@@ -179,7 +178,7 @@ def hamt(protocol: Protocol = R2R) -> Suite:
         "hamt",
         "VLN-HAMT finetune_src/r2r (also DUET, NavGPT, NaviLLM)",
         _hamt_metrics(protocol.success_radius),
-        rules=Rules(jumps="measure"),
+        rules=MatchingRules(jumps="measure"),
     )
 
 
@@ -209,7 +208,7 @@ def google(protocol: Protocol = R2R) -> Suite:
             Metric("SDTW", partial(sdtw, radius=radius)),
             Metric("CLS", partial(cls, threshold=radius, standing_still=np.nan, undefined_off_edges=True)),
         ),
-        rules=Rules(jumps="measure", starts="measure"),
+        rules=MatchingRules(jumps="measure", starts="measure"),
     )
 
 
@@ -227,7 +226,7 @@ def ivln(protocol: Protocol = R2R) -> Suite:
             TourMetric("t-SR", partial(tour_mean, measure=succeeded, weight="detour")),
             TourMetric("t-SPL", partial(tour_mean, measure=efficient, weight="detour")),
         ),
-        Rules(jumps="measure"),
+        MatchingRules(jumps="measure"),
     )
 
 
@@ -253,7 +252,7 @@ def _vlnce_metrics(radius: float) -> tuple[Metric, ...]:
 
 
 def ivln_ce(protocol: Protocol = R2R) -> Suite:
-    """IVLN-CE's scorer: VLN-CE's for episodes; tours by the pinned window in straight lines, weighing one episode
+    """IVLN-CE's scorer: VLN-CE's for episodes; tours by the pinned window in straight lines, weighted by one episode
     fewer than they have."""
     radius = protocol.success_radius
     toured = partial(tour_ndtw, threshold=radius, pinned=True, distance="straight", repeats="drop")
@@ -275,13 +274,12 @@ SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
         "ivln": ivln,
         "vlnce": vlnce,
         "ivln-ce": ivln_ce,
+        "pointnav": pointnav,
     }
 )
-"""What compares paths: ours, and the released scorers."""
-
-ALL_SUITES = MappingProxyType({**SUITES, "pointnav": pointnav})
+"""Every suite by name, as a function of the protocol."""
 
 
-def usual_suite(protocol: Protocol) -> str:
-    """The name of the suite a protocol is judged by unless another is chosen."""
+def default_suite(protocol: Protocol) -> str:
+    """The name of the suite a protocol is scored by unless another is chosen."""
     return "pointnav" if protocol.name == POINTNAV.name else "paper"

@@ -1,1 +1,1 @@
-"""Agents that learned: policies over what is read and seen, in torch. Start with `policy.py`, then `rcm.py`."""
+"""Neural navigation policies in PyTorch. Start with `base.py` (the policy contract), then `rcm.py`."""

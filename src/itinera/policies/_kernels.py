@@ -1,16 +1,16 @@
-"""Kernels of what is seen: features that are mostly 0."""
+"""Kernels for sparse feature matrices."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-BLOCK = 32  # features looked at together, to find those that are there
+BLOCK = 32  # features tested together
 
 
 @njit(cache=True)
-def there(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows and columns of features that are not 0, and how much there is of each."""
+def nonzero_entries(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Row numbers, column numbers and values of the entries of a float32 matrix that are not 0."""
     width, flat = features.shape[1], np.ascontiguousarray(features).ravel()
     bits = flat.view(np.int32)
     at, found = np.empty(256, np.int64), 0
@@ -19,7 +19,7 @@ def there(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         some = np.int32(0)
         for k in range(first, last):
             some |= bits[k]
-        if some == 0:  # most blocks are, and a processor sees that at once
+        if some == 0:  # true for most blocks, and the test is vectorized
             continue
         if found + BLOCK > len(at):
             at = np.append(at, np.empty(len(at), np.int64))
@@ -32,9 +32,11 @@ def there(features: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @njit(cache=True, fastmath=True)
-def add(values: np.ndarray, taken: np.ndarray, given: np.ndarray, amounts: np.ndarray, found: np.ndarray) -> None:
-    """Add to each row that is given something so much of the values that are taken."""
-    for k in range(len(amounts)):
-        amount, value, sums = amounts[k], values[taken[k]], found[given[k]]
-        for column in range(len(sums)):
-            sums[column] += amount * value[column]
+def add_scaled_rows(
+    values: np.ndarray, source: np.ndarray, target: np.ndarray, weights: np.ndarray, sums: np.ndarray
+) -> None:
+    """Add weights[k] * values[source[k]] to sums[target[k]], for every k."""
+    for k in range(len(weights)):
+        weight, value, row = weights[k], values[source[k]], sums[target[k]]
+        for column in range(len(row)):
+            row[column] += weight * value[column]

@@ -1,50 +1,79 @@
-"""What a policy is: something that reads, then weighs at every step what it sees. Every learned agent is one."""
+"""The policy contract: encode an instruction, then map observations to action logits, step by step.
+
+`Policy` is the base class of every learned agent; `TourPolicy` is for those that can also update their memory without
+acting, as an agent does while it is guided through a tour. `rcm.py` is a short example.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from itinera.policies.observation import Seen
+from itinera.policies.observation import BatchObservation
 
 S = TypeVar("S")
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed:
-    """What a policy makes of what is seen."""
+class PolicyOutput:
+    """Action logits and value estimates of a batch."""
 
-    logits: Tensor  # (walkers, 1 + most) STOP first; minus infinity where there is no way
-    value: Tensor  # (walkers,) the return it expects
-
-
-class Policy(Protocol[S]):
-    """Reads instructions, then weighs the ways on step by step. Its state is a dataclass of tensors, walkers first."""
-
-    def read(self, words: Tensor, lengths: Tensor) -> S:
-        """What is kept in mind after reading: words (walkers, longest), numbers of a `Vocabulary`."""
-        ...
-
-    def step(self, state: S, seen: Seen) -> tuple[S, Weighed]:
-        """What is kept in mind and what is made of what is seen."""
-        ...
+    logits: Tensor  # (batch, 1 + max candidates), STOP first; -inf for padding
+    value: Tensor  # (batch,) expected return; zeros for a policy without a critic
 
 
-def take(state: Any, index: Tensor) -> Any:
-    """The state of these walkers: every tensor of a dataclass, its first axis by index; None stays None."""
-    changed = {
+class Policy(nn.Module, ABC, Generic[S]):
+    """A recurrent policy. Its state is a dataclass of tensors whose first dimension is the batch."""
+
+    uses_panorama: bool = False
+    """Whether observations must contain all 36 views (`BatchObservation.panorama`)."""
+
+    @abstractmethod
+    def encode_instruction(self, words: Tensor, lengths: Tensor) -> S:
+        """The state before the first step of an episode; `words` (batch, max words) are token ids of a `Tokenizer`."""
+
+    def update_instruction(self, state: S, words: Tensor, lengths: Tensor) -> S:
+        """The state before the next episode of a tour. Unless overridden, earlier episodes are forgotten."""
+        return self.encode_instruction(words, lengths)
+
+    @abstractmethod
+    def forward(self, state: S, observation: BatchObservation) -> tuple[S, PolicyOutput]:
+        """The next state, and the action logits and value for an observation."""
+
+
+class TourPolicy(Policy[S]):
+    """A policy whose step has two parts: update the state (`observe`), then score the actions (`predict`)."""
+
+    @abstractmethod
+    def observe(self, state: S, observation: BatchObservation, moved: Tensor | None = None) -> S:
+        """The state after an observation; `moved` (batch,) marks the agents that took a step to get here."""
+
+    @abstractmethod
+    def predict(self, state: S, observation: BatchObservation) -> PolicyOutput:
+        """Logits and values for an observation that `observe` has already added to the state."""
+
+    def forward(self, state: S, observation: BatchObservation) -> tuple[S, PolicyOutput]:
+        state = self.observe(state, observation)
+        return state, self.predict(state, observation)
+
+
+def select_rows(state: Any, index: Tensor) -> Any:
+    """A dataclass of tensors restricted to these rows of the batch; fields that are not tensors stay as they are."""
+    selected = {
         field.name: value.index_select(0, index)
         for field in fields(state)
         if isinstance(value := getattr(state, field.name), Tensor)
     }
-    return replace(state, **changed)
+    return replace(state, **selected)
 
 
-def with_stop(stop: Tensor, candidates: Tensor, seen: Seen) -> Tensor:
-    """(walkers, 1 + most) logits of STOP (walkers,) and of the ways (rows,), minus infinity where there is none."""
-    closed = candidates.new_full((1,), -torch.inf)
-    spread = torch.cat([candidates, closed]).index_select(0, seen.slots.reshape(-1)).reshape(seen.slots.shape)
-    return torch.cat([stop[:, None], spread], dim=1)
+def join_stop_logits(stop: Tensor, candidates: Tensor, observation: BatchObservation) -> Tensor:
+    """(batch, 1 + max candidates) from logits of STOP (batch,) and of packed candidates (rows,); -inf for padding."""
+    padding = candidates.new_full((1,), -torch.inf)
+    index = observation.padded_index
+    padded = torch.cat([candidates, padding]).index_select(0, index.reshape(-1)).reshape(index.shape)
+    return torch.cat([stop[:, None], padded], dim=1)

@@ -1,7 +1,7 @@
-"""HAMT: a transformer over the words, what is seen now, and a token for every step behind.
+"""HAMT: a transformer over the instruction, the current observation, and a token per past step.
 
-Words are read once. At every step the ways on, STOP and the steps behind are tokens of one sequence that looks at the
-words and at itself; the token of a way, or of STOP, says how good it is. Nothing is kept from episode to episode.
+The instruction is encoded once. At every step, STOP, the candidates and the history are tokens of one sequence that
+attends to the words and to itself; the token of an action gives its logit. Nothing is kept between episodes.
 Reference: Chen et al. 2021, History Aware Multimodal Transformer for Vision-and-Language Navigation.
 """
 
@@ -15,347 +15,352 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
-from itinera.errors import BadArgument
-from itinera.policies.base import Weighed, with_stop
-from itinera.policies.encoders import Meanings, WayEncoder
-from itinera.policies.observation import ANGLES, GEOMETRY, Seen
-from itinera.policies.text_encoder import kept_share
-from itinera.policies.tokenizer import PAD, Vocabulary
-from itinera.policies.transformer import Block, CrossLayer, Packing, Shape, packing_of, packing_of_mask
+from itinera.policies.base import PolicyOutput, TourPolicy, join_stop_logits
+from itinera.policies.encoders import FeatureEmbeddings, VisualEncoder, require_panorama
+from itinera.policies.observation import ANGLE_DIM, GEOMETRY_DIM, BatchObservation
+from itinera.policies.text_encoder import sample_dropout_mask
+from itinera.policies.tokenizer import PAD, Tokenizer
+from itinera.policies.transformer import CrossModalLayer, LayerConfig, Packing, TransformerLayer
 from itinera.rendering.panorama import TURNS, VIEWS
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How large the parts are; the defaults are the paper's."""
+class HAMTConfig:
+    """Layer sizes of `HAMT`; the defaults are the paper's."""
 
-    size: int = 768  # of every token, and of a word
-    heads: int = 12
-    inner: int = 3072
-    text_layers: int = 9
-    cross_layers: int = 4
-    panorama_layers: int = 2  # over the views around at every step behind, where it looks around
-    around: bool = True  # whether all views are looked at, or the ways on and the place as a whole
-    words_look: bool = True  # whether words look at what is seen too; else they are worked out once (R4R, RxR)
-    norm_first: bool = False  # before each part rather than after it
+    hidden_dim: int = 768  # of every token, and of a word
+    num_heads: int = 12
+    feedforward_dim: int = 3072
+    num_text_layers: int = 9
+    num_cross_layers: int = 4
+    num_panorama_layers: int = 2  # over the views of every past step, with use_panorama
+    use_panorama: bool = True  # all 36 views are tokens; otherwise the candidates and the place
+    text_attends: bool = True  # words attend to vision too; otherwise they are encoded once (R4R and RxR in the paper)
+    norm_first: bool = False  # layer norm before each sublayer rather than after it
     dropout: float = 0.1  # inside the layers
-    token_dropout: float = 0.1  # before them: the same numbers of all tokens of a walker, from beginning to end
+    token_dropout: float = 0.1  # before them: the same dimensions of all tokens of an agent, for a whole episode
     env_dropout: float = 0.4
     critic_dropout: float = 0.5
-    trains_history: bool = True  # False: the tokens of steps behind are taken as they come (fine-tuning in the paper)
-    longest: int = 512  # words; those beyond have the place of the last
-    most_steps: int = 100  # the same for steps
+    train_history: bool = True  # False: no gradient through history tokens (fine-tuning in the paper)
+    max_word_positions: int = 512  # words beyond share the position of the last
+    max_step_positions: int = 100  # likewise for steps
 
 
-SMALL = Sizes(
-    size=128,
-    heads=4,
-    inner=256,
-    text_layers=2,
-    cross_layers=1,
-    panorama_layers=0,
-    around=False,
-    words_look=False,
+SMALL = HAMTConfig(
+    hidden_dim=128,
+    num_heads=4,
+    feedforward_dim=256,
+    num_text_layers=2,
+    num_cross_layers=1,
+    num_panorama_layers=0,
+    use_panorama=False,
+    text_attends=False,
     norm_first=True,
     dropout=0.0,
     token_dropout=0.1,
     env_dropout=0.3,
     critic_dropout=0.1,
-    longest=128,
-    most_steps=50,
+    max_word_positions=128,
+    max_step_positions=50,
 )
-"""About a million numbers, which a CPU trains in minutes."""
+"""About 1 M parameters; trains in minutes on a CPU."""
 
-STOPPING, WAY, VIEW, STEP = range(4)  # kinds of tokens
-CRITIC = 512
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What is kept in mind."""
-
-    text: Tensor  # (walkers, longest, size) the words, [CLS] before them
-    mask: Tensor  # (walkers, longest)
-    told: Tensor | None  # (walkers, layers, longest, 2 size) what they offer to what is seen; None where words look too
-    history: Tensor  # (walkers, steps, size) a token for each step behind in this episode
-    there: Tensor  # (walkers, steps) whether there was such a step
-    moves: Tensor  # (walkers,) how many there were
-    faced: Tensor | None  # (walkers, …) the place seen last, as it was seen; None before the first
-    meanings: Meanings
-    kept: Tensor | None  # (walkers, size) which numbers of a token are not dropped; None: all
-    # For those who remember earlier episodes:
-    raw: Tensor | None = None  # (walkers, steps, …) the steps as they were seen, of which tokens can be made again
-    earlier: Tensor | None = None  # (walkers, earlier steps, …) the same of earlier episodes
-    earlier_moves: Tensor | None = None  # (walkers, earlier steps) how many moves into its episode each was
-    earlier_there: Tensor | None = None  # (walkers, earlier steps)
-    past: Tensor | None = None  # (walkers, earlier steps, size) their tokens
+STOP_TOKEN, CANDIDATE_TOKEN, VIEW_TOKEN, HISTORY_TOKEN = range(4)
+CRITIC_DIM = 512
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What is made of what is seen, a token each."""
+class HAMTState:
+    """The encoded instruction and the history."""
 
-    summary: Tensor  # (walkers, size) of the whole, with the [CLS] of the words where these look too
-    stop: Tensor  # (walkers, size)
-    candidates: Tensor  # (rows, size)
+    text: Tensor  # (batch, max words, hidden_dim) with [CLS] first
+    text_mask: Tensor  # (batch, max words)
+    text_keys_values: Tensor | None  # (batch, layers, max words, 2 hidden_dim); None if words attend to vision too
+    history: Tensor  # (batch, steps, hidden_dim) a token per past step of this episode
+    history_mask: Tensor  # (batch, steps) False where an agent did not move
+    moves: Tensor  # (batch,) number of moves so far
+    last_place: Tensor | None  # (batch, …) raw features of the place observed last; None before the first
+    embeddings: FeatureEmbeddings
+    dropout_mask: Tensor | None  # (batch, hidden_dim) of tokens, in training
+    # Only for policies that remember earlier episodes:
+    raw_history: Tensor | None = None  # (batch, steps, …) raw features, from which tokens can be computed again
+    earlier: Tensor | None = None  # (batch, earlier steps, …) the same for earlier episodes
+    earlier_moves: Tensor | None = None  # (batch, earlier steps) the number of the move within its episode
+    earlier_mask: Tensor | None = None  # (batch, earlier steps)
+    earlier_tokens: Tensor | None = None  # (batch, earlier steps, hidden_dim)
 
 
-class HAMT(nn.Module):
-    """The navigator. A step behind is what was seen of the place and the way that was taken from there."""
+@dataclass(frozen=True, eq=False)
+class FusedTokens:
+    """Output tokens of the cross-modal layers."""
 
-    def __init__(self, columns: Sequence[str], vocabulary: Vocabulary, sizes: Sizes | None = None) -> None:
+    summary: Tensor  # (batch, hidden_dim) [CLS] of the history, multiplied by that of the text if words attend too
+    stop: Tensor  # (batch, hidden_dim)
+    candidates: Tensor  # (rows, hidden_dim)
+
+
+class HAMT(TourPolicy[HAMTState]):
+    """The navigator. A history step is the place that was left and the candidate that was chosen there."""
+
+    def __init__(self, columns: Sequence[str], tokenizer: Tokenizer, config: HAMTConfig | None = None) -> None:
         super().__init__()
-        s = self.sizes = sizes or Sizes()
-        self.features = len(columns)
-        self.looks_around = s.around
-        shape = Shape(s.size, s.heads, s.inner, s.norm_first, s.dropout)
-        self.embedding = nn.Embedding(len(vocabulary), s.size, padding_idx=PAD)
-        self.opening = nn.Parameter(torch.randn(s.size) * 0.1)  # [CLS] of the words
-        self.word_places = nn.Embedding(s.longest + 1, s.size)
-        self.word_norm = nn.LayerNorm(s.size, eps=1e-12)
-        self.reading = nn.ModuleList(Block(shape) for _ in range(s.text_layers))
+        c = self.config = config or HAMTConfig()
+        self.num_features = len(columns)
+        self.uses_panorama = c.use_panorama
+        layer = LayerConfig(c.hidden_dim, c.num_heads, c.feedforward_dim, c.norm_first, c.dropout)
+        self.embedding = nn.Embedding(len(tokenizer), c.hidden_dim, padding_idx=PAD)
+        self.text_cls = nn.Parameter(torch.randn(c.hidden_dim) * 0.1)
+        self.word_positions = nn.Embedding(c.max_word_positions + 1, c.hidden_dim)
+        self.text_norm = nn.LayerNorm(c.hidden_dim, eps=1e-12)
+        self.text_layers = nn.ModuleList(TransformerLayer(layer) for _ in range(c.num_text_layers))
 
-        self.sights = WayEncoder(columns, vocabulary, word=s.size, size=s.size, env_dropout=s.env_dropout)
-        self.kinds = nn.Embedding(4, s.size)
-        self.sight_norm = nn.LayerNorm(s.size, eps=1e-12)
+        self.visual_encoder = VisualEncoder(
+            columns, tokenizer, word_dim=c.hidden_dim, visual_dim=c.hidden_dim, env_dropout=c.env_dropout
+        )
+        self.token_types = nn.Embedding(4, c.hidden_dim)
+        self.visual_norm = nn.LayerNorm(c.hidden_dim, eps=1e-12)
 
-        seen = 4 * s.size  # of the place one was at, and along the way taken
-        self.passed = nn.Sequential(nn.LayerNorm(seen), nn.Linear(seen, s.size)) if columns else None
-        self.onward = nn.Sequential(nn.Linear(GEOMETRY, s.size), nn.ReLU(), nn.Linear(s.size, s.size))
-        self.step_places = nn.Embedding(s.most_steps, s.size)
-        self.step_norm = nn.LayerNorm(s.size, eps=1e-12)
-        self.panorama = nn.ModuleList(Block(shape) for _ in range(s.panorama_layers if s.around else 0))
-        self.gathering = nn.Parameter(torch.randn(s.size) * 0.1)  # [CLS] of the history
+        pooled_dim = 4 * c.hidden_dim  # of the place that was left and the candidate chosen
+        self.history_features = (
+            nn.Sequential(nn.LayerNorm(pooled_dim), nn.Linear(pooled_dim, c.hidden_dim)) if columns else None
+        )
+        self.history_geometry = nn.Sequential(
+            nn.Linear(GEOMETRY_DIM, c.hidden_dim), nn.ReLU(), nn.Linear(c.hidden_dim, c.hidden_dim)
+        )
+        self.step_positions = nn.Embedding(c.max_step_positions, c.hidden_dim)
+        self.history_norm = nn.LayerNorm(c.hidden_dim, eps=1e-12)
+        self.panorama_layers = nn.ModuleList(
+            TransformerLayer(layer) for _ in range(c.num_panorama_layers if c.use_panorama else 0)
+        )
+        self.history_cls = nn.Parameter(torch.randn(c.hidden_dim) * 0.1)
 
-        self.layers = nn.ModuleList(CrossLayer(shape) for _ in range(s.cross_layers))
-        self.last_norm = nn.LayerNorm(s.size, eps=1e-12) if s.norm_first else nn.Identity()
-        self.like = nn.Sequential(
-            nn.Linear(s.size, s.size),
+        self.cross_layers = nn.ModuleList(CrossModalLayer(layer) for _ in range(c.num_cross_layers))
+        self.final_norm = nn.LayerNorm(c.hidden_dim, eps=1e-12) if c.norm_first else nn.Identity()
+        self.action_head = nn.Sequential(
+            nn.Linear(c.hidden_dim, c.hidden_dim),
             nn.ReLU(),
-            nn.LayerNorm(s.size, eps=1e-12),
-            nn.Dropout(s.dropout),
-            nn.Linear(s.size, 1),
+            nn.LayerNorm(c.hidden_dim, eps=1e-12),
+            nn.Dropout(c.dropout),
+            nn.Linear(c.hidden_dim, 1),
         )
-        self.value = nn.Sequential(
-            nn.Linear(s.size, CRITIC), nn.ReLU(), nn.Dropout(s.critic_dropout), nn.Linear(CRITIC, 1)
+        self.critic = nn.Sequential(
+            nn.Linear(c.hidden_dim, CRITIC_DIM), nn.ReLU(), nn.Dropout(c.critic_dropout), nn.Linear(CRITIC_DIM, 1)
         )
-        for table in (self.embedding, self.word_places, self.kinds, self.step_places):
+        for table in (self.embedding, self.word_positions, self.token_types, self.step_positions):
             nn.init.normal_(table.weight, std=0.1)
 
     @property
-    def _crossed(self) -> list[CrossLayer]:
-        return cast(list[CrossLayer], list(self.layers))
+    def _cross_layers(self) -> list[CrossModalLayer]:
+        return cast(list[CrossModalLayer], list(self.cross_layers))
 
-    def read(self, words: Tensor, lengths: Tensor) -> State:
-        return self.heard(self.embedding(words), lengths)
+    def encode_instruction(self, words: Tensor, lengths: Tensor) -> HAMTState:
+        return self.encode_embedded(self.embedding(words), lengths)
 
-    def heard(self, embedded: Tensor, lengths: Tensor) -> State:
-        """What is kept in mind of words (walkers, longest, size), of which each walker has so many."""
-        walkers, size = len(lengths), self.sizes.size
-        place = torch.arange(embedded.shape[1] + 1).clamp_max(self.sizes.longest)
-        embedded = torch.cat([self.opening.expand(walkers, 1, size), embedded], dim=1) + self.word_places(place)
-        packing = packing_of_mask(torch.arange(embedded.shape[1]) <= lengths[:, None])
-        kept = kept_share(walkers, size, self.sizes.token_dropout) if self.training else None
-        rows = self.word_norm(packing.gather(embedded))
-        rows = rows if kept is None else rows * kept[packing.walkers]
-        for block in self.reading:
-            rows = block(rows, packing)
-        return State(
-            packing.spread(rows),
+    def encode_embedded(self, embedded: Tensor, lengths: Tensor) -> HAMTState:
+        """The initial state from word embeddings (batch, max words, hidden_dim), `lengths` (batch,) of each."""
+        batch_size, dim = len(lengths), self.config.hidden_dim
+        position = torch.arange(embedded.shape[1] + 1).clamp_max(self.config.max_word_positions)
+        embedded = torch.cat([self.text_cls.expand(batch_size, 1, dim), embedded], dim=1)
+        embedded = embedded + self.word_positions(position)
+        packing = Packing.from_mask(torch.arange(embedded.shape[1]) <= lengths[:, None])
+        dropout_mask = sample_dropout_mask(batch_size, dim, self.config.token_dropout) if self.training else None
+        rows = self.text_norm(packing.pack(embedded))
+        rows = rows if dropout_mask is None else rows * dropout_mask[packing.owner_index]
+        for layer in self.text_layers:
+            rows = layer(rows, packing)
+        return HAMTState(
+            packing.pad(rows),
             packing.mask,
-            None if self.sizes.words_look else self._offers(rows, packing),
-            history=rows.new_zeros(walkers, 0, size),
-            there=torch.zeros(walkers, 0, dtype=torch.bool),
-            moves=torch.zeros(walkers, dtype=torch.int64),
-            faced=None,
-            meanings=self.sights.meanings(self.embedding.weight),
-            kept=kept,
+            None if self.config.text_attends else self._text_keys_values(rows, packing),
+            history=rows.new_zeros(batch_size, 0, dim),
+            history_mask=torch.zeros(batch_size, 0, dtype=torch.bool),
+            moves=torch.zeros(batch_size, dtype=torch.int64),
+            last_place=None,
+            embeddings=self.visual_encoder.embed_features(self.embedding.weight),
+            dropout_mask=dropout_mask,
         )
 
-    def _offers(self, rows: Tensor, packing: Packing) -> Tensor:
-        """(walkers, layers, longest, 2 size) what words offer that do not look at what is seen."""
-        offers = []
-        for layer in self._crossed:
-            offers.append(layer.offered(rows, packing))
-            if layer is not self.layers[-1]:
-                rows = layer.say(rows, packing)
-        return torch.stack(offers, dim=1)
+    def _text_keys_values(self, rows: Tensor, packing: Packing) -> Tensor:
+        """(batch, layers, max words, 2 hidden_dim) keys and values of words that do not attend to vision."""
+        keys_values = []
+        for layer in self._cross_layers:
+            keys_values.append(layer.keys_values(rows, packing))
+            if layer is not self.cross_layers[-1]:
+                rows = layer.text_layer(rows, packing)
+        return torch.stack(keys_values, dim=1)
 
-    def step(self, state: State, seen: Seen) -> tuple[State, Weighed]:
-        state = self.watch(state, seen)
-        return state, self.weigh(state, seen)
+    def observe(self, state: HAMTState, observation: BatchObservation, moved: Tensor | None = None) -> HAMTState:
+        """The state with the step that led here added to the history.
 
-    def watch(self, state: State, seen: Seen, moved: Tensor | None = None) -> State:
-        """What is kept in mind after seeing this: the step that led here is behind.
-
-        `moved` (walkers,) tells who made one; the others are still where they were.
+        `moved` (batch,) marks the agents that took one; the others are where they were.
         """
-        if state.faced is not None:
+        if state.last_place is not None:
             if moved is None:
-                moved = torch.ones(seen.walkers, dtype=torch.bool)
-            raw = raw_steps(state.faced, seen)
-            token = self.step_tokens(raw, state.moves, state.meanings)
+                moved = torch.ones(observation.batch_size, dtype=torch.bool)
+            raw = raw_steps(state.last_place, observation)
+            token = self.history_tokens(raw, state.moves, state.embeddings)
             state = replace(
                 state,
                 history=torch.cat([state.history, token[:, None]], dim=1),
-                there=torch.cat([state.there, moved[:, None]], dim=1),
+                history_mask=torch.cat([state.history_mask, moved[:, None]], dim=1),
                 moves=state.moves + moved,
-                raw=None if state.raw is None else torch.cat([state.raw, raw[:, None]], dim=1),
+                raw_history=None if state.raw_history is None else torch.cat([state.raw_history, raw[:, None]], dim=1),
             )
-        return replace(state, faced=self.as_seen(seen))
+        return replace(state, last_place=self.raw_place(observation))
 
-    def as_seen(self, seen: Seen) -> Tensor:
-        """(walkers, …) the place as it is seen: what is ahead and all around, or the place as a whole."""
-        if not self.sizes.around:
-            return seen.here
-        around, facing = _all_around(seen)
+    def raw_place(self, observation: BatchObservation) -> Tensor:
+        """(batch, …) raw features of the place: the view ahead and the panorama, or the place as a whole."""
+        if not self.config.use_panorama:
+            return observation.place
+        panorama, view_angles = require_panorama(observation)
         level = slice(TURNS, 2 * TURNS)
-        ahead = TURNS + facing[:, level, 1].argmax(dim=1)  # the level view at the least angle, whose cosine is 1
-        faced = around[torch.arange(len(ahead)), ahead]
-        return torch.cat([faced, around.flatten(1), facing.flatten(1)], dim=1)
+        ahead = TURNS + view_angles[:, level, 1].argmax(dim=1)  # the level view whose relative heading has cosine 1
+        ahead_features = panorama[torch.arange(len(ahead)), ahead]
+        return torch.cat([ahead_features, panorama.flatten(1), view_angles.flatten(1)], dim=1)
 
-    def step_tokens(self, raw: Tensor, moves: Tensor, meanings: Meanings) -> Tensor:
-        """(rows, size) tokens of steps as they were seen, which were so many moves into their episodes."""
-        n = self.features
-        faced, around = raw[:, :n], raw[:, n : -(n + GEOMETRY)]
-        taken, geometry = raw[:, -(n + GEOMETRY) : -GEOMETRY], raw[:, -GEOMETRY:]
-        token = self.step_places(moves.clamp_max(self.sizes.most_steps - 1)) + self.kinds.weight[STEP]
-        token = token + self.onward(geometry)
-        if self.passed is not None:
-            stood, went = self.sights.pooled(torch.cat([faced, taken]), meanings).tensor_split(2)
-            token = token + self.passed(torch.cat([stood, went], dim=1))
-        if around.shape[1]:
-            token = token + self._overlooked(around, meanings)
-        token = cast(Tensor, self.step_norm(token))
-        return token if self.sizes.trains_history else token.detach()
+    def history_tokens(self, raw: Tensor, moves: Tensor, embeddings: FeatureEmbeddings) -> Tensor:
+        """(rows, hidden_dim) tokens of raw history steps; `moves` (rows,) is the number of each within its episode."""
+        n = self.num_features
+        place, panorama = raw[:, :n], raw[:, n : -(n + GEOMETRY_DIM)]
+        chosen, geometry = raw[:, -(n + GEOMETRY_DIM) : -GEOMETRY_DIM], raw[:, -GEOMETRY_DIM:]
+        position = moves.clamp_max(self.config.max_step_positions - 1)
+        token = self.step_positions(position) + self.token_types.weight[HISTORY_TOKEN]
+        token = token + self.history_geometry(geometry)
+        if self.history_features is not None:
+            pooled = self.visual_encoder.pool(torch.cat([place, chosen]), embeddings)
+            token = token + self.history_features(torch.cat(pooled.tensor_split(2), dim=1))
+        if panorama.shape[1]:
+            token = token + self._encode_panorama(panorama, embeddings)
+        token = cast(Tensor, self.history_norm(token))
+        return token if self.config.train_history else token.detach()
 
-    def _overlooked(self, around: Tensor, meanings: Meanings) -> Tensor:
-        """(rows, size) the mean of the views around after they looked at one another."""
-        views, facing = around.tensor_split([VIEWS * self.features], dim=1)
-        rows = self._views(views.reshape(-1, self.features), facing.reshape(-1, ANGLES), meanings)
-        packing = packing_of_mask(torch.ones(len(around), VIEWS, dtype=torch.bool))
-        for block in self.panorama:
-            rows = block(rows, packing)
-        return packing.spread(rows).mean(dim=1)
+    def _encode_panorama(self, panorama: Tensor, embeddings: FeatureEmbeddings) -> Tensor:
+        """(rows, hidden_dim) the mean of the view tokens after self-attention."""
+        views, view_angles = panorama.tensor_split([VIEWS * self.num_features], dim=1)
+        rows = self._view_tokens(views.reshape(-1, self.num_features), view_angles.reshape(-1, ANGLE_DIM), embeddings)
+        packing = Packing.from_mask(torch.ones(len(panorama), VIEWS, dtype=torch.bool))
+        for layer in self.panorama_layers:
+            rows = layer(rows, packing)
+        return packing.pad(rows).mean(dim=1)
 
-    def _views(self, views: Tensor, facing: Tensor, meanings: Meanings) -> Tensor:
-        """(rows, size) views, and where they lie."""
-        geometry = torch.cat([facing, facing.new_zeros(len(facing), GEOMETRY - ANGLES)], dim=1)
-        return self._tokens(views, geometry, torch.full((len(views),), VIEW), meanings)
+    def _view_tokens(self, views: Tensor, view_angles: Tensor, embeddings: FeatureEmbeddings) -> Tensor:
+        """(rows, hidden_dim) tokens of views."""
+        geometry = torch.cat([view_angles, view_angles.new_zeros(len(view_angles), GEOMETRY_DIM - ANGLE_DIM)], dim=1)
+        return self._visual_tokens(views, geometry, torch.full((len(views),), VIEW_TOKEN), embeddings)
 
-    def _choices(self, seen: Seen, meanings: Meanings) -> Tensor:
-        """(walkers + rows, size) STOP, which is to stay at the place, and the ways on."""
-        kinds = torch.cat([torch.full((seen.walkers,), STOPPING), torch.full((len(seen.candidates),), WAY)])
-        geometry = torch.cat([seen.here_geometry, seen.geometry])
-        return self._tokens(torch.cat([seen.here, seen.candidates]), geometry, kinds, meanings)
+    def _action_tokens(self, observation: BatchObservation, embeddings: FeatureEmbeddings) -> Tensor:
+        """(batch + rows, hidden_dim) tokens of STOP, which has the features of the place, and of the candidates."""
+        stop = torch.full((observation.batch_size,), STOP_TOKEN)
+        types = torch.cat([stop, torch.full((len(observation.candidates),), CANDIDATE_TOKEN)])
+        features = torch.cat([observation.place, observation.candidates])
+        geometry = torch.cat([observation.place_geometry, observation.geometry])
+        return self._visual_tokens(features, geometry, types, embeddings)
 
-    def _tokens(self, features: Tensor, geometry: Tensor, kinds: Tensor, meanings: Meanings) -> Tensor:
-        pooled = self.sights.pooled(features, meanings)
-        # The vectors of the words for what is seen come along, so that words and sights begin alike.
-        encoded = self.sights(pooled, geometry) + self.sights.spoken(pooled)
-        tokens: Tensor = self.sight_norm(encoded + self.kinds(kinds))
+    def _visual_tokens(
+        self, features: Tensor, geometry: Tensor, types: Tensor, embeddings: FeatureEmbeddings
+    ) -> Tensor:
+        pooled = self.visual_encoder.pool(features, embeddings)
+        # Adding the part in the space of words makes words and views similar from the start.
+        encoded = self.visual_encoder(pooled, geometry) + self.visual_encoder.word_part(pooled)
+        tokens: Tensor = self.visual_norm(encoded + self.token_types(types))
         return tokens
 
-    def weigh(self, state: State, seen: Seen) -> Weighed:
-        """What is made of what is seen, which `watch` has been told of."""
-        found = self.looked(state, seen)
-        logits = self.like(torch.cat([found.stop, found.candidates])).squeeze(1)
-        walkers = seen.walkers
-        return Weighed(with_stop(logits[:walkers], logits[walkers:], seen), self.value(found.summary).squeeze(1))
+    def predict(self, state: HAMTState, observation: BatchObservation) -> PolicyOutput:
+        tokens = self.fuse(state, observation)
+        scores = self.action_head(torch.cat([tokens.stop, tokens.candidates])).squeeze(1)
+        batch_size = observation.batch_size
+        logits = join_stop_logits(scores[:batch_size], scores[batch_size:], observation)
+        return PolicyOutput(logits, self.critic(tokens.summary).squeeze(1))
 
-    def looked(self, state: State, seen: Seen) -> Found:
-        """The tokens of the whole and of what can be done, after words and sights have met."""
-        rows, packing, asked = self.gathered(state, seen)
-        words, rows = self.met(state, rows, packing, asked)
-        summary, stop, candidates = rows.tensor_split([seen.walkers, 2 * seen.walkers])
-        if self.sizes.words_look:
-            opening = words[:, 0]
-            summary, stop, candidates = (
-                summary * opening,
-                stop * opening,
-                candidates * opening[asked.walkers[2 * seen.walkers :]],
-            )
-        return Found(summary, stop, candidates)
+    def fuse(self, state: HAMTState, observation: BatchObservation) -> FusedTokens:
+        """The tokens of the summary and of the actions after the cross-modal layers."""
+        rows, packing, outputs = self.assemble_tokens(state, observation)
+        words, rows = self.cross_attend(state, rows, packing, outputs)
+        batch_size = observation.batch_size
+        summary, stop, candidates = rows.tensor_split([batch_size, 2 * batch_size])
+        if self.config.text_attends:
+            text_cls = words[:, 0]
+            owners = outputs.owner_index[2 * batch_size :]
+            summary, stop, candidates = summary * text_cls, stop * text_cls, candidates * text_cls[owners]
+        return FusedTokens(summary, stop, candidates)
 
-    def gathered(self, state: State, seen: Seen | None) -> tuple[Tensor, Packing, Packing]:
-        """The tokens of the history's [CLS], STOP, ways, steps behind and views, and the packing of the first three.
+    def assemble_tokens(
+        self, state: HAMTState, observation: BatchObservation | None
+    ) -> tuple[Tensor, Packing, Packing]:
+        """Tokens of [CLS], STOP, candidates, history and views; their packing; and the packing of the first three.
 
-        Without anything seen there are but the [CLS] and the steps behind.
+        Without an observation there are only [CLS] and the history.
         """
-        walkers = len(state.mask)
-        each = torch.arange(walkers)[:, None]
-        behind, there = self.behind(state)
-        parts, asked, masks, views = [self._summaries(walkers)], [each], [there], []
-        if seen is not None:
-            parts.append(self._choices(seen, state.meanings))
-            asked += [walkers + each, 2 * walkers + seen.slots]
-            if self.sizes.around:
-                around, facing = _all_around(seen)
-                left = views_left(seen)
-                views, masks = [self._views(around[left], facing[left], state.meanings)], [there, left]
+        batch_size = len(state.text_mask)
+        each = torch.arange(batch_size)[:, None]
+        history, history_mask = self.visible_history(state)
+        parts, output_index, masks, views = [self._history_cls(batch_size)], [each], [history_mask], []
+        if observation is not None:
+            parts.append(self._action_tokens(observation, state.embeddings))
+            output_index += [batch_size + each, 2 * batch_size + observation.padded_index]
+            if self.config.use_panorama:
+                panorama, view_angles = require_panorama(observation)
+                others = find_other_views(observation)
+                views = [self._view_tokens(panorama[others], view_angles[others], state.embeddings)]
+                masks = [history_mask, others]
         first = sum(map(len, parts))
-        asked_slots = torch.cat(asked, dim=1)
-        rows = torch.cat([*parts, behind[there], *views])
-        slots = [torch.where(asked_slots < first, asked_slots, len(rows))]
+        outputs = torch.cat(output_index, dim=1)
+        rows = torch.cat([*parts, history[history_mask], *views])
+        padded_index = [torch.where(outputs < first, outputs, len(rows))]
         for mask in masks:
             flat = mask.reshape(-1)
-            slots.append(torch.where(flat, first + flat.cumsum(0) - 1, len(rows)).reshape(mask.shape))
+            padded_index.append(torch.where(flat, first + flat.cumsum(0) - 1, len(rows)).reshape(mask.shape))
             first += int(flat.sum())
-        packing = packing_of(torch.cat(slots, dim=1), len(rows))
-        rows = rows if state.kept is None else rows * state.kept[packing.walkers]
-        return rows, packing, packing_of(asked_slots, sum(map(len, parts)))
+        packing = Packing.from_padded_index(torch.cat(padded_index, dim=1), len(rows))
+        rows = rows if state.dropout_mask is None else rows * state.dropout_mask[packing.owner_index]
+        return rows, packing, Packing.from_padded_index(outputs, sum(map(len, parts)))
 
-    def _summaries(self, walkers: int) -> Tensor:
-        token: Tensor = self.step_norm(self.gathering + self.kinds.weight[STEP])
-        return token.expand(walkers, -1)
+    def _history_cls(self, batch_size: int) -> Tensor:
+        token: Tensor = self.history_norm(self.history_cls + self.token_types.weight[HISTORY_TOKEN])
+        return token.expand(batch_size, -1)
 
-    def behind(self, state: State) -> tuple[Tensor, Tensor]:
-        """(walkers, n, size) the tokens of the steps behind, and (walkers, n) whether there are."""
-        return state.history, state.there
+    def visible_history(self, state: HAMTState) -> tuple[Tensor, Tensor]:
+        """(batch, n, hidden_dim) history tokens and (batch, n) their mask."""
+        return state.history, state.history_mask
 
-    def met(self, state: State, rows: Tensor, packing: Packing, asked: Packing) -> tuple[Tensor, Tensor]:
-        """(walkers, longest, size) the words and (rows, size) the tokens asked, after they looked at each other."""
-        if state.told is None:
-            return self.both_met(state, rows, packing, asked)
-        for k, layer in enumerate(self._crossed):
-            rows = layer.look(rows, packing, state.told[:, k], state.mask)
-            rows = layer.see(rows, packing, asked if layer is self.layers[-1] else None)
-        return state.text, self.last_norm(rows)
+    def cross_attend(self, state: HAMTState, rows: Tensor, packing: Packing, outputs: Packing) -> tuple[Tensor, Tensor]:
+        """(batch, max words, hidden_dim) words and (rows, hidden_dim) output tokens after the cross-modal layers."""
+        if state.text_keys_values is None:
+            return self.cross_attend_both(state, rows, packing, outputs)
+        for k, layer in enumerate(self._cross_layers):
+            rows = layer.cross_attend(rows, packing, state.text_keys_values[:, k], state.text_mask)
+            rows = layer.visual_layer(rows, packing, outputs if layer is self.cross_layers[-1] else None)
+        return state.text, self.final_norm(rows)
 
-    def both_met(self, state: State, rows: Tensor, packing: Packing, asked: Packing) -> tuple[Tensor, Tensor]:
-        """The same where words look too, whether or not they are to while walking."""
-        text = packing_of_mask(state.mask)
-        words = text.gather(state.text)
-        for layer in self._crossed:
-            told, shown = layer.offered(words, text), layer.offered(rows, packing)
-            words = layer.say(layer.look(words, text, shown, packing.mask), text)
-            rows = layer.look(rows, packing, told, state.mask)
-            rows = layer.see(rows, packing, asked if layer is self.layers[-1] else None)
-        return text.spread(self.last_norm(words)), self.last_norm(rows)
-
-
-def raw_steps(faced: Tensor, seen: Seen) -> Tensor:
-    """(walkers, …) steps as they were seen: the place one was at, and the way that was taken to what is seen now."""
-    return torch.cat([faced, seen.taken, seen.taken_geometry], dim=1)
+    def cross_attend_both(
+        self, state: HAMTState, rows: Tensor, packing: Packing, outputs: Packing
+    ) -> tuple[Tensor, Tensor]:
+        """The same with attention in both directions, whatever `config.text_attends` says."""
+        text = Packing.from_mask(state.text_mask)
+        words = text.pack(state.text)
+        for layer in self._cross_layers:
+            from_text, from_vision = layer.keys_values(words, text), layer.keys_values(rows, packing)
+            words = layer.text_layer(layer.cross_attend(words, text, from_vision, packing.mask), text)
+            rows = layer.cross_attend(rows, packing, from_text, state.text_mask)
+            rows = layer.visual_layer(rows, packing, outputs if layer is self.cross_layers[-1] else None)
+        return text.pad(self.final_norm(words)), self.final_norm(rows)
 
 
-def views_left(seen: Seen) -> Tensor:
-    """(walkers, 36) the views that are not those in which the ways lie."""
-    who = seen.open.nonzero()[:, 0]
-    facing = _all_around(seen)[1][who]
-    aside, lean = torch.atan2(facing[..., 0], facing[..., 1]), torch.atan2(facing[..., 2], facing[..., 3])
-    geometry = seen.geometry[:, :ANGLES, None]
-    aside = aside - torch.atan2(geometry[:, 0], geometry[:, 1])
-    lean = lean - torch.atan2(geometry[:, 2], geometry[:, 3])
-    aside = (aside + math.pi) % math.tau - math.pi
-    left = torch.ones(seen.walkers, VIEWS, dtype=torch.bool)
-    left[who, torch.hypot(aside, lean).argmin(dim=1)] = False
-    return left
+def raw_steps(last_place: Tensor, observation: BatchObservation) -> Tensor:
+    """(batch, …) raw features of steps: the place that was left, and the candidate that led to this observation."""
+    return torch.cat([last_place, observation.previous, observation.previous_geometry], dim=1)
 
 
-def _all_around(seen: Seen) -> tuple[Tensor, Tensor]:
-    if seen.around is None or seen.facing is None:
-        raise BadArgument(
-            "This agent looks at all views around, and was shown only the ways on. Keep them in the atlas."
-        )
-    return seen.around, seen.facing
+def find_other_views(observation: BatchObservation) -> Tensor:
+    """(batch, 36) True for the views that contain no candidate."""
+    owner_index = observation.mask.nonzero()[:, 0]
+    view_angles = require_panorama(observation)[1][owner_index]
+    heading = torch.atan2(view_angles[..., 0], view_angles[..., 1])
+    elevation = torch.atan2(view_angles[..., 2], view_angles[..., 3])
+    geometry = observation.geometry[:, :ANGLE_DIM, None]
+    heading = heading - torch.atan2(geometry[:, 0], geometry[:, 1])
+    elevation = elevation - torch.atan2(geometry[:, 2], geometry[:, 3])
+    heading = (heading + math.pi) % math.tau - math.pi
+    others = torch.ones(observation.batch_size, VIEWS, dtype=torch.bool)
+    others[owner_index, torch.hypot(heading, elevation).argmin(dim=1)] = False
+    return others

@@ -1,7 +1,8 @@
-"""What walkers see, as tensors: one `Seen` for a batch of them, whether they train together or one walks alone.
+"""Observations of a batch of agents as tensors.
 
-`sighted` makes the numbers that tell of the ways on; training reads them from tables (`training/vector_env.py`), an agent
-that walks makes them from its observation (`policies/agent.py`). A test holds the two equal.
+`encode_geometry` computes the geometric features of candidates. Training reads the rest from tables
+(`training/vector_env.py`); an agent in a simulator computes it from its `Observation` (`policies/agent.py`). A test
+checks that both give the same tensors.
 """
 
 from __future__ import annotations
@@ -13,104 +14,105 @@ from torch import Tensor
 
 from itinera.rendering.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS
 
-ANGLES = 4  # the first of the numbers that tell where a way leads: sine and cosine of heading and of elevation
-GEOMETRY = 9  # those; the length of the way, whether one was there, came from there; how many ways on; how many moves
-NEAR = 5.0  # metres, the length of a way that counts as 1
-MANY = 8.0  # ways on, which count as 1
-LONG = 10.0  # moves, which count as 1
+ANGLE_DIM = 4  # sine and cosine of relative heading and elevation: the first columns of the geometry
+GEOMETRY_DIM = 9  # angles, distance, visited before, leads back, number of candidates, number of moves
+DISTANCE_SCALE = 5.0  # metres that count as 1
+CANDIDATE_SCALE = 8.0  # candidates that count as 1
+MOVE_SCALE = 10.0  # moves that count as 1
 
 _HEADINGS = torch.tensor(VIEW_HEADINGS, dtype=torch.float32)
 _ELEVATIONS = torch.tensor(VIEW_ELEVATIONS, dtype=torch.float32)
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """What each of a batch of walkers sees. Ways are packed: all of the first walker, all of the second, …"""
+class BatchObservation:
+    """Observations of a batch of agents. Candidates are packed: all of the first agent, then all of the second, …"""
 
-    candidates: Tensor  # (rows, size) features of the view in which each way lies
-    geometry: Tensor  # (rows, GEOMETRY) where it leads, seen from where the walker is turned to
-    slots: Tensor  # (walkers, most) the row of each way of each walker; `rows` where it has no more
-    here: Tensor  # (walkers, size) of each feature the most that any view has of it
-    here_geometry: Tensor  # (walkers, GEOMETRY) how many ways on, how many moves; staying leads nowhere
-    taken: Tensor  # (walkers, size) features of the way taken last; zeros at the start
-    taken_geometry: Tensor  # (walkers, GEOMETRY)
-    around: Tensor | None = None  # (walkers, 36, size) all views, for those who look around
-    facing: Tensor | None = None  # (walkers, 36, ANGLES) where each view lies, seen from where the walker is turned to
-
-    @property
-    def walkers(self) -> int:
-        return len(self.slots)
+    candidates: Tensor  # (rows, features) of the view that contains each candidate
+    geometry: Tensor  # (rows, GEOMETRY_DIM) of each candidate, relative to the agent's heading
+    padded_index: Tensor  # (batch, max candidates) the row of each candidate; the number of rows for padding
+    place: Tensor  # (batch, features) the maximum of each feature over all views
+    place_geometry: Tensor  # (batch, GEOMETRY_DIM) of staying: only the numbers of candidates and moves are not 0
+    previous: Tensor  # (batch, features) of the candidate chosen last; zeros at the start
+    previous_geometry: Tensor  # (batch, GEOMETRY_DIM)
+    panorama: Tensor | None = None  # (batch, 36, features) all views, for policies that use them
+    view_angles: Tensor | None = None  # (batch, 36, ANGLE_DIM) direction of each view, relative to the agent's heading
 
     @property
-    def who(self) -> Tensor:
-        """(rows,) whose way it is."""
-        counts = self.open.sum(dim=1)
-        return torch.repeat_interleave(torch.arange(self.walkers), counts, output_size=len(self.candidates))
+    def batch_size(self) -> int:
+        return len(self.padded_index)
 
     @property
-    def open(self) -> Tensor:
-        """(walkers, most) whether there is such a way."""
-        return self.slots < len(self.candidates)
+    def owner_index(self) -> Tensor:
+        """(rows,) the agent each candidate belongs to."""
+        counts = self.mask.sum(dim=1)
+        return torch.repeat_interleave(torch.arange(self.batch_size), counts, output_size=len(self.candidates))
+
+    @property
+    def mask(self) -> Tensor:
+        """(batch, max candidates) False for padding."""
+        return self.padded_index < len(self.candidates)
 
 
-def slots_of(counts: Tensor) -> Tensor:
-    """(walkers, most) the row of each way of each walker, where they have so many and rows are packed."""
-    most, rows = int(counts.max()) if len(counts) else 0, int(counts.sum())
-    column = torch.arange(most)
+def make_padded_index(counts: Tensor) -> Tensor:
+    """(batch, max count) row numbers of packed rows, `counts` (batch,) of each; the number of rows for padding."""
+    longest, rows = int(counts.max()) if len(counts) else 0, int(counts.sum())
+    column = torch.arange(longest)
     numbers = (counts.cumsum(0) - counts)[:, None] + column
     return torch.where(column < counts[:, None], numbers, rows)
 
 
-def geometry_of(
+def pad_rows(rows: Tensor, padded_index: Tensor) -> Tensor:
+    """(batch, max count, …) packed rows by their padded index, zeros for padding."""
+    zero = rows.new_zeros((1, *rows.shape[1:]))
+    padded = torch.cat([rows, zero]).index_select(0, padded_index.reshape(-1))
+    return padded.reshape(*padded_index.shape, *rows.shape[1:])
+
+
+def encode_geometry(
     headings: Tensor,
     elevations: Tensor,
     distances: Tensor,
     *,
-    facing: Tensor,
+    agent_heading: Tensor,
     visited: Tensor,
     back: Tensor,
     counts: Tensor,
     moves: Tensor,
 ) -> Tensor:
-    """(rows, GEOMETRY) where ways lead: all (rows,), headings and `facing` in radians, distances in metres.
+    """(rows, GEOMETRY_DIM) of candidates: every argument (rows,), angles in radians, distances in metres.
 
-    What is the same for all rows may be given once.
+    `counts` and `moves` may be scalars if they are the same for all rows.
     """
-    aside = headings - facing
+    relative = headings - agent_heading
     columns = (
-        aside.sin(),
-        aside.cos(),
+        relative.sin(),
+        relative.cos(),
         elevations.sin(),
         elevations.cos(),
-        distances / NEAR,
+        distances / DISTANCE_SCALE,
         visited.float(),
         back.float(),
-        (counts / MANY).expand_as(aside),
-        (moves / LONG).expand_as(aside),
+        (counts / CANDIDATE_SCALE).expand_as(relative),
+        (moves / MOVE_SCALE).expand_as(relative),
     )
     return torch.stack(columns, dim=1)
 
 
-def moment(counts: Tensor, moves: Tensor) -> Tensor:
-    """(walkers, GEOMETRY) what geometry tells of staying: how many ways on there are, and how many moves were made."""
-    told = torch.zeros(len(counts), GEOMETRY)
-    told[:, -2], told[:, -1] = counts / MANY, moves / LONG
-    return told
+def encode_place_geometry(counts: Tensor, moves: Tensor) -> Tensor:
+    """(batch, GEOMETRY_DIM) the geometry of staying, from the numbers of candidates and of moves made."""
+    geometry = torch.zeros(len(counts), GEOMETRY_DIM)
+    geometry[:, -2], geometry[:, -1] = counts / CANDIDATE_SCALE, moves / MOVE_SCALE
+    return geometry
 
 
-def padded(rows: Tensor, slots: Tensor) -> Tensor:
-    """(walkers, most, …) the rows in their slots, zeros where there is none."""
-    zero = rows.new_zeros((1, *rows.shape[1:]))
-    return torch.cat([rows, zero]).index_select(0, slots.reshape(-1)).reshape(*slots.shape, *rows.shape[1:])
+def encode_view_angles(view: Tensor) -> Tensor:
+    """(batch, 36, ANGLE_DIM) directions of all views for agents that face the views `view` (batch,)."""
+    relative = _HEADINGS - _HEADINGS[view][:, None]
+    elevations = _ELEVATIONS.expand_as(relative)
+    return torch.stack((relative.sin(), relative.cos(), elevations.sin(), elevations.cos()), dim=-1)
 
 
-def facing_views(view: Tensor) -> Tensor:
-    """(walkers, 36, ANGLES) where the views lie for walkers turned to this one."""
-    aside = _HEADINGS - _HEADINGS[view][:, None]
-    lifted = _ELEVATIONS.expand_as(aside)
-    return torch.stack((aside.sin(), aside.cos(), lifted.sin(), lifted.cos()), dim=-1)
-
-
-def heading_of(view: Tensor) -> Tensor:
-    """The heading of someone turned to this view, radians."""
+def view_headings(view: Tensor) -> Tensor:
+    """(batch,) the headings of these views, radians."""
     return _HEADINGS[view]

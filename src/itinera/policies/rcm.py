@@ -1,4 +1,4 @@
-"""RCM's navigator, as Stay on the Path trains it: one LSTM over what is seen, attention to words, then to sights.
+"""RCM's navigator as trained in Stay on the Path: an LSTM over observations with attention to text, then to views.
 
 Reference: Wang et al. 2019, Reinforced Cross-Modal Matching; Jain et al. 2019, Stay on the Path, equations 4 to 8.
 """
@@ -11,111 +11,137 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from itinera.policies.attention import SoftDot
-from itinera.policies.base import Weighed, with_stop
-from itinera.policies.encoders import Meanings, WayEncoder
-from itinera.policies.observation import Seen, padded
-from itinera.policies.text_encoder import LSTMReader, Text, kept_share
-from itinera.policies.tokenizer import Vocabulary
+from itinera.policies.base import Policy, PolicyOutput, join_stop_logits
+from itinera.policies.encoders import FeatureEmbeddings, SoftDotAttention, VisualEncoder
+from itinera.policies.observation import BatchObservation, pad_rows
+from itinera.policies.text_encoder import BiLSTMTextEncoder, EncodedText, sample_dropout_mask
+from itinera.policies.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
-class Sizes:
-    """How large the parts are; the defaults are those of the authors' later code (VALAN)."""
+class RCMConfig:
+    """Layer sizes of `RCM`; the defaults are those of the authors' later code (VALAN)."""
 
-    word: int = 300
-    text: int = 512  # both directions together
-    text_layers: int = 2
-    sight: int = 256
-    key: int = 512
-    state: int = 512
-    judge: int = 256  # of the judgement of a way and the state together
+    word_dim: int = 300
+    text_dim: int = 512  # both directions together
+    num_text_layers: int = 2
+    visual_dim: int = 256
+    key_dim: int = 512  # of the attention to text
+    hidden_dim: int = 512
+    scorer_dim: int = 256  # hidden layer of the additive scorer of candidates
     dropout: float = 0.5
     env_dropout: float = 0.0
 
 
-SMALL = Sizes(word=96, text=128, text_layers=1, sight=128, key=64, state=192, judge=96, dropout=0.4, env_dropout=0.3)
-"""About a million numbers, which a CPU trains in minutes."""
+SMALL = RCMConfig(
+    word_dim=96,
+    text_dim=128,
+    num_text_layers=1,
+    visual_dim=128,
+    key_dim=64,
+    hidden_dim=192,
+    scorer_dim=96,
+    dropout=0.4,
+    env_dropout=0.3,
+)
+"""About 1 M parameters; trains in minutes on a CPU."""
 
 
 @dataclass(frozen=True, eq=False)
-class State:
-    """What is kept in mind."""
+class RCMState:
+    """The recurrent state and the encoded instruction."""
 
-    hidden: Tensor  # (walkers, state)
-    cell: Tensor  # (walkers, state)
-    keys: Tensor  # (walkers, longest, key) of the words
-    values: Tensor  # (walkers, longest, text + word) what attention to them yields
-    mask: Tensor  # (walkers, longest)
-    kept: Tensor | None  # (walkers, sight) which numbers of what is seen are not dropped; None: all
-    meanings: Meanings
+    hidden: Tensor  # (batch, hidden_dim)
+    cell: Tensor  # (batch, hidden_dim)
+    keys: Tensor  # (batch, max words, key_dim)
+    values: Tensor  # (batch, max words, text_dim + word_dim)
+    mask: Tensor  # (batch, max words)
+    dropout_mask: Tensor | None  # (batch, visual_dim) of encoded candidates, in training
+    embeddings: FeatureEmbeddings
 
 
-class RCM(nn.Module):
-    """The navigator. Ways on and the place itself are what it looks at; STOP is the place itself."""
+class RCM(Policy[RCMState]):
+    """The navigator. It attends to the candidates and to the place itself, which stands for STOP."""
 
-    def __init__(self, columns: Sequence[str], vocabulary: Vocabulary, sizes: Sizes | None = None) -> None:
+    def __init__(self, columns: Sequence[str], tokenizer: Tokenizer, config: RCMConfig | None = None) -> None:
         super().__init__()
-        s = sizes or Sizes()
-        self.reader = LSTMReader(len(vocabulary), word=s.word, size=s.text, layers=s.text_layers, dropout=s.dropout)
-        self.first = nn.Linear(s.text, 2 * s.state)
-        self.word_keys = nn.Linear(s.text, s.key, bias=False)
-        self.sights = WayEncoder(columns, vocabulary, word=s.word, size=s.sight, env_dropout=s.env_dropout)
-        self.stopping = nn.Parameter(torch.randn(s.sight) * 0.1)
-        self.look = SoftDot(s.state, s.sight)
-        self.recall = SoftDot(s.state, s.key)
-        self.look_again = SoftDot(s.text + s.word, s.sight)
-        self.lstm = nn.LSTMCell(2 * s.sight, s.state)
-        context = s.state + s.text + s.word + s.sight
-        # The product of two projections, one on each side, is one matrix; on this side it is applied once a walker.
-        self.decide = nn.Sequential(nn.Linear(context, s.sight), nn.ReLU(), nn.Linear(s.sight, s.sight, bias=False))
-        self.compare = nn.Linear(context, s.judge)
-        self.compared = nn.Linear(s.sight, s.judge, bias=False)
-        self.judge = nn.Linear(s.judge, 1, bias=False)
-        self.match = nn.Parameter(torch.full((1,), s.word**-0.5))
-        self.value = nn.Sequential(nn.Linear(s.state + s.text + s.word, 64), nn.ReLU(), nn.Linear(64, 1))
-        self.dropout = nn.Dropout(s.dropout)
+        c = config or RCMConfig()
+        self.text_encoder = BiLSTMTextEncoder(
+            len(tokenizer),
+            word_dim=c.word_dim,
+            hidden_dim=c.text_dim,
+            num_layers=c.num_text_layers,
+            dropout=c.dropout,
+        )
+        self.initial_state = nn.Linear(c.text_dim, 2 * c.hidden_dim)
+        self.text_keys = nn.Linear(c.text_dim, c.key_dim, bias=False)
+        self.visual_encoder = VisualEncoder(
+            columns, tokenizer, word_dim=c.word_dim, visual_dim=c.visual_dim, env_dropout=c.env_dropout
+        )
+        self.stop_embedding = nn.Parameter(torch.randn(c.visual_dim) * 0.1)
+        self.visual_attention = SoftDotAttention(c.hidden_dim, c.visual_dim)
+        self.text_attention = SoftDotAttention(c.hidden_dim, c.key_dim)
+        self.grounded_attention = SoftDotAttention(c.text_dim + c.word_dim, c.visual_dim)
+        self.lstm = nn.LSTMCell(2 * c.visual_dim, c.hidden_dim)
+        context_dim = c.hidden_dim + c.text_dim + c.word_dim + c.visual_dim
+        # The product of two projections, one per side, is one matrix; on this side it is applied once per agent.
+        self.action_query = nn.Sequential(
+            nn.Linear(context_dim, c.visual_dim), nn.ReLU(), nn.Linear(c.visual_dim, c.visual_dim, bias=False)
+        )
+        self.scorer_context = nn.Linear(context_dim, c.scorer_dim)
+        self.scorer_action = nn.Linear(c.visual_dim, c.scorer_dim, bias=False)
+        self.scorer_output = nn.Linear(c.scorer_dim, 1, bias=False)
+        self.word_match_scale = nn.Parameter(torch.full((1,), c.word_dim**-0.5))
+        self.critic = nn.Sequential(nn.Linear(c.hidden_dim + c.text_dim + c.word_dim, 64), nn.ReLU(), nn.Linear(64, 1))
+        self.dropout = nn.Dropout(c.dropout)
 
-    def read(self, words: Tensor, lengths: Tensor) -> State:
-        text: Text = self.reader(words, lengths)
-        hidden, cell = self.first(text.last).tanh().chunk(2, dim=1)
-        values = torch.cat([text.states, text.words], dim=2)
-        meanings = self.sights.meanings(self.reader.embedding.weight)
-        kept = kept_share(len(words), self.look.size, self.dropout.p) if self.training else None
-        return State(hidden, cell, self.word_keys(text.states), values, text.mask, kept, meanings)
+    def encode_instruction(self, words: Tensor, lengths: Tensor) -> RCMState:
+        text: EncodedText = self.text_encoder(words, lengths)
+        hidden, cell = self.initial_state(text.summary).tanh().chunk(2, dim=1)
+        values = torch.cat([text.states, text.embeddings], dim=2)
+        embeddings = self.visual_encoder.embed_features(self.text_encoder.embedding.weight)
+        visual_dim = self.visual_attention.key_dim
+        dropout_mask = sample_dropout_mask(len(words), visual_dim, self.dropout.p) if self.training else None
+        return RCMState(hidden, cell, self.text_keys(text.states), values, text.mask, dropout_mask, embeddings)
 
-    def step(self, state: State, seen: Seen) -> tuple[State, Weighed]:
-        walkers = seen.walkers
-        features = torch.cat([seen.here, seen.candidates, seen.taken])
-        pooled = self.sights.pooled(features, state.meanings)
-        encoded = self.sights(pooled, torch.cat([seen.here_geometry, seen.geometry, seen.taken_geometry]))
-        here, candidates, taken = encoded.split([walkers, len(seen.candidates), walkers])
-        # What can be done is packed, STOP of all walkers first: padding would make it more than twice as much.
-        offers, who = torch.cat([here + self.stopping, candidates]), torch.cat([torch.arange(walkers), seen.who])
-        if state.kept is not None:
-            offers, taken = offers * state.kept.index_select(0, who), taken * state.kept
+    def forward(self, state: RCMState, observation: BatchObservation) -> tuple[RCMState, PolicyOutput]:
+        batch_size = observation.batch_size
+        features = torch.cat([observation.place, observation.candidates, observation.previous])
+        pooled = self.visual_encoder.pool(features, state.embeddings)
+        geometry = torch.cat([observation.place_geometry, observation.geometry, observation.previous_geometry])
+        encoded = self.visual_encoder(pooled, geometry)
+        place, candidates, previous = encoded.split([batch_size, len(observation.candidates), batch_size])
+        # Actions are packed, STOP of all agents first: padding would more than double the work.
+        actions = torch.cat([place + self.stop_embedding, candidates])
+        owner_index = torch.cat([torch.arange(batch_size), observation.owner_index])
+        if state.dropout_mask is not None:
+            actions = actions * state.dropout_mask.index_select(0, owner_index)
+            previous = previous * state.dropout_mask
 
-        there = torch.cat([seen.open.new_ones(walkers, 1), seen.open], dim=1)
-        spread = torch.cat([offers[:walkers, None], padded(offers[walkers:], seen.slots)], dim=1)
-        sight = self.look(state.hidden, spread, there, spread)
-        hidden, cell = self.lstm(torch.cat([sight, taken], dim=1), (state.hidden, state.cell))
-        kept = self.dropout(hidden)
-        told = self.recall(kept, state.keys, state.mask, state.values)
-        again = self.look_again(told, spread, there, spread)
-        likes = self._fits(torch.cat([kept, told, again], dim=1), offers, who)
-        likes = likes + self._matches(told, self.sights.spoken(pooled[:-walkers]), who)
-        value = self.value(torch.cat([kept, told], dim=1)).squeeze(1)
-        logits = with_stop(likes[:walkers], likes[walkers:], seen)
-        return replace(state, hidden=hidden, cell=cell), Weighed(logits, value)
+        mask = torch.cat([observation.mask.new_ones(batch_size, 1), observation.mask], dim=1)
+        padded = torch.cat(
+            [actions[:batch_size, None], pad_rows(actions[batch_size:], observation.padded_index)], dim=1
+        )
+        visual = self.visual_attention(state.hidden, padded, mask, padded)
+        hidden, cell = self.lstm(torch.cat([visual, previous], dim=1), (state.hidden, state.cell))
+        dropped = self.dropout(hidden)
+        text = self.text_attention(dropped, state.keys, state.mask, state.values)
+        grounded = self.grounded_attention(text, padded, mask, padded)
+        scores = self._score_actions(torch.cat([dropped, text, grounded], dim=1), actions, owner_index)
+        word_parts = self.visual_encoder.word_part(pooled[:-batch_size])
+        scores = scores + self._match_words(text, word_parts, owner_index)
+        value = self.critic(torch.cat([dropped, text], dim=1)).squeeze(1)
+        logits = join_stop_logits(scores[:batch_size], scores[batch_size:], observation)
+        return replace(state, hidden=hidden, cell=cell), PolicyOutput(logits, value)
 
-    def _fits(self, context: Tensor, offers: Tensor, who: Tensor) -> Tensor:
-        """(offers,) how well each fits what its walker wants: a product, and a judgement of both together."""
-        product = (offers * self.decide(context).index_select(0, who)).sum(dim=1)
-        together = (self.compare(context).index_select(0, who) + self.compared(offers)).relu()
-        fit: Tensor = product + self.judge(together).squeeze(1)
-        return fit
+    def _score_actions(self, context: Tensor, actions: Tensor, owner_index: Tensor) -> Tensor:
+        """(actions,) a bilinear and an additive score of each action in the context of its agent."""
+        product = (actions * self.action_query(context).index_select(0, owner_index)).sum(dim=1)
+        joint = (self.scorer_context(context).index_select(0, owner_index) + self.scorer_action(actions)).relu()
+        scores: Tensor = product + self.scorer_output(joint).squeeze(1)
+        return scores
 
-    def _matches(self, told: Tensor, spoken: Tensor, who: Tensor) -> Tensor:
-        """(offers,) how well the words attended to match what is seen there."""
-        words = told[:, -spoken.shape[1] :].index_select(0, who)
-        return (spoken * words).sum(dim=1) * self.match
+    def _match_words(self, text: Tensor, word_parts: Tensor, owner_index: Tensor) -> Tensor:
+        """(actions,) the similarity of the attended words to the features of each action."""
+        words = text[:, -word_parts.shape[1] :].index_select(0, owner_index)
+        return (word_parts * words).sum(dim=1) * self.word_match_scale

@@ -1,4 +1,4 @@
-"""Readers of instructions: words in, a vector for each word out."""
+"""LSTM encoders of instructions: token ids in, a vector per word out."""
 
 from __future__ import annotations
 
@@ -11,69 +11,72 @@ from itinera.policies.tokenizer import PAD
 
 
 @dataclass(frozen=True, eq=False)
-class Text:
-    """Instructions that were read."""
+class EncodedText:
+    """Encoded instructions."""
 
-    words: Tensor  # (walkers, longest, word size) the embedding of each word
-    states: Tensor  # (walkers, longest, size) each word in its context
-    mask: Tensor  # (walkers, longest) whether there is a word
-    last: Tensor  # (walkers, size) the whole
+    embeddings: Tensor  # (batch, max words, word_dim) of each word
+    states: Tensor  # (batch, max words, hidden_dim) of each word in its context
+    mask: Tensor  # (batch, max words) False for padding
+    summary: Tensor  # (batch, hidden_dim) of the whole text
 
 
-def locked_dropout(values: Tensor, share: float, *, training: bool) -> Tensor:
-    """Values (walkers, n, size) with some of the numbers of each walker left out, the same ones at every word.
+def locked_dropout(values: Tensor, rate: float, *, training: bool) -> Tensor:
+    """Values (batch, n, dim) with the same dimensions dropped at every position of a sequence.
 
-    Gal and Ghahramani 2016. Drawing for each word anew takes longer than all the rest of reading.
+    Gal and Ghahramani 2016. Sampling a mask per word takes longer than the rest of the encoder.
     """
-    if not training or share == 0:
+    if not training or rate == 0:
         return values
-    return values * kept_share(len(values), values.shape[2], share)[:, None]
+    return values * sample_dropout_mask(len(values), values.shape[2], rate)[:, None]
 
 
-def kept_share(walkers: int, size: int, share: float) -> Tensor:
-    """(walkers, size) 0 for the share left out, and so much more than 1 for the others that the mean is 1."""
-    return (torch.rand(walkers, size) >= share) / (1 - share)
+def sample_dropout_mask(batch_size: int, dim: int, rate: float) -> Tensor:
+    """(batch, dim) 0 with probability `rate`, else 1 / (1 - rate), so that the mean is 1."""
+    return (torch.rand(batch_size, dim) >= rate) / (1 - rate)
 
 
-class LSTMReader(nn.Module):
-    """Embeds words and runs LSTMs over them, one in each direction."""
+class BiLSTMTextEncoder(nn.Module):
+    """Word embeddings and a bidirectional LSTM; `hidden_dim` is that of both directions together."""
 
-    def __init__(self, vocabulary: int, *, word: int, size: int, layers: int = 1, dropout: float = 0.0) -> None:
+    def __init__(
+        self, vocab_size: int, *, word_dim: int, hidden_dim: int, num_layers: int = 1, dropout: float = 0.0
+    ) -> None:
         super().__init__()
-        self.embedding = nn.Embedding(vocabulary, word, padding_idx=PAD)
+        self.embedding = nn.Embedding(vocab_size, word_dim, padding_idx=PAD)
         nn.init.normal_(self.embedding.weight, std=1.0)
-        inner = [word] + [size] * (layers - 1)
-        self.onward = nn.ModuleList(nn.LSTM(given, size // 2, batch_first=True) for given in inner)
-        self.backward_ = nn.ModuleList(nn.LSTM(given, size // 2, batch_first=True) for given in inner)
+        dims = [word_dim] + [hidden_dim] * (num_layers - 1)
+        self.forward_lstm = nn.ModuleList(nn.LSTM(dim, hidden_dim // 2, batch_first=True) for dim in dims)
+        self.backward_lstm = nn.ModuleList(nn.LSTM(dim, hidden_dim // 2, batch_first=True) for dim in dims)
         self.dropout = dropout
 
-    def forward(self, words: Tensor, lengths: Tensor) -> Text:
+    def forward(self, words: Tensor, lengths: Tensor) -> EncodedText:
         mask = torch.arange(words.shape[1]) < lengths[:, None]
         embedded = locked_dropout(self.embedding(words), self.dropout, training=self.training)
         states = embedded
-        for onward, back in zip(self.onward, self.backward_, strict=True):
-            states = self._both_ways(onward, back, states, lengths)
+        for ahead, back in zip(self.forward_lstm, self.backward_lstm, strict=True):
+            states = run_bidirectional(ahead, back, states, lengths)
             states = locked_dropout(states, self.dropout, training=self.training)
-        return Text(embedded, states, mask, whole(states, lengths))
-
-    @staticmethod
-    def _both_ways(onward: nn.Module, back: nn.Module, states: Tensor, lengths: Tensor) -> Tensor:
-        # Packed sequences take twice as long: on the way back every step adds to a gradient of the whole sequence.
-        ahead, _ = onward(states)
-        behind, _ = back(reversed_within(states, lengths))
-        return torch.cat([ahead, reversed_within(behind, lengths)], dim=2)
+        return EncodedText(embedded, states, mask, final_states(states, lengths))
 
 
-def reversed_within(states: Tensor, lengths: Tensor) -> Tensor:
-    """(walkers, longest, size) each row turned round within its length; what stands behind stays."""
+def run_bidirectional(ahead: nn.Module, back: nn.Module, states: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, n, 2 dim) the states of two LSTMs, one over each sequence and one over its reverse."""
+    # Packed sequences take twice as long: in the backward pass every step adds to a gradient of the whole sequence.
+    onward, _ = ahead(states)
+    backward, _ = back(reverse_padded(states, lengths))
+    return torch.cat([onward, reverse_padded(backward, lengths)], dim=2)
+
+
+def reverse_padded(states: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, n, dim) each sequence reversed within its length; padding stays in place."""
     column = torch.arange(states.shape[1])
-    turned = lengths[:, None] - 1 - column
-    index = torch.where(turned >= 0, turned, column) + states.shape[1] * torch.arange(len(states))[:, None]
+    reverse = lengths[:, None] - 1 - column
+    index = torch.where(reverse >= 0, reverse, column) + states.shape[1] * torch.arange(len(states))[:, None]
     return states.flatten(0, 1).index_select(0, index.reshape(-1)).reshape(states.shape)
 
 
-def whole(states: Tensor, lengths: Tensor) -> Tensor:
-    """(walkers, size) the last state of the direction ahead and the first of the one back, which have read all."""
+def final_states(states: Tensor, lengths: Tensor) -> Tensor:
+    """(batch, dim) the last state of the forward direction and the first of the backward one."""
     half = states.shape[2] // 2
     last = states[torch.arange(len(states)), lengths - 1, :half]
     return torch.cat([last, states[:, 0, half:]], dim=1)

@@ -1,11 +1,11 @@
-"""TourHAMT: HAMT that keeps the steps of earlier episodes of a tour among those behind it.
+"""TourHAMT: HAMT whose history includes the steps of earlier episodes of a tour.
 
-Paper and released code differ in details; here the latest 50 tokens of the history are seen, [PREV] and [CLS] counted,
-and it is always the oldest steps that are forgotten (the released code may forget the [CLS]). Steps one was led are
-steps like any other, and are counted on from those one made oneself.
+The paper and the released code differ in details. Here the latest 50 history tokens are visible, [PREV] and [CLS]
+included, and the oldest steps are dropped first (the released code may drop [CLS]). Steps of oracle phases are history
+steps like any other; their numbers continue those of the agent's own steps.
 
-[PREV] tells that there were earlier episodes; which steps are theirs it cannot tell, since attention does not know the
-order of tokens and every episode counts its steps from 0. That is so in the paper's model too.
+[PREV] signals that there were earlier episodes. It cannot tell which steps belong to them, because attention does not
+know the order of tokens and every episode counts its steps from 0. The same holds for the paper's model.
 
 Reference: Krantz et al. 2022, Iterative Vision-and-Language Navigation, section 4.1 and Table 2.
 """
@@ -19,103 +19,108 @@ import torch
 from torch import Tensor, nn
 
 from itinera.policies import hamt
-from itinera.policies.hamt import HAMT, State
-from itinera.policies.observation import ANGLES, GEOMETRY
-from itinera.policies.tokenizer import Vocabulary
+from itinera.policies.hamt import HAMT, HAMTConfig, HAMTState
+from itinera.policies.observation import ANGLE_DIM, GEOMETRY_DIM
+from itinera.policies.tokenizer import Tokenizer
 from itinera.rendering.panorama import VIEWS
 
 
 @dataclass(frozen=True)
-class Sizes(hamt.Sizes):
-    """How large the parts are; the defaults are the paper's."""
+class TourHAMTConfig(HAMTConfig):
+    """Layer sizes of `TourHAMT`; the defaults are the paper's."""
 
-    most_steps: int = 50
-    budget: int = 50  # tokens of the history
-    tells_earlier: bool = True  # whether a token of its own, [PREV], tells that there were earlier episodes
+    max_step_positions: int = 50
+    history_budget: int = 50  # history tokens, [PREV] and [CLS] included
+    use_prev_token: bool = True  # the token [PREV] precedes the steps of earlier episodes
 
 
-SMALL = Sizes(**asdict(hamt.SMALL))
+SMALL = TourHAMTConfig(**asdict(hamt.SMALL))
 
 
 @dataclass(frozen=True)
-class Switches:
+class TourHAMTVariant:
     """A row of the paper's Table 2."""
 
-    previous_history: bool  # PH: the steps of earlier episodes are kept in mind
-    trained_history: bool  # TH: tokens of steps are learned, those of earlier episodes too
-    history_told: bool  # PHI: [PREV]
-    inflections: bool  # IW: steps where one turns or stops count more; see `itinera.training.inflection_weighting`
+    previous_history: bool  # PH: the steps of earlier episodes are in the history
+    trained_history: bool  # TH: gradients flow through history tokens, those of earlier episodes included
+    prev_token: bool  # PHI: the token [PREV]
+    inflection_weighting: bool  # IW: see `itinera.training.losses.inflection_weighted_loss`
 
     @property
     def kind(self) -> str:
-        """The kind of model."""
+        """The kind of model (`checkpoint.POLICIES`)."""
         return "tour-hamt" if self.previous_history else "hamt"
 
-    def sizes(self, sizes: hamt.Sizes) -> hamt.Sizes:
-        """Sizes of the model of a row."""
-        sizes = replace(sizes, trains_history=self.trained_history)
-        return Sizes(**asdict(sizes) | {"tells_earlier": self.history_told}) if self.previous_history else sizes
+    def configure(self, config: HAMTConfig) -> HAMTConfig:
+        """The configuration of this variant with the sizes of another."""
+        config = replace(config, train_history=self.trained_history)
+        if not self.previous_history:
+            return config
+        return TourHAMTConfig(**asdict(config) | {"use_prev_token": self.prev_token})
 
 
-ROWS = {
-    1: Switches(False, False, False, False),
-    2: Switches(True, True, True, True),
-    3: Switches(True, True, True, False),
-    4: Switches(True, True, False, False),
-    5: Switches(True, False, False, False),
+TABLE_2 = {
+    1: TourHAMTVariant(False, False, False, False),
+    2: TourHAMTVariant(True, True, True, True),
+    3: TourHAMTVariant(True, True, True, False),
+    4: TourHAMTVariant(True, True, False, False),
+    5: TourHAMTVariant(True, False, False, False),
 }
-"""Table 2; the first is HAMT."""
+"""The rows of Table 2; the first is HAMT."""
 
 
 class TourHAMT(HAMT):
-    """The navigator that remembers."""
+    """HAMT with memory of earlier episodes."""
 
-    def __init__(self, columns: Sequence[str], vocabulary: Vocabulary, sizes: Sizes | None = None) -> None:
-        sizes = sizes or Sizes()
-        super().__init__(columns, vocabulary, sizes)
-        self.budget = sizes.budget - 1 - sizes.tells_earlier  # steps
-        self.before = nn.Parameter(torch.zeros(sizes.size)) if sizes.tells_earlier else None
+    def __init__(self, columns: Sequence[str], tokenizer: Tokenizer, config: TourHAMTConfig | None = None) -> None:
+        config = config or TourHAMTConfig()
+        super().__init__(columns, tokenizer, config)
+        self.step_budget = config.history_budget - 1 - config.use_prev_token
+        self.prev_token = nn.Parameter(torch.zeros(config.hidden_dim)) if config.use_prev_token else None
 
-    def read(self, words: Tensor, lengths: Tensor) -> State:
-        """What is kept in mind after reading, where nothing was before."""
-        place = self.features + (VIEWS * (self.features + ANGLES) if self.sizes.around else 0)
-        raw = torch.zeros(len(words), 0, place + self.features + GEOMETRY)
-        return replace(super().read(words, lengths), raw=raw)
+    def encode_instruction(self, words: Tensor, lengths: Tensor) -> HAMTState:
+        """The state before the first episode of a tour."""
+        place_dim = self.num_features
+        if self.config.use_panorama:
+            place_dim += VIEWS * (self.num_features + ANGLE_DIM)
+        raw = torch.zeros(len(words), 0, place_dim + self.num_features + GEOMETRY_DIM)
+        return replace(super().encode_instruction(words, lengths), raw_history=raw)
 
-    def read_on(self, state: State, words: Tensor, lengths: Tensor) -> State:
-        """What is kept in mind after reading what is to be done next.
+    def update_instruction(self, state: HAMTState, words: Tensor, lengths: Tensor) -> HAMTState:
+        """The state before the next episode.
 
-        Tokens of earlier steps are made again from what was seen, so that they are learned with those of this episode.
+        Tokens of earlier steps are computed again from raw features, so that they are trained with this episode.
         """
-        steps, moves, there = self._latest(state)
-        fresh = self.read(words, lengths)
-        tokens = self.step_tokens(steps.flatten(0, 1), moves.reshape(-1), fresh.meanings)
-        past = tokens.reshape(*there.shape, self.sizes.size)
-        return replace(fresh, earlier=steps, earlier_moves=moves, earlier_there=there, past=past)
+        steps, moves, mask = self._latest_steps(state)
+        fresh = self.encode_instruction(words, lengths)
+        tokens = self.history_tokens(steps.flatten(0, 1), moves.reshape(-1), fresh.embeddings)
+        tokens = tokens.reshape(*mask.shape, self.config.hidden_dim)
+        return replace(fresh, earlier=steps, earlier_moves=moves, earlier_mask=mask, earlier_tokens=tokens)
 
-    def _latest(self, state: State) -> tuple[Tensor, Tensor, Tensor]:
-        """The latest steps of all episodes as they were seen, how far into its episode each was, and if it was one."""
-        assert state.raw is not None
-        steps, there = state.raw, state.there
-        moves = there.cumsum(dim=1) - there.long()
-        if state.earlier is not None and state.earlier_moves is not None and state.earlier_there is not None:
+    def _latest_steps(self, state: HAMTState) -> tuple[Tensor, Tensor, Tensor]:
+        """Raw features of the latest steps of all episodes, the number of each within its episode, and their mask."""
+        assert state.raw_history is not None
+        steps, mask = state.raw_history, state.history_mask
+        moves = mask.cumsum(dim=1) - mask.long()
+        if state.earlier is not None and state.earlier_moves is not None and state.earlier_mask is not None:
             steps, moves = torch.cat([state.earlier, steps], dim=1), torch.cat([state.earlier_moves, moves], dim=1)
-            there = torch.cat([state.earlier_there, there], dim=1)
-        kept = min(self.budget, int(there.sum(dim=1).max())) if there.shape[1] else 0
-        # Those that were no steps first, then the others in their order, of which the last are kept.
-        order = there.long().argsort(dim=1, stable=True)[:, there.shape[1] - kept :]
-        who = torch.arange(len(order))[:, None]
-        return steps[who, order], moves[who, order], there[who, order]
+            mask = torch.cat([state.earlier_mask, mask], dim=1)
+        count = min(self.step_budget, int(mask.sum(dim=1).max())) if mask.shape[1] else 0
+        # A stable sort puts padding first and keeps the order of the steps; the last `count` columns remain.
+        order = mask.long().argsort(dim=1, stable=True)[:, mask.shape[1] - count :]
+        row = torch.arange(len(order))[:, None]
+        return steps[row, order], moves[row, order], mask[row, order]
 
-    def behind(self, state: State) -> tuple[Tensor, Tensor]:
-        tokens, there = state.history, state.there
-        if state.past is not None and state.earlier_there is not None:
-            tokens, there = torch.cat([state.past, tokens], dim=1), torch.cat([state.earlier_there, there], dim=1)
-        since = there.flip(1).cumsum(dim=1).flip(1)  # 1 for the latest step, 2 for the one before it, …
-        there = there & (since <= self.budget)
-        if state.past is not None and self.before is not None:
-            walkers = len(tokens)
-            token = self.step_norm(self.before + self.kinds.weight[hamt.STEP]).expand(walkers, 1, -1)
-            tokens = torch.cat([token, tokens], dim=1)
-            there = torch.cat([there.new_ones(walkers, 1), there], dim=1)
-        return tokens, there
+    def visible_history(self, state: HAMTState) -> tuple[Tensor, Tensor]:
+        tokens, mask = state.history, state.history_mask
+        if state.earlier_tokens is not None and state.earlier_mask is not None:
+            tokens = torch.cat([state.earlier_tokens, tokens], dim=1)
+            mask = torch.cat([state.earlier_mask, mask], dim=1)
+        age = mask.flip(1).cumsum(dim=1).flip(1)  # 1 for the latest step, 2 for the one before, …
+        mask = mask & (age <= self.step_budget)
+        if state.earlier_tokens is not None and self.prev_token is not None:
+            batch_size = len(tokens)
+            token = self.history_norm(self.prev_token + self.token_types.weight[hamt.HISTORY_TOKEN])
+            tokens = torch.cat([token.expand(batch_size, 1, -1), tokens], dim=1)
+            mask = torch.cat([mask.new_ones(batch_size, 1), mask], dim=1)
+        return tokens, mask

@@ -1,7 +1,7 @@
-"""Parts of transformers over packed tokens: those of all walkers in one table of rows, without gaps.
+"""Transformer layers over packed tokens: the tokens of all agents as rows of one table, without padding.
 
-Walkers have as many tokens as they have words, ways on and steps behind them. All that is done to tokens one by one is
-done to rows; only attention sees them walker by walker.
+Agents differ in the numbers of their words, candidates and history steps. Layers that act on tokens one by one act on
+rows; only attention works on padded tensors (`Packing`).
 """
 
 from __future__ import annotations
@@ -15,145 +15,147 @@ from torch.nn.functional import scaled_dot_product_attention
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Where the tokens of each walker stand among packed rows."""
+    """The correspondence of packed rows and padded positions."""
 
-    slots: Tensor  # (walkers, most) the row of each token; as many as there are rows where there is none
-    cells: Tensor  # (rows,) where each row stands in the slots, counted through
+    padded_index: Tensor  # (batch, max tokens) the row of each token; the number of rows for padding
+    flat_index: Tensor  # (rows,) the position of each row in the flattened padded index
+
+    @classmethod
+    def from_padded_index(cls, padded_index: Tensor, rows: int) -> Packing:
+        """The packing of `rows` rows, each of which occurs once in the padded index."""
+        flat = padded_index.reshape(-1)
+        flat_index = torch.empty(rows + 1, dtype=torch.int64)
+        flat_index[flat.clamp_max(rows)] = torch.arange(len(flat))
+        return cls(padded_index.clamp_max(rows), flat_index[:rows])
+
+    @classmethod
+    def from_mask(cls, mask: Tensor) -> Packing:
+        """The packing of the tokens where a mask (batch, max tokens) is True, agent by agent."""
+        flat = mask.reshape(-1)
+        rows = int(flat.sum())
+        padded_index = torch.where(flat, flat.cumsum(0) - 1, rows).reshape(mask.shape)
+        return cls(padded_index, flat.nonzero().squeeze(1))
 
     @property
     def rows(self) -> int:
-        return len(self.cells)
+        return len(self.flat_index)
 
     @property
-    def walkers(self) -> Tensor:
-        """(rows,) whose each row is."""
-        return self.cells // self.slots.shape[1]
+    def owner_index(self) -> Tensor:
+        """(rows,) the agent each row belongs to."""
+        return self.flat_index // self.padded_index.shape[1]
 
     @property
     def mask(self) -> Tensor:
-        """(walkers, most) whether there is such a token."""
-        return self.slots < self.rows
+        """(batch, max tokens) False for padding."""
+        return self.padded_index < self.rows
 
-    def spread(self, rows: Tensor) -> Tensor:
-        """(walkers, most, size) rows (rows, size) in their slots; where there is none, any."""
-        flat = self.slots.reshape(-1).clamp_max(self.rows - 1)
-        return rows.index_select(0, flat).reshape(*self.slots.shape, -1)
+    def pad(self, rows: Tensor) -> Tensor:
+        """(batch, max tokens, dim) packed rows (rows, dim) at their padded positions; padding is arbitrary."""
+        flat = self.padded_index.reshape(-1).clamp_max(self.rows - 1)
+        return rows.index_select(0, flat).reshape(*self.padded_index.shape, -1)
 
-    def gather(self, table: Tensor) -> Tensor:
-        """(rows, size) the rows of a table (walkers, most, size)."""
-        return table.flatten(0, 1).index_select(0, self.cells)
-
-
-def packing_of(slots: Tensor, rows: int) -> Packing:
-    """The packing of so many rows, each of which stands in one of the slots."""
-    flat = slots.reshape(-1)
-    cells = torch.empty(rows + 1, dtype=torch.int64)
-    cells[flat.clamp_max(rows)] = torch.arange(len(flat))
-    return Packing(slots.clamp_max(rows), cells[:rows])
+    def pack(self, padded: Tensor) -> Tensor:
+        """(rows, dim) the rows of a padded tensor (batch, max tokens, dim)."""
+        return padded.flatten(0, 1).index_select(0, self.flat_index)
 
 
-def packing_of_mask(mask: Tensor) -> Packing:
-    """The packing of the tokens that are there (walkers, most), walker by walker."""
-    flat = mask.reshape(-1)
-    rows = int(flat.sum())
-    slots = torch.where(flat, flat.cumsum(0) - 1, rows).reshape(mask.shape)
-    return Packing(slots, flat.nonzero().squeeze(1))
+def multi_head_attention(queries: Tensor, keys_values: Tensor, mask: Tensor, num_heads: int) -> Tensor:
+    """(batch, q, dim) attention of queries (batch, q, dim) to keys and values (batch, n, 2 dim), keys first.
 
-
-def attend(asked: Tensor, offered: Tensor, mask: Tensor, heads: int) -> Tensor:
-    """(walkers, q, size) what is found where `asked` (walkers, q, size) fits `offered` (walkers, n, 2 size).
-
-    The first half of what is offered are keys, the second values. Of every walker the mask (walkers, n) leaves
-    something to look at.
+    The mask (batch, n) must have a True in every row.
     """
-    walkers, q, size = asked.shape
-    queries = asked.reshape(walkers, q, heads, -1).transpose(1, 2)
-    keys, values = offered.reshape(walkers, offered.shape[1], 2, heads, -1).permute(2, 0, 3, 1, 4)
-    found = scaled_dot_product_attention(queries, keys, values, attn_mask=mask[:, None, None])
-    return found.transpose(1, 2).reshape(walkers, q, size)
+    batch_size, q, dim = queries.shape
+    heads = queries.reshape(batch_size, q, num_heads, -1).transpose(1, 2)
+    keys, values = keys_values.reshape(batch_size, keys_values.shape[1], 2, num_heads, -1).permute(2, 0, 3, 1, 4)
+    attended = scaled_dot_product_attention(heads, keys, values, attn_mask=mask[:, None, None])
+    return attended.transpose(1, 2).reshape(batch_size, q, dim)
 
 
 @dataclass(frozen=True)
-class Shape:
-    """How the layers of a transformer are built."""
+class LayerConfig:
+    """Sizes of a transformer layer."""
 
-    size: int  # of a token
-    heads: int
-    inner: int  # of a thought about it
-    first: bool  # whether tokens are normed before each part, or after it as in BERT
+    dim: int  # of a token
+    num_heads: int
+    feedforward_dim: int
+    norm_first: bool  # normalize before each sublayer, or after it as in BERT
     dropout: float
 
 
-class Attention(nn.Module):
-    """The projections of attention with several heads."""
+class AttentionProjections(nn.Module):
+    """The linear layers of multi-head attention."""
 
-    def __init__(self, size: int, heads: int) -> None:
+    def __init__(self, dim: int, num_heads: int) -> None:
         super().__init__()
-        self.heads = heads
-        self.ask = nn.Linear(size, size)
-        self.offer = nn.Linear(size, 2 * size)
-        self.join = nn.Linear(size, size)
+        self.num_heads = num_heads
+        self.query = nn.Linear(dim, dim)
+        self.key_value = nn.Linear(dim, 2 * dim)
+        self.output = nn.Linear(dim, dim)
 
 
 class Residual(nn.Module):
-    """Adding to tokens, which are normed before or after it."""
+    """A residual connection with layer norm before or after the sublayer."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         super().__init__()
-        self.norm = nn.LayerNorm(shape.size, eps=1e-12)
-        self.first = shape.first
-        self.dropout = nn.Dropout(shape.dropout)
+        self.norm = nn.LayerNorm(config.dim, eps=1e-12)
+        self.norm_first = config.norm_first
+        self.dropout = nn.Dropout(config.dropout)
 
-    def before(self, rows: Tensor) -> Tensor:
-        """What the addition is made from."""
-        normed: Tensor = self.norm(rows) if self.first else rows
+    def prepare(self, rows: Tensor) -> Tensor:
+        """The input of the sublayer."""
+        normed: Tensor = self.norm(rows) if self.norm_first else rows
         return normed
 
-    def after(self, rows: Tensor, added: Tensor) -> Tensor:
-        total: Tensor = rows + self.dropout(added)
-        normed: Tensor = total if self.first else self.norm(total)
+    def add(self, rows: Tensor, update: Tensor) -> Tensor:
+        """The rows with the sublayer's output added."""
+        total: Tensor = rows + self.dropout(update)
+        normed: Tensor = total if self.norm_first else self.norm(total)
         return normed
 
 
-class Block(nn.Module):
-    """Attention of tokens to one another, then a thought about each."""
+class TransformerLayer(nn.Module):
+    """Self-attention and a feed-forward network."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         super().__init__()
-        self.attention = Attention(shape.size, shape.heads)
-        self.met = Residual(shape)
-        self.think = nn.Sequential(nn.Linear(shape.size, shape.inner), nn.GELU(), nn.Linear(shape.inner, shape.size))
-        self.thought = Residual(shape)
+        self.attention = AttentionProjections(config.dim, config.num_heads)
+        self.attention_residual = Residual(config)
+        self.feedforward = nn.Sequential(
+            nn.Linear(config.dim, config.feedforward_dim), nn.GELU(), nn.Linear(config.feedforward_dim, config.dim)
+        )
+        self.feedforward_residual = Residual(config)
 
-    def forward(self, rows: Tensor, packing: Packing, asked: Packing | None = None) -> Tensor:
-        """The rows anew; with `asked`, the packing of the first of them, only those, the others being looked at."""
-        asked = asked or packing
-        attention, into = self.attention, self.met.before(rows)
-        offered = packing.spread(attention.offer(into))
-        queries = asked.spread(attention.ask(into[: asked.rows]))
-        found = asked.gather(attend(queries, offered, packing.mask, attention.heads))
-        rows = self.met.after(rows[: asked.rows], attention.join(found))
-        return self.thought.after(rows, self.think(self.thought.before(rows)))
+    def forward(self, rows: Tensor, packing: Packing, outputs: Packing | None = None) -> Tensor:
+        """The updated rows; with `outputs`, the packing of the first of them, only those are computed."""
+        outputs = outputs or packing
+        attention, inputs = self.attention, self.attention_residual.prepare(rows)
+        keys_values = packing.pad(attention.key_value(inputs))
+        queries = outputs.pad(attention.query(inputs[: outputs.rows]))
+        attended = outputs.pack(multi_head_attention(queries, keys_values, packing.mask, attention.num_heads))
+        rows = self.attention_residual.add(rows[: outputs.rows], attention.output(attended))
+        return self.feedforward_residual.add(rows, self.feedforward(self.feedforward_residual.prepare(rows)))
 
 
-class CrossLayer(nn.Module):
-    """Words and sights look at each other, by the same weights both ways; then each look among themselves (LXMERT)."""
+class CrossModalLayer(nn.Module):
+    """Cross-attention between text and vision with shared weights, then a layer for each (LXMERT)."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, config: LayerConfig) -> None:
         super().__init__()
-        self.cross = Attention(shape.size, shape.heads)
-        self.met = Residual(shape)
-        self.see = Block(shape)
-        self.say = Block(shape)
-        with torch.no_grad():  # what is alike finds each other from the start
-            self.cross.offer.weight[: shape.size] = self.cross.ask.weight
+        self.cross_attention = AttentionProjections(config.dim, config.num_heads)
+        self.cross_residual = Residual(config)
+        self.visual_layer = TransformerLayer(config)
+        self.text_layer = TransformerLayer(config)
+        with torch.no_grad():  # similar tokens attend to each other from the start
+            self.cross_attention.key_value.weight[: config.dim] = self.cross_attention.query.weight
 
-    def offered(self, rows: Tensor, packing: Packing) -> Tensor:
-        """(walkers, most, 2 size) what the tokens of one side offer to the other."""
-        return packing.spread(self.cross.offer(self.met.before(rows)))
+    def keys_values(self, rows: Tensor, packing: Packing) -> Tensor:
+        """(batch, max tokens, 2 dim) keys and values of one modality for the other."""
+        return packing.pad(self.cross_attention.key_value(self.cross_residual.prepare(rows)))
 
-    def look(self, rows: Tensor, packing: Packing, offered: Tensor, mask: Tensor) -> Tensor:
-        """(rows, size) the tokens of one side after looking at what the other offered."""
-        queries = packing.spread(self.cross.ask(self.met.before(rows)))
-        found = packing.gather(attend(queries, offered, mask, self.cross.heads))
-        return self.met.after(rows, self.cross.join(found))
+    def cross_attend(self, rows: Tensor, packing: Packing, keys_values: Tensor, mask: Tensor) -> Tensor:
+        """(rows, dim) the tokens of one modality after attention to the other."""
+        queries = packing.pad(self.cross_attention.query(self.cross_residual.prepare(rows)))
+        attended = multi_head_attention(queries, keys_values, mask, self.cross_attention.num_heads)
+        return self.cross_residual.add(rows, self.cross_attention.output(packing.pack(attended)))

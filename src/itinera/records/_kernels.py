@@ -1,4 +1,4 @@
-"""Walks brought onto a graph, many at once. Rows come flat with their starts; see `Ragged`."""
+"""Kernel of snapping: many trajectories at once. Rows are flat with their starts; see `Ragged`."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def follow(
     points: Floats, starts: Ints, first: Ints, nodes: Floats, joined_starts: Ints, joined: Ints, out: Ints
 ) -> None:
     """out <- the node for each point of each row: row k begins at node first[k], whatever its first point, and each
-    further point leads to the nearest of the current node and its neighbours.
+    further point leads to the nearest of the current node and its neighbors.
 
-    Node i has neighbours joined[joined_starts[i]:joined_starts[i + 1]]. Where several nodes are equally near, the
+    Node i has neighbors joined[joined_starts[i]:joined_starts[i + 1]]. Where several nodes are equally near, the
     current one stays, else the one listed first is taken.
     """
     for k in range(len(starts) - 1):

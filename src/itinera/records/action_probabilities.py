@@ -1,4 +1,4 @@
-"""What an agent leaned to when it was asked at the end of a walk it was led along."""
+"""An agent's action distribution at the end of a path it was guided along."""
 
 from __future__ import annotations
 
@@ -9,24 +9,35 @@ import numpy as np
 
 from itinera.worlds import Array
 
-ROUNDED = 1e-8  # radians: what is straight behind is so whichever way its heading was rounded
+HEADING_TOLERANCE = 1e-8  # radians: a node straight behind is at +pi whichever way its heading was rounded
 
 
 @dataclass(frozen=True, eq=False)
-class Leaning:
-    """How likely each action was to an agent in one trial. Where it could not be asked, `failed` says why."""
+class ActionDistribution:
+    """The probability an agent assigned to each action in one trial. If the trial failed, `failed` says why."""
 
     trial_id: str
-    heading: float  # radians counter-clockwise from +x, where the agent faced when it was asked
-    nodes: tuple[str, ...]  # one step away, in the order of the actions
-    headings: Array  # (k,) radians counter-clockwise from +x, of the nodes as seen from there
-    probabilities: Array  # (1 + k,) of stopping, then of each node; they sum to 1
-    walked: tuple[str, ...] = ()  # where it went on to by its likeliest actions, from where it was asked; () if not let
+    heading: float  # radians counter-clockwise from +x, where the agent faced
+    nodes: tuple[str, ...]  # navigable candidates, in the order of the actions
+    headings: Array  # (k,) radians counter-clockwise from +x, of the nodes as seen from the agent's node
+    probabilities: Array  # (1 + k,) of STOP, then of each node; they sum to 1
+    greedy_path: tuple[
+        str, ...
+    ] = ()  # nodes visited afterwards by greedy actions, from the agent's node on; () if none
     failed: str = ""
+
+    @classmethod
+    def failure(cls, trial_id: str, reason: str) -> ActionDistribution:
+        """The record of a trial in which the agent failed.
+
+        >>> ActionDistribution.failure("7_1_2.stop", "RuntimeError: no model").failed
+        'RuntimeError: no model'
+        """
+        return cls(trial_id, 0.0, (), np.empty(0), np.empty(0), failed=reason)
 
     @property
     def stop(self) -> float:
-        """The probability of stopping."""
+        """The probability of STOP."""
         return float(self.probabilities[0])
 
     @property
@@ -35,12 +46,7 @@ class Leaning:
         return self.probabilities[1:]
 
     @property
-    def relative(self) -> Array:
-        """(k,) radians to the left of where the agent faced, in (-pi, pi], of each node."""
+    def relative_headings(self) -> Array:
+        """(k,) radians to the left of the agent's heading, in (-pi, pi], of each node."""
         angles = math.pi - (math.pi - (self.headings - self.heading)) % math.tau
-        return np.where(angles <= -math.pi + ROUNDED, math.pi, angles)
-
-
-def unasked(trial_id: str, why: str) -> Leaning:
-    """The leaning of an agent that could not be asked."""
-    return Leaning(trial_id, 0.0, (), np.empty(0), np.empty(0), failed=why)
+        return np.where(angles <= -math.pi + HEADING_TOLERANCE, math.pi, angles)

@@ -1,4 +1,4 @@
-"""A walk is a tour done; a logbook is what a file of walks holds."""
+"""Predictions: the trajectories of a file. A rollout is one tour of an agent, a single episode being a tour of one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import typing
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, MissingPackage
 from itinera.records.provenance import Provenance
 from itinera.records.trajectory import Ending, Phase, Trajectory
 from itinera.tasks.protocol import Protocol
@@ -19,25 +20,25 @@ from itinera.worlds import Array, NavGraph, Places
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """The trajectories of one tour in order; an episode alone is a tour of one."""
+    """The trajectories of one tour in order; a single episode is a tour of one."""
 
     tour_id: str
     trajectories: tuple[Trajectory, ...]
 
 
 @typing.runtime_checkable
-class Numbered(typing.Protocol):
-    """Places that a reader can number for a graph faster than name by name."""
+class NodeIndexer(typing.Protocol):
+    """Places of many trajectories that a reader can turn into node indices faster than one by one."""
 
     counts: NDArray[np.int64]  # (n,) places of each trajectory
 
-    def numbers(self, graph: NavGraph, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """The graph's number of every place of these trajectories, end to end; None if one is not in the graph."""
+    def node_indices(self, graph: NavGraph, rows: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The node index of every place of these trajectories, concatenated; None if one is not in the graph."""
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
-    """All a judge needs of a logbook, one entry for each trajectory."""
+class TrajectoryBatch:
+    """What scoring needs of the predictions, one entry per trajectory."""
 
     episode_ids: Sequence[str]
     places: Sequence[Places]  # of the acting phase
@@ -45,46 +46,128 @@ class Answers:
     durations: Array  # (n,) seconds from first to last of these places, NaN where not timed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
-    """Walks, and once for all of them the protocol and provenance, where the file tells."""
+    """The rollouts of an agent, with the protocol and provenance of their file, where it has them.
+
+    `len`, iteration and indexing are about trajectories: `predictions[0]`, `predictions["4332_1"]`, slices.
+
+    >>> predictions = Predictions.from_trajectories("mine", [Trajectory("1", ("a", "b")), Trajectory("2", ("a",))])
+    >>> len(predictions), predictions["2"].places, "3" in predictions
+    (2, ('a',), False)
+    """
 
     source: str
     rollouts: Sequence[Rollout]
     protocol: Protocol | None = None
     provenance: Provenance | None = None
-    prepared: Answers | None = None  # by a reader that has them at hand
+    precomputed: TrajectoryBatch | None = None  # by a reader that has it at hand
 
     @classmethod
-    def from_trajectories(cls, source: str, trajectories: tuple[Trajectory, ...]) -> Predictions:
-        """A logbook of episodes that stand alone."""
+    def from_trajectories(cls, source: str, trajectories: Sequence[Trajectory]) -> Predictions:
+        """Predictions for single episodes, a rollout for each trajectory."""
         return cls(source, tuple(Rollout(trajectory.episode_id, (trajectory,)) for trajectory in trajectories))
 
     @property
     def trajectories(self) -> Iterator[Trajectory]:
+        """Every trajectory, in the order of the rollouts."""
         return (trajectory for rollout in self.rollouts for trajectory in rollout.trajectories)
 
     @cached_property
-    def answers(self) -> Answers:
-        """The trajectories as a judge sees them."""
-        return self.prepared or _answers(self.source, list(self.trajectories))
+    def batch(self) -> TrajectoryBatch:
+        """The trajectories as scoring takes them."""
+        return self.precomputed or _make_batch(self.source, list(self.trajectories))
+
+    @cached_property
+    def _index(self) -> dict[str, Trajectory]:
+        return {trajectory.episode_id: trajectory for trajectory in self.trajectories}
+
+    def __len__(self) -> int:
+        if self.precomputed is not None:
+            return len(self.precomputed.episode_ids)
+        return sum(len(rollout.trajectories) for rollout in self.rollouts)
+
+    def __iter__(self) -> Iterator[Trajectory]:
+        return self.trajectories
+
+    @typing.overload
+    def __getitem__(self, key: int | str) -> Trajectory: ...
+    @typing.overload
+    def __getitem__(self, key: slice) -> list[Trajectory]: ...
+    def __getitem__(self, key: int | str | slice) -> Trajectory | list[Trajectory]:
+        """The trajectory at an index or of an episode id, or the trajectories of a slice."""
+        if isinstance(key, str):
+            if key not in self._index:
+                raise KeyError(f"no trajectory of episode {key!r} among the {len(self)} of {self.source}.")
+            return self._index[key]
+        found: Trajectory | list[Trajectory] = list(self.trajectories)[key]
+        return found
+
+    def __contains__(self, key: object) -> bool:
+        """Whether an episode id has a trajectory."""
+        return key in self._index
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A plain dict per trajectory: episode id, places, ending, and what else it has."""
+        return [_plain(trajectory) for trajectory in self.trajectories]
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row per trajectory, indexed by episode id."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise MissingPackage("to_pandas()", "pandas") from None
+        return DataFrame(self.to_dicts()).set_index("episode_id")
+
+    def __repr__(self) -> str:
+        tours = "" if len(self.rollouts) == len(self) else f" in {len(self.rollouts)} tours"
+        protocol = "" if self.protocol is None else f", protocol {self.protocol.name}"
+        return f"Predictions({self.source!r}: {len(self)} trajectories{tours}{protocol})"
+
+    def _repr_html_(self) -> str:
+        from itinera.records.tables import TextTable
+
+        shown = [
+            (t.episode_id, str(len(t.places)), str(t.places[0]), str(t.places[-1]), t.ending.value)
+            for t in self[:_SHOWN]
+        ]
+        more = "" if len(self) <= _SHOWN else f", first {_SHOWN} shown"
+        headings = ("episode", "places", "start", "end", "ending")
+        return TextTable(headings, tuple(shown), f"{self!r}{more}")._repr_html_()
 
 
-def _answers(source: str, trajectories: Sequence[Trajectory]) -> Answers:
-    acted = [trajectory.acted for trajectory in trajectories]
-    on_ground = [isinstance(places, np.ndarray) for places in acted if len(places)]
-    if any(on_ground) and not all(on_ground):
-        raise BadFile(source, [Fault("", "some walks are on a graph and some on the ground.", "Score them apart.")])
+_SHOWN = 10  # rows of a long table in a notebook
+
+
+def _plain(trajectory: Trajectory) -> dict[str, Any]:
+    places = trajectory.places
+    return {
+        "episode_id": trajectory.episode_id,
+        "places": places.tolist() if isinstance(places, np.ndarray) else list(places),
+        "headings": None if trajectory.headings is None else trajectory.headings.tolist(),
+        "actions": None if trajectory.actions is None else trajectory.actions.tolist(),
+        "times": None if trajectory.times is None else trajectory.times.tolist(),
+        "phases": None if trajectory.phases is None else [phase.value for phase in trajectory.phases],
+        "ending": trajectory.ending.value,
+    }
+
+
+def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBatch:
+    places = [trajectory.acting_places for trajectory in trajectories]
+    continuous = [isinstance(each, np.ndarray) for each in places if len(each)]
+    if any(continuous) and not all(continuous):
+        problem = "some trajectories are on a graph and some are continuous."
+        raise BadFile(source, [Fault("", problem, "Score them separately.")])
     faults = [
         Fault(f'episode "{t.episode_id}"', "positions must be triples of metres.", "Log x, y and z of each place.")
-        for t, places in zip(trajectories, acted, strict=True)
-        if isinstance(places, np.ndarray) and len(places) and places.shape[1:] != (3,)
+        for t, each in zip(trajectories, places, strict=True)
+        if isinstance(each, np.ndarray) and len(each) and each.shape[1:] != (3,)
     ]
     if faults:
         raise BadFile(source, faults)
-    return Answers(
+    return TrajectoryBatch(
         episode_ids=[trajectory.episode_id for trajectory in trajectories],
-        places=acted,
+        places=places,
         stopped=np.array([trajectory.ending is Ending.STOPPED for trajectory in trajectories], dtype=bool),
         durations=np.array([_duration(trajectory) for trajectory in trajectories], dtype=np.float64),
     )

@@ -1,9 +1,9 @@
-"""Where a result came from: enough to check it and to make it again."""
+"""The provenance of a result: enough to check it and to produce it again."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,8 +23,25 @@ class Provenance:
     digests: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # role -> blake2b of its bytes
 
 
+def make_provenance(
+    inputs: Mapping[str, Path | None], command: Sequence[str] = (), *, seed: int | None = None
+) -> Provenance:
+    """The provenance of a result made from these files (role -> path, None where not used) by this command.
+
+    `command` is the words after `itinera`; empty where a program called the library.
+    """
+    used = {role: path for role, path in inputs.items() if path is not None}
+    return Provenance(
+        version=itinera_version(),
+        command=("itinera", *command) if command else (),
+        seed=seed,
+        inputs={role: str(path) for role, path in used.items()},
+        digests={role: digest(path) for role, path in used.items()},
+    )
+
+
 def itinera_version() -> str:
-    """The version with the commit it is of, where that is known: 0.1.0+f958569, or 0.1.0+f958569.dirty if changed."""
+    """The version with its commit, where that is known: 0.1.0+f958569, or 0.1.0+f958569.dirty if files differ."""
     from importlib.metadata import PackageNotFoundError, version  # slow to import, and only results need it
 
     commit = _commit(PACKAGE)
@@ -35,19 +52,19 @@ def itinera_version() -> str:
     return f"{number}+{commit}" if commit else number
 
 
-@cache  # all results of one process are told to be of one version
+@cache  # all results of one process state the same version
 def _commit(package: Path) -> str:
-    """The commit a package was built from, or that its checkout is at; empty where neither is known."""
+    """The commit a package was built from, or the commit of its checkout; empty where neither is known."""
     built = package / "COMMIT"  # written by setup.py into what it builds
     if built.is_file():
         return built.read_text(encoding="utf-8").strip()
     checkout = package.parents[1]
-    # An installed package may lie within somebody's repository, so Git is not left to look for one.
-    return checked_out(checkout) if (checkout / ".git").exists() else ""
+    # An installed package may lie inside an unrelated repository, so Git must not search for one.
+    return describe_checkout(checkout) if (checkout / ".git").exists() else ""
 
 
-def checked_out(checkout: Path) -> str:
-    """The short name of the commit a checkout is at, with .dirty if its files differ; empty if Git cannot tell."""
+def describe_checkout(checkout: Path) -> str:
+    """The short hash of a checkout's commit, with .dirty if its files differ; empty if Git cannot tell."""
     import subprocess
 
     described = ("describe", "--always", "--dirty=.dirty", "--abbrev=7", "--exclude=*")

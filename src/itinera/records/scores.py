@@ -1,32 +1,94 @@
-"""What judging found: a row per episode and per tour, with all it takes to know how the numbers were made."""
+"""Score tables: a row per episode and per tour, with everything needed to know how the numbers were made.
+
+Like a data frame: `len` is the number of rows, iteration yields metric names, `table["SPL"]` is a column. `interval`
+and `print` give means with confidence intervals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itinera.errors import MissingPackage
 from itinera.records.provenance import Provenance
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Array
 
+if TYPE_CHECKING:
+    from itinera.records.summary import Summary
+    from itinera.stats import Interval
+
 
 @dataclass(frozen=True)
 class Column:
-    """How to read a metric's numbers."""
+    """The name, unit and direction of a metric."""
 
     name: str
     unit: Literal["", "m", "steps", "s"] = ""  # without a unit: a fraction between 0 and 1
     better: Literal["higher", "lower", "neither"] = "higher"
 
 
-@dataclass(frozen=True, eq=False)
-class TourTable:
-    """A row per tour: the value of each tour metric, and what the tour weighs in that metric's mean."""
+class _Columns:
+    """What both tables share: metric names as keys, arrays as values."""
+
+    columns: tuple[Column, ...]
+    values: Mapping[str, Array]
+
+    def __getitem__(self, metric: str) -> Array:
+        try:
+            return self.values[metric]
+        except (KeyError, TypeError):
+            raise KeyError(self._unknown(metric)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.values)
+
+    def __contains__(self, metric: object) -> bool:
+        return metric in self.values
+
+    def keys(self) -> list[str]:
+        """The names of the metrics."""
+        return list(self.values)
+
+    def items(self) -> list[tuple[str, Array]]:
+        """Metric names with their columns."""
+        return list(self.values.items())
+
+    def to_dicts(self) -> list[dict[str, Any]]:
+        """A plain dict per row: ids, then the value of every metric (NaN where undefined)."""
+        ids = self._ids()
+        columns = [*ids.values(), *(self.values[name].tolist() for name in self.values)]
+        names = [*ids, *self.values]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame with a row per episode (or tour), indexed by its id, and a column per metric."""
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise MissingPackage("to_pandas()", "pandas") from None
+        ids = self._ids()
+        return DataFrame({**ids, **self.values}).set_index(next(iter(ids)))
+
+    def _ids(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _unknown(self, metric: object) -> str:
+        from difflib import get_close_matches
+
+        near = get_close_matches(str(metric), list(self.values), n=1)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return f"no metric {metric!r}; there are {', '.join(self.values)}.{hint}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TourTable(_Columns):
+    """A row per tour: the value of each tour metric, and the weight of the tour in that metric's mean."""
 
     tour_ids: tuple[str, ...]
     world_ids: tuple[str, ...]
@@ -34,23 +96,34 @@ class TourTable:
     values: Mapping[str, Array]  # metric -> (tours,), NaN where undefined
     weights: Mapping[str, Array]  # metric -> (tours,)
 
-    def __getitem__(self, metric: str) -> Array:
-        return self.values[metric]
+    def __len__(self) -> int:
+        return len(self.tour_ids)
+
+    def __repr__(self) -> str:
+        return f"TourTable({len(self)} tours: {', '.join(self.values)})"
+
+    def _ids(self) -> dict[str, Any]:
+        return {"tour_id": self.tour_ids, "world_id": self.world_ids}
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """What each episode asks, whoever walks it: how far the goal is, how long the way, and when on a tour it comes."""
+class EpisodeInfo:
+    """Properties of each episode that do not depend on the agent, for breakdowns of the scores."""
 
-    distances: Array  # (episodes,) metres from the start to the nearest goal, inf where no way leads
-    lengths: Array  # (episodes,) metres along the reference path, NaN where there is none
-    tours: tuple[str, ...]  # (episodes,) the tour an episode belongs to, "" for none
-    legs: NDArray[np.int64]  # (episodes,) how many episodes of the tour come before, -1 where there is no tour
+    goal_distances: Array  # (episodes,) metres from the start to the nearest goal, inf where it is unreachable
+    reference_lengths: Array  # (episodes,) metres along the reference path, NaN where there is none
+    tour_ids: tuple[str, ...]  # (episodes,) the tour of the episode, "" for none
+    tour_positions: NDArray[np.int64]  # (episodes,) number of earlier episodes of the tour, -1 where there is no tour
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreTable:
-    """A row per episode: the value of each metric, NaN where it is undefined."""
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreTable(_Columns):
+    """A row per episode: the value of each metric, NaN where it is undefined.
+
+    >>> scores = ScoreTable.from_values({"SR": [1.0, 0.0, 1.0]}, world_ids=["a", "a", "b"])
+    >>> len(scores), list(scores), scores.mean("SR")
+    (3, ['SR'], 0.6666666666666666)
+    """
 
     episode_ids: tuple[str, ...]
     world_ids: tuple[str, ...]
@@ -60,15 +133,77 @@ class ScoreTable:
     suite: str
     fingerprint: str  # of every definition and convention of the suite
     protocol: Protocol
-    missing: NDArray[np.bool_]  # (episodes,) no walk was given; counted as zero
+    missing: NDArray[np.bool_]  # (episodes,) no trajectory was given; counted as zero
     tours: TourTable | None = None
     provenance: Provenance | None = None
-    source: str = ""  # the file the walks came from
-    robot: ReferenceRobot | None = None  # whose fastest times SCT weighs by, if any
-    asked: Asked | None = None  # not told by bundles of earlier versions
+    source: str = ""  # the file the predictions came from
+    robot: ReferenceRobot | None = None  # the robot whose fastest times SCT is weighted by, if any
+    episode_info: EpisodeInfo | None = None  # absent in bundles of earlier versions
 
-    def __getitem__(self, metric: str) -> Array:
-        return self.values[metric]
+    @classmethod
+    def from_values(
+        cls, values: Mapping[str, Any], *, world_ids: Any, episode_ids: Any = None, path_ids: Any = None
+    ) -> ScoreTable:
+        """A table of metric columns made elsewhere, such as by a simulator of your own. Rates are fractions.
+
+        `world_ids` names the scene of each row, the cluster of the confidence intervals.
+        """
+        arrays = {name: np.asarray(column, dtype=np.float64) for name, column in values.items()}
+        count = len(world_ids)
+        return cls(
+            episode_ids=tuple(map(str, range(count) if episode_ids is None else episode_ids)),
+            world_ids=tuple(map(str, world_ids)),
+            path_ids=("",) * count if path_ids is None else tuple(map(str, path_ids)),
+            columns=tuple(Column(name) for name in arrays),
+            values=arrays,
+            suite="",
+            fingerprint="",
+            protocol=Protocol(""),
+            missing=np.zeros(count, dtype=bool),
+        )
 
     def __len__(self) -> int:
         return len(self.episode_ids)
+
+    def mean(self, metric: str) -> float:
+        """The mean of a metric, over tours for a tour metric; rows where it is undefined are left out."""
+        return self.interval(metric).mean
+
+    def interval(self, metric: str, *, level: float = 0.95) -> Interval:
+        """The mean of a metric with its confidence interval, clustered by scene as `itinera score` prints it."""
+        from itinera.records.summary import metric_interval
+
+        if metric not in self and (self.tours is None or metric not in self.tours):
+            raise KeyError(self._unknown(metric))
+        return metric_interval(self, metric, level=level)
+
+    def summary(self, *, level: float = 0.95) -> Summary:
+        """The mean of every metric with its confidence interval."""
+        from itinera.records.summary import summarize
+
+        return summarize(self, level=level)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.values)
+        scenes = len(set(self.world_ids))
+        suite = f", suite {self.suite}" if self.suite else ""
+        return f"ScoreTable({len(self)} episodes in {scenes} scenes{suite}: {names})"
+
+    def __str__(self) -> str:
+        from itinera.records.summary import summary_table
+
+        return str(summary_table(self.summary()))
+
+    def _repr_html_(self) -> str:
+        from itinera.records.summary import summary_table
+
+        return summary_table(self.summary())._repr_html_()
+
+    def _ids(self) -> dict[str, Any]:
+        ids: dict[str, Any] = {"episode_id": self.episode_ids, "world_id": self.world_ids, "path_id": self.path_ids}
+        return ids | ({"missing": self.missing.tolist()} if self.missing.any() else {})
+
+    def _unknown(self, metric: object) -> str:
+        if self.tours is not None and metric in self.tours:
+            return f"{metric!r} is a tour metric: table.tours[{metric!r}], or table.interval({metric!r})."
+        return super()._unknown(metric)

@@ -1,7 +1,7 @@
-"""From the ground to the graph and back: which nodes does a continuous walk pass, and which positions a node path?
+"""Snapping: the nodes that a continuous trajectory passes, and the positions along a path of nodes.
 
-Start with `snap`; `snap_predictions` does a whole file, `positions_along` is the way back. On the graph a walk from a
-continuous world can be scored against a reference of nodes.
+Start with `snap`; `snap_predictions` converts a whole file, `positions_along` is the inverse. On the graph a continuous
+trajectory can be scored against a reference path of nodes.
 Reference: Krantz et al. 2020, Beyond the Nav-Graph, supplementary section 7.1.
 """
 
@@ -20,7 +20,7 @@ from itinera.records.trajectory import Trajectory
 from itinera.tasks import Split
 from itinera.worlds import Array, Euclidean, NavGraph, Ragged, World
 
-# How far nodes stand above the floor. Matterport's are cameras: 1.41 m in the median, nine in ten between 1.15 and
+# Height of nodes above the floor. Matterport's are cameras: 1.41 m in the median, nine in ten between 1.15 and
 # 1.56 m, the highest 1.81 m.
 HIGHEST_CAMERA = 1.81
 
@@ -33,24 +33,23 @@ def snap(
     height: float | None = None,
     keep: bool = False,
 ) -> Trajectory:
-    """The walk over the graph's nodes that follows a walk over the ground.
+    """The trajectory over the graph's nodes that follows a continuous trajectory.
 
-    It begins at `start`. Each further position leads to the nearest of the current node and its neighbours, so the
-    result always follows edges. A node entered is named once, with the heading and time of entering, until it is left
-    or the phase changes; `keep` names one node per position instead. Actions and choices belong to the ground and are
-    left out.
+    It begins at `start`. Each further position leads to the nearest of the current node and its neighbors, so the
+    result always follows edges. A node is listed once, with heading and time of entering, until it is left or the
+    phase changes; `keep` lists one node per position instead. Actions and the action log belong to the continuous
+    trajectory and are left out.
 
-    Heights: nodes often stand above the positions, as cameras above the floor. By default the whole walk is lifted so
-    that it starts level with its start node, which fits nodes on the floor as well as cameras and keeps storeys
-    apart. Where `height` is given, nodes are taken to stand that many metres above the positions everywhere; 0
-    measures in plain three dimensions.
+    Heights: nodes are often above the positions, as cameras above the floor. By default the whole trajectory is lifted
+    so that it starts level with its start node, which suits nodes on the floor as well as cameras and keeps storeys
+    apart. With `height`, nodes are that many metres above the positions everywhere; 0 measures in three dimensions.
 
-    Without `start` the walk begins at the nearest node. Unless `height` is given, a node counts as level for that from
-    the floor up to `HIGHEST_CAMERA` above it.
+    Without `start` the trajectory begins at the nearest node. Unless `height` is given, a node counts as
+    level for that from the floor up to `HIGHEST_CAMERA` above it.
 
     >>> graph = NavGraph.from_edges({"a": (0, 0, 1.5), "b": (2, 0, 1.5), "c": (4, 0, 1.5)}, [("a", "b"), ("b", "c")])
-    >>> walked = np.array([[0, 0, 0], [0.9, 0, 0], [1.1, 0.5, 0], [1.4, 0.5, 0], [3.2, 0, 0]])
-    >>> snap(Trajectory("1", walked), graph, start="a").places
+    >>> places = np.array([[0, 0, 0], [0.9, 0, 0], [1.1, 0.5, 0], [1.4, 0.5, 0], [3.2, 0, 0]])
+    >>> snap(Trajectory("1", places), graph, start="a").places
     ('a', 'b', 'c')
     """
     named = None if start is None else {trajectory.episode_id: start}
@@ -66,10 +65,10 @@ def snap_predictions(
     height: float | None = None,
     keep: bool = False,
 ) -> Predictions:
-    """The logbook over the nodes of these graphs, each walk snapped as by `snap`.
+    """The predictions over the nodes of these graphs, each trajectory snapped as by `snap`.
 
-    `split` says in which world each episode is. `starts` names start nodes by episode; walks of other episodes begin
-    at the nearest node. Protocol and provenance, which tell of the ground, are left out.
+    `split` gives the world of each episode. `starts` gives start nodes by episode; other trajectories begin at the
+    nearest node. Protocol and provenance, those of the continuous run, are left out.
     """
     trajectories = list(predictions.trajectories)
     rows: dict[str, list[int]] = {}
@@ -77,8 +76,8 @@ def snap_predictions(
     for i, trajectory in enumerate(trajectories):
         episode = split.by_id.get(trajectory.episode_id)
         if episode is None:
-            problem = f"is not in {split.name}, so its world is not known."
-            faults.append(Fault(f'episode "{trajectory.episode_id}"', problem, "Give the split the walks belong to."))
+            problem = f"is not in {split.name}, so its world is unknown."
+            faults.append(Fault(f'episode "{trajectory.episode_id}"', problem, "Give the split of the predictions."))
         else:
             rows.setdefault(episode.world_id, []).append(i)
     if faults:
@@ -98,14 +97,16 @@ def snap_predictions(
 def snap_rows(
     rows: Ragged, graph: NavGraph, *, starts: NDArray[np.int64] | None = None, height: float | None = None
 ) -> NDArray[np.int64]:
-    """(positions,) the number of the node for each position of many walks in one graph; see `snap`.
+    """(positions,) the node index for each position of many trajectories in one graph; see `snap`.
 
-    rows: (n, 3) metres, none of them empty. starts: (rows,) numbers of the start nodes, -1 for the nearest.
+    rows: (n, 3) metres, none of them empty. starts: (rows,) indices of the start nodes, -1 for the nearest.
     """
     if not graph.nodes:
-        raise BadArgument("The graph has no nodes, so no walk can follow it.")
+        raise BadArgument("The graph has no nodes, so no trajectory can follow it.")
     if (rows.counts == 0).any():
-        raise BadArgument(f"Walk {int(np.argmin(rows.counts))} has no positions. A walk must include its start.")
+        raise BadArgument(
+            f"Trajectory {int(np.argmin(rows.counts))} has no positions. A trajectory must include its start."
+        )
     begun = rows.firsts()
     first = np.full(len(rows), -1, dtype=np.int64) if starts is None else starts.astype(np.int64)
     for k in np.flatnonzero(first < 0):
@@ -122,8 +123,8 @@ def snap_rows(
 def positions_along(path: Sequence[str], graph: NavGraph, *, step: float = 0.25) -> Array:
     """(n, 3) positions along a node path, none farther than `step` metres from the next.
 
-    Every node of the path is among them, both ends included; the edges between are cut into equal parts. A node named
-    twice in a row stays for one more position.
+    Every node of the path is among them, both ends included; edges are divided into equal parts. A node listed twice in
+    a row adds one more position.
 
     >>> graph = NavGraph.from_edges({"a": (0, 0, 0), "b": (1, 0, 0)}, [("a", "b")])
     >>> positions_along(("a", "b"), graph, step=0.4)[:, 0].round(3).tolist()
@@ -132,19 +133,19 @@ def positions_along(path: Sequence[str], graph: NavGraph, *, step: float = 0.25)
     if not step > 0:
         raise BadArgument(f"The step is {step} m. Give a length above 0.")
     if len(path) == 0:
-        raise BadArgument("The path has no nodes. A path holds at least its start.")
+        raise BadArgument("The path has no nodes. A path contains at least its start.")
     at = graph.locate(path)
     broken = np.flatnonzero((at[:-1] != at[1:]) & ~graph.adjacency[at[:-1], at[1:]])
     if len(broken):
-        raise BadArgument(f"No edge joins {path[broken[0]]} and {path[broken[0] + 1]}, so no straight way does.")
+        raise BadArgument(f"No edge joins {path[broken[0]]} and {path[broken[0] + 1]}, so the path is broken.")
     corners = graph.positions[at]
     lengths = np.linalg.norm(np.diff(corners, axis=0), axis=1)
-    # A length that is a whole number of steps but for rounding needs no further part.
+    # A length that is an integer number of steps up to rounding needs no further part.
     parts = np.maximum(np.ceil(lengths / step - 1e-9), 1).astype(np.int64)
     edge = np.repeat(np.arange(len(parts)), parts)
     share = (np.arange(len(edge)) - np.repeat(np.cumsum(parts) - parts, parts) + 1) / parts[edge]
     inner = corners[edge] + share[:, None] * (corners[edge + 1] - corners[edge])
-    inner[share == 1] = corners[1:]  # nodes exactly, whatever the rounding
+    inner[share == 1] = corners[1:]  # nodes are exact, without rounding
     return np.concatenate([corners[:1], inner])
 
 
@@ -155,7 +156,7 @@ def _snapped(
     height: float | None,
     keep: bool,
 ) -> list[Trajectory]:
-    rows = Ragged.of([_positions(trajectory) for trajectory in trajectories])
+    rows = Ragged.from_rows([_positions(trajectory) for trajectory in trajectories])
     named = starts or {}
     first = [graph.locate([named[t.episode_id]])[0] if t.episode_id in named else -1 for t in trajectories]
     nodes = Ragged(snap_rows(rows, graph, starts=np.array(first, dtype=np.int64), height=height), rows.starts)
@@ -164,9 +165,11 @@ def _snapped(
 
 def _positions(trajectory: Trajectory) -> Array:
     if not len(trajectory.places):
-        raise BadArgument(f'The walk of episode "{trajectory.episode_id}" has no positions. It must include its start.')
+        raise BadArgument(
+            f'The trajectory of episode "{trajectory.episode_id}" has no positions. It must include its start.'
+        )
     if not isinstance(trajectory.places, np.ndarray) and isinstance(trajectory.places[0], str):
-        raise BadArgument(f'The walk of episode "{trajectory.episode_id}" is on a graph already.')
+        raise BadArgument(f'The trajectory of episode "{trajectory.episode_id}" is already on a graph.')
     return Euclidean().locate(trajectory.places)
 
 
@@ -189,7 +192,7 @@ def _on_nodes(trajectory: Trajectory, nodes: NDArray[np.int64], graph: NavGraph,
         times=shorter(trajectory.times),
         phases=None if phases is None else tuple(phases[i] for i in np.flatnonzero(kept)),
         actions=None,
-        choices=None,
+        action_log=None,
         notes={},
     )
 
@@ -204,7 +207,7 @@ def _nearest(position: Array, graph: NavGraph, height: float | None) -> int:
 
 
 def _neighbours(graph: NavGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(nodes + 1,) where the neighbours of each node start among (2 * edges,) all of them, in the graph's order."""
+    """(nodes + 1,) the first neighbor of each node in (2 * edges,) all neighbors, in the graph's order."""
     both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
     both = both[np.lexsort((both[:, 1], both[:, 0]))]
     return np.searchsorted(both[:, 0], np.arange(len(graph.nodes) + 1)), np.ascontiguousarray(both[:, 1])
@@ -212,8 +215,8 @@ def _neighbours(graph: NavGraph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _graph(world_id: str, worlds: Mapping[str, World]) -> NavGraph:
     if world_id not in worlds:
-        raise BadArgument(f"World {world_id} is not among the worlds given. Check that walks and worlds fit together.")
+        raise BadArgument(f"World {world_id} is not among the worlds given. Check that predictions and worlds match.")
     graph = worlds[world_id].space
     if not isinstance(graph, NavGraph):
-        raise BadArgument(f"World {world_id} is no navigation graph, so no walk can be snapped to it.")
+        raise BadArgument(f"World {world_id} is not a navigation graph, so no trajectory can be snapped to it.")
     return graph

@@ -1,4 +1,4 @@
-"""Where an agent went in one episode, and how that ended."""
+"""Trajectories: the places an agent visited in one episode, and how the episode ended."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 from itinera.worlds import Array, Places
 
-PLACED = -1  # in place of an action: nobody moved, the body was put there
+NO_ACTION = -1  # instead of an action: the body was placed there, it did not move
 
-_NOTHING: Mapping[str, Any] = MappingProxyType({})
+_EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
-def _nothing() -> Mapping[str, Any]:
-    return _NOTHING
+def _empty() -> Mapping[str, Any]:
+    return _EMPTY
 
 
 class Ending(Enum):
-    """How an episode ended. Files that do not say are taken to have stopped."""
+    """How an episode ended. Files that do not say so are read as stopped."""
 
     STOPPED = "stopped"
     OUT_OF_STEPS = "out of steps"
@@ -31,16 +31,19 @@ class Ending(Enum):
 
 
 class Phase(Enum):
-    """Who decides where to go. Metrics look at acting only."""
+    """Who moves the agent: itself, or the oracle that guides it between the episodes of a tour.
+
+    Metrics use the acting phase only.
+    """
 
     ACTING = "acting"
-    GUIDED_TO_GOAL = "led to goal"
-    GUIDED_TO_START = "led to start"
+    GUIDED_TO_GOAL = "guided to goal"
+    GUIDED_TO_START = "guided to start"
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
-    """What an agent weighed at each step: the candidates and the probability it gave to each."""
+class ActionLog:
+    """The candidates of each step and the probability the agent gave to each."""
 
     candidates: tuple[tuple[str, ...], ...]  # per step
     probabilities: tuple[Array, ...]  # per step, (candidates,)
@@ -48,22 +51,22 @@ class Choices:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Trajectory:
-    """Places in the order they were visited, the start first. Arrays are as long as `places`, or None if not known."""
+    """Places in the order of the visit, the start first. Arrays are as long as `places`, or None if unknown."""
 
     episode_id: str
     places: Places
     headings: Array | None = None  # radians, counter-clockwise from +x
     elevations: Array | None = None  # radians above the horizon
-    actions: NDArray[np.int64] | None = None  # one fewer than places: the action that led to the next, or PLACED
+    actions: NDArray[np.int64] | None = None  # one fewer than places: the action that led to the next, or NO_ACTION
     times: Array | None = None  # seconds
     phases: tuple[Phase, ...] | None = None  # None: acting throughout
     ending: Ending = Ending.STOPPED
-    choices: Choices | None = None
-    notes: Mapping[str, Any] = field(default_factory=_nothing)  # a file's other fields, kept for writing it again
+    action_log: ActionLog | None = None
+    notes: Mapping[str, Any] = field(default_factory=_empty)  # a file's other fields, kept for writing it again
 
     @property
-    def acted(self) -> Places:
-        """The places walked in the acting phase, not where the agent was led."""
+    def acting_places(self) -> Places:
+        """The places of the acting phase, without those the agent was guided to."""
         if self.phases is None:
             return self.places
         mask = np.array([phase is Phase.ACTING for phase in self.phases], dtype=bool)

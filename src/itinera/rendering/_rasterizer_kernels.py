@@ -1,8 +1,8 @@
-"""The loops of the rasteriser: which face each pixel shows, then what that face looks like.
+"""The loops of the rasterizer: visibility first, then shading.
 
-`draw_views` is the way in. Per view: walk the boxes of the mesh from near to far, leave out what is outside the view
-or behind what is drawn, keep the nearest face of each pixel, and only then look up depth, colour and labels.
-"Nearness" is 1 / depth: over a flat face it changes evenly across the image. "Tiles" are squares of 8 x 8 pixels.
+`draw_views` is the entry point. Per view: traverse the bounding boxes from near to far, skip those outside the frustum
+or occluded, keep the nearest face of each pixel, and only then look up depth, color and labels.
+"Nearness" is 1 / depth: over a flat face it is linear in the image. "Tiles" are squares of 8 x 8 pixels.
 """
 
 from __future__ import annotations
@@ -23,41 +23,41 @@ Words = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]
 
 TILE = EIGHT  # pixels along each side of a tile
-LEAF = 24  # faces that share the smallest box of a tree
-GLOW = 74.0  # light from the eye on a face seen straight on, of 256
-GRAZING = 1e-6  # metres; an eye this close to a face's plane sees its edge only
-EXCLUSIVE, INCLUSIVE = np.float32(0.0), np.float32(-1e-38)  # what the value of an edge must exceed, inside it
+LEAF = 24  # faces in a leaf of the bounding volume hierarchy
+HEADLIGHT = 74.0  # light from the camera on a face seen head-on, of 256
+GRAZING = 1e-6  # metres; a camera this close to the plane of a face sees its edge only
+EXCLUSIVE, INCLUSIVE = np.float32(0.0), np.float32(-1e-38)  # threshold that the value of an edge must exceed inside it
 
-# Where in `stage` there is what of each face of a leaf: x, y, depth of three corners from 0 on, then its box in
-# pixels, the eye's height over its plane and the least depth of its corners.
+# Layout of `stage` for the faces of a leaf: x, y, depth of three corners from 0 on, then the bounding box in
+# pixels, the camera's height over the plane and the least depth of the corners.
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT, LEAST = 9 * LEAF, 10 * LEAF, 11 * LEAF, 12 * LEAF, 13 * LEAF, 14 * LEAF
 
 
-class Scene(NamedTuple):
-    """The faces of a mesh sorted into trees of boxes, LEAF to a leaf; at the end one more that stands for nothing."""
+class FaceTrees(NamedTuple):
+    """The faces of a mesh in bounding volume hierarchies, LEAF to a leaf; the last entry is the background."""
 
     trees: Longs  # (t, 3) first box, leaves, first leaf
-    boxes: Singles  # (b, 6) middle and half size; each tree is complete and lies breadth first
+    boxes: Singles  # (b, 6) center and half size; each tree is complete, in breadth-first order
     corners: Singles  # (leaves, 9 * LEAF) x of all first corners, then y, z; then of the second, the third
     planes: Floats  # (leaves, 4 * LEAF) x of all unit normals n, then y, z, and offsets: n . p = offset on the face
     paint: Words  # (f + 1,) red + 256 green + 65536 blue
-    ambient: Singles  # (f + 1,) light that does not come from the eye, of 256
+    ambient: Singles  # (f + 1,) light that does not come from the camera, of 256
     classes: Bytes  # (f + 1,)
     instances: Ints  # (f + 1,)
 
 
 class Canvas(NamedTuple):
-    """What drawing scribbles on. Image sides are rounded up to whole tiles."""
+    """Buffers for drawing. Image sides are rounded up to whole tiles."""
 
     near: Singles  # (h * w,) nearness of the nearest face so far
     shown: Ints  # (h * w,) that face
-    floors: Singles  # (tiles,) the least nearness in each
-    glow: Singles  # (f + 1,) the eye's height over the plane of each face drawn, times its light
-    row: Bytes  # (3 * w,) the colours of a row
+    floors: Singles  # (tiles,) the least nearness in each tile
+    glow: Singles  # (f + 1,) the camera's height over the plane of each drawn face, times its light
+    row: Bytes  # (3 * w,) the colors of a row
 
 
-class Optics(NamedTuple):
-    """A camera's numbers."""
+class Intrinsics(NamedTuple):
+    """The intrinsics of a camera."""
 
     width: int
     height: int
@@ -68,8 +68,8 @@ class Optics(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _hidden(x0: int, y0: int, x1: int, y1: int, nearest: float, columns: int, floors: Singles) -> bool:
-    """Whether all of the pixels [x0, x1) x [y0, y1) already show something nearer than this."""
+def _is_occluded(x0: int, y0: int, x1: int, y1: int, nearest: float, columns: int, floors: Singles) -> bool:
+    """Whether all of the pixels [x0, x1) x [y0, y1) already show something nearer (hierarchical z test)."""
     for ty in range(y0 // TILE, (y1 + TILE - 1) // TILE):
         for tile in range(ty * columns + x0 // TILE, ty * columns + (x1 + TILE - 1) // TILE):
             if floors[tile] < nearest:
@@ -78,12 +78,12 @@ def _hidden(x0: int, y0: int, x1: int, y1: int, nearest: float, columns: int, fl
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _box_unseen(box: int, boxes: Singles, eye: Floats, lens: Floats, optics: Optics, floors: Singles) -> bool:
-    """Whether nothing in this box can show: outside the view, or behind what is drawn."""
+def _box_culled(box: int, boxes: Singles, eye: Floats, lens: Floats, optics: Intrinsics, floors: Singles) -> bool:
+    """Whether nothing in this box is visible: outside the frustum, or occluded."""
     width, height = optics.width, optics.height
     px, py, pz = boxes[box, 0] - eye[0], boxes[box, 1] - eye[1], boxes[box, 2] - eye[2]
     hx, hy, hz = np.float64(boxes[box, 3]), np.float64(boxes[box, 4]), np.float64(boxes[box, 5])
-    # The middle of the box, and half its edges, through the lens.
+    # The center of the box, and its half edges, projected.
     u = lens[0, 0] * px + lens[0, 1] * py + lens[0, 2] * pz
     v = lens[1, 0] * px + lens[1, 1] * py + lens[1, 2] * pz
     z = lens[2, 0] * px + lens[2, 1] * py + lens[2, 2] * pz
@@ -111,12 +111,12 @@ def _box_unseen(box: int, boxes: Singles, eye: Floats, lens: Floats, optics: Opt
         y0, y1 = min(y0, ya, yb), max(y1, ya, yb)
     left, right = int(max(x0, 0.0)), int(min(x1 + 1.0, np.float64(width)))
     top, bottom = int(max(y0, 0.0)), int(min(y1 + 1.0, np.float64(height)))
-    return _hidden(left, top, right, bottom, 1.0 / (z - reach), optics.columns, floors)
+    return _is_occluded(left, top, right, bottom, 1.0 / (z - reach), optics.columns, floors)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _distance(box: int, boxes: Singles, eye: Floats) -> float:
-    """The squared distance from the eye to a box."""
+    """The squared distance from the camera to a box."""
     x = max(abs(boxes[box, 0] - eye[0]) - boxes[box, 3], 0.0)
     y = max(abs(boxes[box, 1] - eye[1]) - boxes[box, 4], 0.0)
     z = max(abs(boxes[box, 2] - eye[2]) - boxes[box, 5], 0.0)
@@ -127,11 +127,11 @@ def _distance(box: int, boxes: Singles, eye: Floats) -> float:
 def _project_leaf(
     leaf: int, corners: Singles, planes: Floats, eye: Floats, lens: Floats, width: float, height: float, stage: Floats
 ) -> None:
-    """stage <- the faces of a leaf on the image, as laid out above.
+    """stage <- the faces of a leaf projected onto the image, in the layout above.
 
-    One loop without branches, several faces at a time; of a face that reaches behind the eye, x, y and the box are
-    nonsense. One product with the reciprocal of the depth for each corner, as in `_cut`: corners that are the same
-    point must be the same pixel to the last bit.
+    One loop without branches, several faces at a time; for a face that reaches behind the camera, x, y and the box are
+    meaningless. Each corner is multiplied by the reciprocal of its depth once, as in `_clip_near`: identical corners
+    must project to identical pixels to the last bit.
     """
     ex, ey, ez = eye[0], eye[1], eye[2]
     u0, u1, u2 = lens[0, 0], lens[0, 1], lens[0, 2]
@@ -167,8 +167,8 @@ def _project_leaf(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _cut(leaf: int, k: int, corners: Singles, eye: Floats, lens: Floats, closest: float, shape: Floats) -> int:
-    """shape <- the corners, in pixels, of what of a face lies beyond the closest depth drawn; how many, up to four."""
+def _clip_near(leaf: int, k: int, corners: Singles, eye: Floats, lens: Floats, closest: float, shape: Floats) -> int:
+    """shape <- the corners, in pixels, of a face clipped at the near plane; returns their number, up to four."""
     kept = 0
     pu, pv, pz = 0.0, 0.0, 0.0
     for turn in range(4):
@@ -178,7 +178,7 @@ def _cut(leaf: int, k: int, corners: Singles, eye: Floats, lens: Floats, closest
         v = lens[1, 0] * x + lens[1, 1] * y + lens[1, 2] * h
         z = lens[2, 0] * x + lens[2, 1] * y + lens[2, 2] * h
         if turn > 0 and (z >= closest) != (pz >= closest):
-            # From the kept end to the other, so that neighbours cut a shared edge at the same point.
+            # From the kept end to the other, so that adjacent faces clip a shared edge at the same point.
             if z >= closest:
                 t = (closest - z) / (pz - z)
                 cu, cv = u + t * (pu - u), v + t * (pv - v)
@@ -196,12 +196,12 @@ def _cut(leaf: int, k: int, corners: Singles, eye: Floats, lens: Floats, closest
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _edge(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, np.float32]:
-    """The value at the first pixel, the steps across and down, and the threshold of an edge: more is inside.
+    """The value at the first pixel, the steps across and down, and the threshold of an edge: larger is inside.
 
-    An edge is worked out from its upper end (of a level one, the right) whichever way it runs: the two faces that share
-    it get the same numbers with opposite signs. A pixel centre on it falls to the face on its right, or below it.
+    An edge is computed from its upper end (of a horizontal edge, the right one) in either direction: the two faces that
+    share it get the same numbers with opposite signs. A pixel center on it belongs to the face on its right, or below.
     """
-    # A choice of values instead of branches, which would be guessed wrong half of the time.
+    # Selects instead of branches, which would be mispredicted half of the time.
     turned = (y0 > y1) | ((y0 == y1) & (x0 < x1))
     x, y = x1 if turned else x0, y1 if turned else y0
     across, down = y1 - y0, x0 - x1
@@ -210,7 +210,7 @@ def _edge(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, flo
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _narrow(first: int, after: int, value: float, across: float, down: float) -> tuple[int, int]:
-    """The tiles [first, after) of a row without those wholly outside an edge that has this value at the row's start."""
+    """The tiles [first, after) of a row without those entirely outside an edge with this value at the row's start."""
     most = value + (TILE - 1) * (max(across, 0.0) + max(down, 0.0))
     crossing = min(max(-most / (TILE * across), 0.0), np.float64(after))
     if across > 0:
@@ -223,15 +223,15 @@ def _narrow(first: int, after: int, value: float, across: float, down: float) ->
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_triangle(
     face: int, xa: float, ya: float, xb: float, yb: float, xc: float, yc: float, nearest: float, w0: float, wx: float,
-    wy: float, optics: Optics, near: Singles, shown: Ints, floors: Singles,
+    wy: float, optics: Intrinsics, near: Singles, shown: Ints, floors: Singles,
 ) -> None:  # fmt: skip
-    """Keep a triangle, counter-clockwise on the image, where it is nearest; its nearness is w0 + wx column + wy row."""
+    """Draw a triangle, counter-clockwise on the image, where it is nearest; its nearness is w0 + wx column + wy row."""
     columns = optics.columns
     left = int(np.ceil(max(min(xa, xb, xc) - 0.5, 0.0)))
     right = int(np.ceil(min(max(xa, xb, xc) - 0.5, np.float64(optics.width))))
     top = int(np.ceil(max(min(ya, yb, yc) - 0.5, 0.0)))
     bottom = int(np.ceil(min(max(ya, yb, yc) - 0.5, np.float64(optics.height))))
-    if left >= right or top >= bottom or _hidden(left, top, right, bottom, nearest, columns, floors):
+    if left >= right or top >= bottom or _is_occluded(left, top, right, bottom, nearest, columns, floors):
         return
     e0, a0, b0, t0 = _edge(xa, ya, xb, yb)
     e1, a1, b1, t1 = _edge(xb, yb, xc, yc)
@@ -275,10 +275,10 @@ def _draw_triangle(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_leaf(
-    leaf: int, corners: Singles, planes: Floats, eye: Floats, axes: Floats, lens: Floats, optics: Optics, near: Singles,
-    shown: Ints, floors: Singles, glow: Singles, stage: Floats, shape: Floats,
+    leaf: int, corners: Singles, planes: Floats, eye: Floats, axes: Floats, lens: Floats, optics: Intrinsics,
+    near: Singles, shown: Ints, floors: Singles, glow: Singles, stage: Floats, shape: Floats,
 ) -> None:  # fmt: skip
-    """Draw the faces of a leaf that look towards the eye."""
+    """Draw the front faces of a leaf."""
     width, height, closest = np.float64(optics.width), np.float64(optics.height), optics.closest
     _project_leaf(leaf, corners, planes, eye, lens, width, height, stage)
     for k in range(LEAF):
@@ -295,8 +295,8 @@ def _draw_leaf(
         elif max(stage[2 * LEAF + k], stage[5 * LEAF + k], stage[8 * LEAF + k]) < closest:
             continue
         else:
-            count = _cut(leaf, k, corners, eye, lens, closest, shape)
-        # A ray r from the eye meets the plane at depth -over / (n . r): nearness follows from the plane alone.
+            count = _clip_near(leaf, k, corners, eye, lens, closest, shape)
+        # A ray r from the camera meets the plane at depth -over / (n . r): nearness follows from the plane alone.
         n0, n1, n2 = planes[leaf, k], planes[leaf, LEAF + k], planes[leaf, 2 * LEAF + k]
         scale = -1.0 / over
         pitch = scale / optics.focal
@@ -305,7 +305,7 @@ def _draw_leaf(
         w0 = (n0 * axes[2, 0] + n1 * axes[2, 1] + n2 * axes[2, 2]) * scale
         w0 += wx * (0.5 - 0.5 * width) + wy * (0.5 - 0.5 * height)
         face = leaf * LEAF + k
-        glow[face] = GLOW * over
+        glow[face] = HEADLIGHT * over
         for j in range(2, count):
             _draw_triangle(
                 face, shape[0, 0], shape[0, 1], shape[j - 1, 0], shape[j - 1, 1], shape[j, 0], shape[j, 1], nearest,
@@ -315,10 +315,11 @@ def _draw_leaf(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _resolve(
-    view: int, paint: Words, ambient: Singles, classes: Bytes, instances: Ints, optics: Optics, near: Singles,
-    shown: Ints, glow: Singles, row: Bytes, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
+    view: int, paint: Words, ambient: Singles, classes: Bytes, instances: Ints, optics: Intrinsics,
+    near: Singles, shown: Ints, glow: Singles, row: Bytes, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes,
+    out_instances: Ints,
 ) -> None:  # fmt: skip
-    """Look up what each pixel shows, and clear the canvas for the next view."""
+    """Look up color, depth and labels of each pixel, and clear the canvas for the next view."""
     width, stride = optics.width, optics.columns * TILE
     clear, nothing = np.float32(1.0 / optics.farthest), np.int32(len(glow) - 1)
     for y in range(optics.height):
@@ -332,18 +333,18 @@ def _resolve(
             for x in range(width):
                 kinds[x] = classes[names[x]]
         if len(out_instances):
-            things = out_instances[view, y]
+            labels = out_instances[view, y]
             for x in range(width):
-                things[x] = instances[names[x]]
+                labels[x] = instances[names[x]]
         if len(out_rgb):
-            colours = out_rgb[view, y]
+            colors = out_rgb[view, y]
             down = (y + 0.5 - 0.5 * optics.height) / optics.focal
             pitch, reach = np.float32(1.0 / optics.focal), np.float32(1.0 + down * down)
             for x in range(0, stride, TILE):
                 across = np.float32(x + 0.5 - 0.5 * width)
                 shade_eight(near, shown, y * stride + x, paint, ambient, glow, across, pitch, reach, row, 3 * x)
             for x in range(3 * width):
-                colours[x] = row[x]
+                colors[x] = row[x]
         line[:] = clear
         names[:] = nothing
 
@@ -355,16 +356,17 @@ def draw_views(
     focal: float, closest: float, farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles,
     out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
-    """out_* <- what each eye (n, 3) sees with its axes (n, 3, 3): right, down, forward; those of length 0 are left out.
+    """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
 
-    Arrays are those of a Scene and a Canvas one by one: numba counts references to what it takes out of a tuple, and
-    that takes time in the innermost loops. A canvas comes cleared and is left so.
+    The arrays of FaceTrees and Canvas are passed one by one: numba counts references to members of a tuple, which costs
+    time in the innermost loops. A canvas is passed cleared and returned cleared.
     """
-    optics = Optics(width, height, (width + TILE - 1) // TILE, focal, closest, farthest)
+    optics = Intrinsics(width, height, (width + TILE - 1) // TILE, focal, closest, farthest)
     stack, stage, shape, lens = np.empty(64, np.int64), np.empty(15 * LEAF), np.empty((4, 2)), np.empty((3, 3))
     for view in range(len(eyes)):
         eye, axes = eyes[view], bases[view]
-        for k in range(3):  # the lens takes a point, from the eye, to column times depth, row times depth, and depth
+        # The lens maps a point, relative to the camera, to column times depth, row times depth, and depth.
+        for k in range(3):
             lens[0, k] = focal * axes[0, k] + 0.5 * width * axes[2, k]
             lens[1, k] = focal * axes[1, k] + 0.5 * height * axes[2, k]
             lens[2, k] = axes[2, k]
@@ -376,12 +378,12 @@ def draw_views(
             while waiting:
                 waiting -= 1
                 node = stack[waiting]
-                if _box_unseen(root + node, boxes, eye, lens, optics, floors):
+                if _box_culled(root + node, boxes, eye, lens, optics, floors):
                     continue
                 if node < leaves - 1:
                     a, b = 2 * node + 1, 2 * node + 2
                     if _distance(root + a, boxes, eye) < _distance(root + b, boxes, eye):
-                        a, b = b, a  # the nearer one is looked at first
+                        a, b = b, a  # the nearer child is visited first
                     stack[waiting], stack[waiting + 1] = a, b
                     waiting += 2
                 else:

@@ -1,7 +1,7 @@
-"""Eight pixels at once: filling a tile with a face, and colouring pixels.
+"""Eight pixels at once: filling a tile with a face, and shading pixels.
 
-Written in LLVM's vectors, because left to itself LLVM chooses masked stores here, which take several times as long.
-Numba calls the outer functions with types while compiling; what they do is built by the inner ones.
+Written with LLVM vectors, because the autovectorizer chooses masked stores here, which take several times as long.
+Numba calls the outer functions with types while compiling; the inner functions generate the code.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ NONE = ir.Constant(SINGLES, [0.0] * EIGHT)
 
 
 def _spread(builder: Any, value: Any) -> Any:
-    """A vector with the same value eight times."""
+    """A vector that repeats a value eight times."""
     nothing = ir.Constant(ir.VectorType(value.type, EIGHT), ir.Undefined)
     first = builder.insert_element(nothing, value, INT(0))
     return builder.shuffle_vector(first, nothing, ir.Constant(INTS, [0] * EIGHT))
 
 
 def _address(context: Any, builder: Any, array: Any, kind: Any, index: Any) -> Any:
-    """Where this element of an array is."""
+    """The address of an element of an array."""
     return builder.gep(context.make_array(kind)(context, builder, array).data, [index])
 
 
 def _function(builder: Any, name: str, count: int) -> Any:
-    """The function of so many vectors that LLVM knows by this name."""
+    """The LLVM function of this name with `count` vector arguments."""
     kind = ir.FunctionType(SINGLES, [SINGLES] * count)
     return cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
 
@@ -42,10 +42,10 @@ def _function(builder: Any, name: str, count: int) -> Any:
 def _fill_tile(
     typing: Any, near: Any, shown: Any, at: Any, stride: Any, face: Any, w: Any, wx: Any, wy: Any, edges: Any
 ) -> Any:
-    """Keep the face in the tile at a pixel, where it is inside its edges and nearer; the tile's least nearness then.
+    """Draw the face in the tile at a pixel, where it is inside its edges and nearer; returns the tile's least nearness.
 
-    w is the face's nearness at the first pixel, wx and wy its steps across and down. `edges` has (value at the first
-    pixel, step across, step down, threshold) of each edge one after the other; none where all of the tile is inside.
+    w is the face's nearness at the first pixel, wx and wy its steps across and down. `edges` concatenates (value at the
+    first pixel, step across, step down, threshold) of each edge; empty where all of the tile is inside.
     """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -92,10 +92,10 @@ def _shade_eight(
     row: Any,
     to: Any,
 ) -> Any:
-    """row <- red, green and blue of eight pixels: their paint in the light from around and from the eye.
+    """row <- red, green and blue of eight pixels: their color in ambient light and light from the camera.
 
-    The eye's light falls by the cosine of its angle to the face: the eye's height over the plane, over the distance.
-    `across` is the first pixel's place right of the middle, `reach` one plus the square of the row's slope.
+    The camera's light falls off with the cosine of its angle to the face: the camera's height over the plane divided by
+    the distance. `across` is the first pixel's offset right of the center, `reach` one plus the squared row slope.
     """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -109,7 +109,7 @@ def _shade_eight(
             for k, (table, kind) in enumerate(tables):
                 value = builder.load(_address(context, builder, table, kind, face))
                 looked_up[k] = builder.insert_element(looked_up[k], value, INT(lane))
-        colour, around, height = looked_up
+        color, around, height = looked_up
         aside = builder.fmul(builder.fadd(_spread(builder, across_), LANES), _spread(builder, pitch_))
         squared = builder.fadd(_spread(builder, reach_), builder.fmul(aside, aside))
         slant = builder.call(_function(builder, "llvm.sqrt.v8f32", 1), [squared])
@@ -118,7 +118,7 @@ def _shade_eight(
 
         def lit(channels: int) -> Any:
             mask, bits = ir.Constant(INTS, [channels] * EIGHT), ir.Constant(INTS, [8] * EIGHT)
-            return builder.and_(builder.lshr(builder.mul(builder.and_(colour, mask), light), bits), mask)
+            return builder.and_(builder.lshr(builder.mul(builder.and_(color, mask), light), bits), mask)
 
         words = builder.or_(lit(0xFF00FF), lit(0x00FF00))
         letters = builder.bitcast(words, ir.VectorType(ir.IntType(8), 4 * EIGHT))
@@ -131,6 +131,6 @@ def _shade_eight(
     return types.void(near, shown, at, paint, ambient, glow, across, pitch, reach, row, to), build
 
 
-# Called without their first argument, which numba gives.
+# Numba supplies the first argument.
 fill_tile: Any = intrinsic(_fill_tile)
 shade_eight: Any = intrinsic(_shade_eight)

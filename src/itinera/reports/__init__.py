@@ -1,1 +1,1 @@
-"""How to tell it: means with intervals, comparisons, tables for people and machines. Start with `summary.py`."""
+"""Comparisons, breakdowns, figures, report pages and replays. Start with `comparison.py`, then `page/report.py`."""

@@ -1,4 +1,4 @@
-"""Where agents do well and where they fail: by scene, by length of the way, along a tour, and by kind of failure."""
+"""Metrics by scene, by path length and by position in a tour, and failures by kind."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.records import Column, ScoreTable
-from itinera.reports.page.contest import Contest
+from itinera.reports.benchmark import BenchmarkResults
 from itinera.stats import Interval, interval
 
-LENGTHS = 5  # groups of about as many episodes each
-LEGS = (0, 1, 2, 3, 5, 8, 12, 20, 35, 60, 100)  # where groups of a tour's episodes begin: finer where memory is young
+LENGTH_GROUPS = 5  # groups with about the same number of episodes
+POSITIONS = (0, 1, 2, 3, 5, 8, 12, 20, 35, 60, 100)  # first positions of the groups: finer early in a tour
 
-NOT_ANSWERED = "not answered"
+MISSING = "no trajectory"
 NEVER_LEFT = "never left the start"
-NO_STOP = "was there, never said stop"
-PASSED = "passed the goal, ended elsewhere"
+NO_STOP = "ended at the goal without STOP"
+OVERSHOT = "passed the goal and ended elsewhere"
 OUT_OF_STEPS = "ran out of steps"
-NEARER = "ended nearer the goal than it began"
-NO_NEARER = "ended no nearer the goal"
+CLOSER = "ended closer to the goal than the start"
+NO_CLOSER = "ended no closer to the goal than the start"
 ELSEWHERE = "ended elsewhere"
-KINDS = (NOT_ANSWERED, NEVER_LEFT, NO_STOP, PASSED, OUT_OF_STEPS, NEARER, NO_NEARER, ELSEWHERE)
+KINDS = (MISSING, NEVER_LEFT, NO_STOP, OVERSHOT, OUT_OF_STEPS, CLOSER, NO_CLOSER, ELSEWHERE)
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Some of the episodes, and how every agent does on them."""
+    """A group of episodes, and the mean of every agent on them."""
 
     label: str
     episodes: int
-    means: tuple[Interval | None, ...]  # by agent; None where undefined
+    means: tuple[Interval | None, ...]  # by agent; None if undefined
 
 
 @dataclass(frozen=True)
@@ -44,52 +44,54 @@ class Breakdown:
     slices: tuple[Slice, ...]
 
 
-def by_scene(contest: Contest, column: Column) -> Breakdown:
-    """The metric in each scene, the scenes hardest for all agents together first; paths are the sample."""
-    values = contest.values(column.name)
-    paths = np.unique(np.asarray(contest.tables[0].path_ids), return_inverse=True)[1].reshape(-1)
+def group_by_scene(benchmark: BenchmarkResults, column: Column) -> Breakdown:
+    """The metric by scene, clustered by path; the scenes with the worst mean over agents first."""
+    values = benchmark.values(column.name)
+    paths = np.unique(np.asarray(benchmark.tables[0].path_ids), return_inverse=True)[1].reshape(-1)
     distinct = len(set(paths.tolist())) > 1
     bounds = (0.0, 1.0) if column.unit == "" else (0.0, np.inf)
     slices = []
-    for number, scene in enumerate(contest.scene_ids):
-        rows = contest.scenes == number
+    for number, scene in enumerate(benchmark.scene_ids):
+        rows = benchmark.scenes == number
         means: list[Interval | None] = []
-        for of_agent in values:
-            counted = rows & np.isfinite(of_agent)
+        for agent_values in values:
+            counted = rows & np.isfinite(agent_values)
             clusters = paths[counted] if distinct else None
             found = counted.any()
             means.append(
-                interval(of_agent[counted], clusters=clusters, bounds=bounds, level=contest.level) if found else None
+                interval(agent_values[counted], clusters=clusters, bounds=bounds, level=benchmark.level)
+                if found
+                else None
             )
         slices.append(Slice(scene, int(rows.sum()), tuple(means)))
     sign = -1.0 if column.better == "lower" else 1.0
-    return Breakdown(column, tuple(sorted(slices, key=lambda s: (sign * _together(s), s.label))))
+    return Breakdown(column, tuple(sorted(slices, key=lambda s: (sign * _mean_over_agents(s), s.label))))
 
 
-def _together(one: Slice) -> float:
-    """The mean over agents; what nobody defines comes last."""
+def _mean_over_agents(one: Slice) -> float:
+    """The mean over agents; inf if it is undefined for all, so that such slices come last."""
     known = [mean.mean for mean in one.means if mean is not None]
     return round(float(np.mean(known)), 12) if known else np.inf
 
 
-def by_length(contest: Contest, column: Column) -> Breakdown | None:
-    """The metric over groups of ways of similar length; None where no bundle tells lengths."""
-    lengths = way_lengths(contest)
+def group_by_length(benchmark: BenchmarkResults, column: Column) -> Breakdown | None:
+    """The metric by path length, in groups of similar size; None if no bundle has lengths."""
+    lengths = path_lengths(benchmark)
     if lengths is None:
         return None
     known = lengths[np.isfinite(lengths)]
-    edges = np.unique(np.round(np.quantile(known, np.linspace(0, 1, LENGTHS + 1)[1:-1])))
+    edges = np.unique(np.round(np.quantile(known, np.linspace(0, 1, LENGTH_GROUPS + 1)[1:-1])))
     edges = edges[(edges > known.min()) & (edges < known.max())]
     groups = np.where(np.isfinite(lengths), np.searchsorted(edges, lengths, side="right"), -1)
-    return _sliced(contest, column, groups, _length_labels(edges))
+    return _slice(benchmark, column, groups, _length_labels(edges))
 
 
-def way_lengths(contest: Contest) -> NDArray[np.float64] | None:
-    """(episodes,) metres along the reference, or to the goal where nothing is to be followed; None where not told."""
-    if contest.asked is None:
+def path_lengths(benchmark: BenchmarkResults) -> NDArray[np.float64] | None:
+    """(episodes,) metres: length of the reference path, or the distance to the goal without one; None if unknown."""
+    info = benchmark.episode_info
+    if info is None:
         return None
-    asked = contest.asked
-    lengths = np.where(np.isnan(asked.lengths), asked.distances, asked.lengths)
+    lengths = np.where(np.isnan(info.reference_lengths), info.goal_distances, info.reference_lengths)
     return lengths if np.isfinite(lengths).any() else None
 
 
@@ -97,99 +99,99 @@ def _length_labels(edges: NDArray[np.float64]) -> list[str]:
     if not len(edges):
         return ["all"]
     between = [f"{low:g} – {high:g} m" for low, high in pairwise(edges)]
-    return [f"under {edges[0]:g} m", *between, f"{edges[-1]:g} m and more"]
+    return [f"under {edges[0]:g} m", *between, f"{edges[-1]:g} m or more"]
 
 
-def by_leg(contest: Contest, column: Column) -> Breakdown | None:
-    """The metric against how many episodes of the tour came before; None where there are no tours."""
-    legs = None if contest.asked is None else contest.asked.legs
+def group_by_tour_position(benchmark: BenchmarkResults, column: Column) -> Breakdown | None:
+    """The metric by position of the episode in its tour; None without tours."""
+    legs = None if benchmark.episode_info is None else benchmark.episode_info.tour_positions
     if legs is None or legs.max(initial=-1) < 1:
         return None
-    starts = np.array([start for start in LEGS if start <= legs.max()])
+    starts = np.array([start for start in POSITIONS if start <= legs.max()])
     ends = [*starts[1:], int(legs.max()) + 1]
     groups = np.where(legs >= 0, np.searchsorted(starts, legs, side="right") - 1, -1)
     labels = [
         f"{low + 1}" if high == low + 1 else f"{low + 1} – {high}" for low, high in zip(starts, ends, strict=True)
     ]
-    return _sliced(contest, column, groups, labels)
+    return _slice(benchmark, column, groups, labels)
 
 
-def _sliced(contest: Contest, column: Column, groups: NDArray[np.int64], labels: Sequence[str]) -> Breakdown:
-    values = contest.values(column.name)
+def _slice(benchmark: BenchmarkResults, column: Column, groups: NDArray[np.int64], labels: Sequence[str]) -> Breakdown:
+    values = benchmark.values(column.name)
     slices = []
     for number, label in enumerate(labels):
         rows = groups == number
         if rows.any():
-            means = tuple(contest.mean(column, of_agent, rows) for of_agent in values)
+            means = tuple(benchmark.mean(column, agent_values, rows) for agent_values in values)
             slices.append(Slice(label, int(rows.sum()), means))
     return Breakdown(column, tuple(slices))
 
 
-def gain_along_tours(contest: Contest, column: Column, agent: int) -> Interval | None:
-    """How much better an agent does in the second half of a tour than in the first, tours' differences over scenes."""
-    asked = contest.asked
-    if asked is None or asked.legs.max(initial=-1) < 1:
+def compute_tour_gain(benchmark: BenchmarkResults, column: Column, agent: int) -> Interval | None:
+    """Mean of the second half of a tour minus mean of its first half, over tours, clustered by scene."""
+    info = benchmark.episode_info
+    if info is None or info.tour_positions.max(initial=-1) < 1:
         return None
-    values = contest.tables[agent][column.name]
-    usable = (asked.legs >= 0) & np.isfinite(values)
-    tours = np.unique(np.asarray(asked.tours), return_inverse=True)[1].reshape(-1)
-    gains, scenes = [], []
+    values = benchmark.tables[agent][column.name]
+    usable = (info.tour_positions >= 0) & np.isfinite(values)
+    tours = np.unique(np.asarray(info.tour_ids), return_inverse=True)[1].reshape(-1)
+    distance_gains, scenes = [], []
     for tour in np.unique(tours[usable]):
         rows = np.flatnonzero(usable & (tours == tour))
-        late = asked.legs[rows] > asked.legs[rows].max() / 2
+        late = info.tour_positions[rows] > info.tour_positions[rows].max() / 2
         if late.any() and not late.all():
-            gains.append(values[rows][late].mean() - values[rows][~late].mean())
-            scenes.append(contest.scenes[rows[0]])
-    if not gains:
+            distance_gains.append(values[rows][late].mean() - values[rows][~late].mean())
+            scenes.append(benchmark.scenes[rows[0]])
+    if not distance_gains:
         return None
-    return interval(gains, clusters=scenes, bounds=(-np.inf, np.inf), level=contest.level)
+    return interval(distance_gains, clusters=scenes, bounds=(-np.inf, np.inf), level=benchmark.level)
 
 
 @dataclass(frozen=True)
 class Failures:
-    """What became of an agent's episodes."""
+    """An agent's failures by kind."""
 
     succeeded: int
-    kinds: dict[str, NDArray[np.int64]]  # kind -> the rows that failed so, farthest from the goal first
+    kinds: dict[str, NDArray[np.int64]]  # kind -> its rows, farthest from the goal first
 
     @property
     def total(self) -> int:
         return sum(map(len, self.kinds.values()))
 
 
-def failures(contest: Contest, agent: int) -> Failures | None:
-    """The agent's failures by kind, each counted once, by the first kind that fits; None where success is not told."""
-    table = contest.tables[agent]
+def classify_failures(benchmark: BenchmarkResults, agent: int) -> Failures | None:
+    """The agent's failures, each counted once, by the first kind that applies; None without SR."""
+    table = benchmark.tables[agent]
     if "SR" not in table.values:
         return None
     failed = table["SR"] < 1
     errors = table.values.get("NE", np.zeros(len(table)))
     kinds = {}
-    for kind, fits in _fitting(contest, table):
-        rows = np.flatnonzero(failed & fits)
-        failed = failed & ~fits
+    for kind, applies in _kinds(benchmark, table):
+        rows = np.flatnonzero(failed & applies)
+        failed = failed & ~applies
         if len(rows):
             kinds[kind] = rows[np.argsort(-np.nan_to_num(errors[rows], posinf=1e9), kind="stable")]
     return Failures(int((table["SR"] >= 1).sum()), kinds)
 
 
-def _fitting(contest: Contest, table: ScoreTable) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    nowhere = np.full(len(table), np.nan)
-    walked, error, steps = (table.values.get(name, nowhere) for name in ("PL", "NE", "steps"))
-    begun = nowhere if contest.asked is None else contest.asked.distances
+def _kinds(benchmark: BenchmarkResults, table: ScoreTable) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    unknown = np.full(len(table), np.nan)
+    path_length, error, steps = (table.values.get(name, unknown) for name in ("PL", "NE", "steps"))
+    initial = unknown if benchmark.episode_info is None else benchmark.episode_info.goal_distances
     limit = np.inf if table.protocol.step_limit is None else table.protocol.step_limit
-    yield NOT_ANSWERED, table.missing
-    yield NEVER_LEFT, walked == 0
+    yield MISSING, table.missing
+    yield NEVER_LEFT, path_length == 0
     yield NO_STOP, (error <= table.protocol.success_radius) & table.protocol.needs_stop
-    yield PASSED, table.values.get("OSR", nowhere) == 1
+    yield OVERSHOT, table.values.get("OSR", unknown) == 1
     yield OUT_OF_STEPS, steps >= limit
-    yield NEARER, error < begun - 1e-6
-    yield NO_NEARER, error >= begun - 1e-6
+    yield CLOSER, error < initial - 1e-6
+    yield NO_CLOSER, error >= initial - 1e-6
     yield ELSEWHERE, np.ones(len(table), dtype=bool)
 
 
-def nobody_solved(contest: Contest) -> NDArray[np.int64]:
-    """The rows no agent succeeded in; empty where success is not told."""
-    if "SR" not in contest.columns:
+def find_unsolved(benchmark: BenchmarkResults) -> NDArray[np.int64]:
+    """The rows that no agent solved; empty without SR."""
+    if "SR" not in benchmark.columns:
         return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero((contest.values("SR") < 1).all(axis=0))
+    return np.flatnonzero((benchmark.values("SR") < 1).all(axis=0))

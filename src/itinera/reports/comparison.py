@@ -1,34 +1,48 @@
-"""Two or more results of the same episodes side by side: who is better, by how much, how sure."""
+"""Pairwise comparison of results on the same episodes: differences, intervals, permutation tests, tie groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable, TourTable
+from itinera.records.tables import (
+    TextTable,
+    column_heading,
+    count_noun,
+    format_difference,
+    format_number,
+    to_html,
+    to_text,
+)
 from itinera.seeding import generator
 from itinera.stats import Difference, Interval, paired_difference, probability_of_improvement, tie_groups
 from itinera.worlds import Array
 
+BESIDE_A_DIFFERENCE = ("p", "P(better)")  # columns of the table
+
 
 @dataclass(frozen=True)
 class MetricComparison:
-    """One metric over all systems: differences are each later system minus the first."""
+    """One metric of all systems; differences are each later system minus the first."""
 
     column: Column
-    episodes: int  # or tours, for a tour metric: those where every system has a value
+    episodes: int  # or tours, for a tour metric: those on which every system has a value
     means: tuple[float, ...]
     differences: tuple[Difference, ...]
-    improvements: tuple[Interval, ...]  # probability that the later system does better on an episode
-    letters: tuple[str, ...]  # systems that share a letter cannot be told apart
+    improvements: tuple[Interval, ...]  # P(the later system is better on an episode), ties halved
+    letters: tuple[str, ...]  # systems that share a letter do not differ significantly
 
 
 @dataclass(frozen=True)
 class Comparison:
+    """Results of two or more systems on the same episodes, by one protocol and suite. `print` shows the table."""
+
     names: tuple[str, ...]
     metrics: tuple[MetricComparison, ...]
     episodes: int
@@ -36,25 +50,105 @@ class Comparison:
     suite: str
     protocol: str
 
+    def __getitem__(self, metric: str) -> MetricComparison:
+        for found in self.metrics:
+            if found.column.name == metric:
+                return found
+        known = ", ".join(m.column.name for m in self.metrics)
+        raise KeyError(f"no metric {metric!r} in this comparison; there are {known}")
+
+    def __repr__(self) -> str:
+        what = f"{count_noun(self.episodes, 'episode')} in {count_noun(self.scenes, 'scene')}"
+        return f"Comparison({', '.join(self.names)}: {count_noun(len(self.metrics), 'metric')}, {what})"
+
+    def __str__(self) -> str:
+        return to_text(self.to_table())
+
+    def _repr_html_(self) -> str:
+        return to_html(self.to_table())
+
+    def to_table(self) -> TextTable:
+        """A row per metric: each system's mean and letters, then each difference with its interval, p and P(better)."""
+        headings = ["metric", *self.names]
+        for name in self.names[1:]:
+            headings += [f"{name} − {self.names[0]}", *BESIDE_A_DIFFERENCE]
+        what = f"{count_noun(self.episodes, 'episode')} in {count_noun(self.scenes, 'scene')}"
+        title = f"{what} · suite {self.suite} · protocol {self.protocol}"
+        return TextTable(tuple(headings), tuple(_row(metric) for metric in self.metrics), title)
+
+    def colors(self) -> dict[tuple[int, int], str]:
+        """Green or red for each difference that is significant, by row and column of the table."""
+        first, stride = 1 + len(self.names), 1 + len(BESIDE_A_DIFFERENCE)
+        return {
+            (row, first + stride * k): "green"
+            if (gap.interval.mean > 0) == (metric.column.better == "higher")
+            else "red"
+            for row, metric in enumerate(self.metrics)
+            for k, gap in enumerate(metric.differences)
+            if metric.column.better != "neither" and not set(metric.letters[0]) & set(metric.letters[1 + k])
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain values for JSON: fractions, metres and seconds, never percentages."""
+        return {
+            "systems": self.names,
+            "episodes": self.episodes,
+            "scenes": self.scenes,
+            "suite": self.suite,
+            "protocol": self.protocol,
+            "metrics": {metric.column.name: _metric_dict(self.names, metric) for metric in self.metrics},
+        }
+
+
+def _row(metric: MetricComparison) -> tuple[str, ...]:
+    column, ranked = metric.column, metric.column.better != "neither"
+    letters = metric.letters if ranked else [""] * len(metric.letters)
+    cells = [column_heading(column)]
+    cells += [f"{format_number(column, mean)} {s}".strip() for mean, s in zip(metric.means, letters, strict=True)]
+    for difference, better in zip(metric.differences, metric.improvements, strict=True):
+        gap = difference.interval
+        low, high = (format_difference(column, x) for x in (gap.low, gap.high))
+        cells += [f"{format_difference(column, gap.mean)} [{low}, {high}]", f"{difference.p_value:.3g}"]
+        cells.append(f"{better.mean:.2f}" if ranked else "")
+    return tuple(cells)
+
+
+def _metric_dict(names: Sequence[str], metric: MetricComparison) -> dict[str, Any]:
+    return {
+        "episodes": metric.episodes,
+        "means": dict(zip(names, metric.means, strict=True)),
+        "letters": dict(zip(names, metric.letters, strict=True)),
+        "differences": {
+            name: {
+                "mean": difference.interval.mean,
+                "low": difference.interval.low,
+                "high": difference.interval.high,
+                "p_value": difference.p_value,
+                "probability_of_improvement": better.mean,
+            }
+            for name, difference, better in zip(names[1:], metric.differences, metric.improvements, strict=True)
+        },
+    }
+
 
 def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0, level: float = 0.95) -> Comparison:
-    """Results of the same episodes compared pair by pair, scenes as the sample.
+    """Results on the same episodes compared pair by pair: each later one minus the first, clustered by scene.
 
-    Raises BadArgument where results were made by other rules: protocols, suites and episodes must be the same.
+    Raises BadArgument unless protocol, suite and episodes of all results are the same.
     """
-    refuse_mixtures(names, tables)
+    check_comparable(names, tables)
     first = tables[0]
     metrics = []
     for column in first.columns:
-        values, scenes = aligned(names, tables, column.name)
+        values, scenes = align_values(names, tables, column.name)
         if values.size:
-            metrics.append(_compared(column, values, None, scenes, seed, level))
-    toured = [table.tours for table in tables if table.tours is not None]
-    if len(toured) == len(tables):
-        for column in toured[0].columns:
-            values, weights, scenes = _aligned_tours(names, toured, column.name)
+            metrics.append(_compare_metric(column, values, None, scenes, seed, level))
+    tour_tables = [table.tours for table in tables if table.tours is not None]
+    if len(tour_tables) == len(tables):
+        for column in tour_tables[0].columns:
+            values, weights, scenes = _aligned_tours(names, tour_tables, column.name)
             if values.size:
-                metrics.append(_compared(column, values, weights, scenes, seed, level))
+                metrics.append(_compare_metric(column, values, weights, scenes, seed, level))
     return Comparison(
         names=tuple(names),
         metrics=tuple(metrics),
@@ -65,34 +159,37 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
     )
 
 
-def aligned(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> tuple[Array, NDArray[np.str_]]:
-    """(systems, episodes) the metric where every system has a finite value, and (episodes,) the scene of each."""
-    values = side_by_side(names, tables, metric)
+def align_values(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> tuple[Array, NDArray[np.str_]]:
+    """(systems, episodes) values where every system has a finite one, and (episodes,) the scene of each."""
+    values = stack_values(names, tables, metric)
     defined = np.isfinite(values).all(axis=0)
     return values[:, defined], np.asarray(tables[0].world_ids)[defined]
 
 
-def side_by_side(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> Array:
-    """(systems, episodes) the metric of every system, in the order of the first one's episodes."""
+def stack_values(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> Array:
+    """(systems, episodes) values of a metric, in the episode order of the first system."""
     order = [_order(tables[0], table, name) for table, name in zip(tables, names, strict=True)]
     return np.stack([table[metric][rows] for table, rows in zip(tables, order, strict=True)])
 
 
-def refuse_mixtures(names: Sequence[str], tables: Sequence[ScoreTable]) -> None:
-    """Raise BadArgument unless there are two results or more, made by the same rules."""
+def check_comparable(names: Sequence[str], tables: Sequence[ScoreTable]) -> None:
+    """Raise BadArgument unless there are at least two results, of the same protocol and suite."""
     if len(tables) < 2:
-        raise BadArgument("A comparison needs at least two results.")
+        raise BadArgument(
+            'A comparison needs at least two results: compare({"mine": scores, "baseline": other}), or two bundles of '
+            "`itinera score --out`."
+        )
     first = tables[0]
     for name, table in zip(names[1:], tables[1:], strict=True):
         if table.protocol.digest != first.protocol.digest:
             raise BadArgument(
-                f"{names[0]} was judged by protocol {first.protocol.name} ({first.protocol.digest}), {name} by "
-                f"{table.protocol.name} ({table.protocol.digest}). Results of different protocols cannot share a table."
+                f"{names[0]} was scored under protocol {first.protocol.name} ({first.protocol.digest}), {name} under "
+                f"{table.protocol.name} ({table.protocol.digest}). Results of different protocols cannot be compared."
             )
         if table.fingerprint != first.fingerprint:
             raise BadArgument(
-                f"{names[0]} was scored by suite {first.suite} ({first.fingerprint}), {name} by {table.suite} "
-                f"({table.fingerprint}). Score both with one suite and one version."
+                f"{names[0]} was scored with suite {first.suite} ({first.fingerprint}), {name} with {table.suite} "
+                f"({table.fingerprint}). Score both with the same suite and version."
             )
 
 
@@ -100,25 +197,29 @@ def _order(first: ScoreTable, table: ScoreTable, name: str) -> NDArray[np.int64]
     where = {episode_id: i for i, episode_id in enumerate(table.episode_ids)}
     absent = [episode_id for episode_id in first.episode_ids if episode_id not in where]
     if absent or len(where) != len(first.episode_ids):
-        example = f', "{absent[0]}" for one' if absent else ""
-        raise BadArgument(f"{name} does not hold the same episodes as the first result{example}. Compare one split.")
+        example = f', for example "{absent[0]}"' if absent else ""
+        raise BadArgument(
+            f"{name} does not have the same episodes as the first result{example}. Score both on one split."
+        )
     return np.array([where[episode_id] for episode_id in first.episode_ids], dtype=np.int64)
 
 
 def _aligned_tours(
     names: Sequence[str], tables: Sequence[TourTable], metric: str
 ) -> tuple[Array, Array, NDArray[np.str_]]:
-    """As `aligned`, over tours, with (tours,) what each weighs."""
+    """As `align_values`, over tours, with (tours,) the weight of each."""
     first = tables[0]
     for name, table in zip(names, tables, strict=True):
         if table.tour_ids != first.tour_ids:
-            raise BadArgument(f"{name} was scored over other tours than {names[0]}. Compare results of one tours file.")
+            raise BadArgument(
+                f"{name} was scored on other tours than {names[0]}. Score both with the same --tours file."
+            )
     values = np.stack([table[metric] for table in tables])
     counted = np.isfinite(values).all(axis=0) & (first.weights[metric] > 0)
     return values[:, counted], first.weights[metric][counted], np.asarray(first.world_ids)[counted]
 
 
-def _compared(
+def _compare_metric(
     column: Column, values: Array, weights: Array | None, scenes: NDArray[np.str_], seed: int, level: float
 ) -> MetricComparison:
     differences, improvements = [], []

@@ -1,7 +1,7 @@
-"""Agents side by side on all episodes, and on those that every one of them solved: SCT, SPL, success, SCT∩, SPL∩.
+"""Agents on all episodes and on the episodes that every agent solved: SCT, SPL, SR, SCT∩ and SPL∩.
 
-An agent that fails the long ways has only short ones to be fast on; the intersection asks all of them for the same
-ways. It depends on who is compared.
+Agents solve different episodes; one may solve only the short ones. The intersection compares all agents on the
+episodes that each of them solved, so it depends on the set of agents compared.
 """
 
 from __future__ import annotations
@@ -14,60 +14,118 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable
-from itinera.reports.comparison import refuse_mixtures, side_by_side
-from itinera.reports.tables import Grid, heading, number, robot_told
+from itinera.records.tables import (
+    TextTable,
+    column_heading,
+    count_noun,
+    describe_robot,
+    format_number,
+    to_html,
+    to_text,
+)
+from itinera.reports.comparison import check_comparable, stack_values
 from itinera.stats import Interval, interval, joint_success
 from itinera.tasks import Protocol
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.worlds import Array
 
-SHOWN = ("SCT", "SPL", "SR")  # over all episodes, those of them that the results have
-SHARED = ("SCT", "SPL")  # over the episodes that everybody solved
+ALL_EPISODES = ("SCT", "SPL", "SR")  # metrics over all episodes, if the results have them
+SOLVED_BY_ALL = ("SCT", "SPL")  # metrics over the episodes that every agent solved
 
 
 @dataclass(frozen=True)
-class Mean:
-    """A metric of every agent over the same episodes; no intervals where there are none."""
+class MetricMeans:
+    """A metric of every agent over the same episodes."""
 
     column: Column
-    episodes: int  # where every agent has a value
-    intervals: tuple[Interval, ...]  # one for each agent, or none
+    episodes: int  # on which every agent has a value
+    intervals: tuple[Interval, ...]  # one per agent; empty if no episode counts
 
 
 @dataclass(frozen=True)
 class Intersection:
+    """Means of every agent over all episodes and over those solved by all of them. `print` shows the table."""
+
     names: tuple[str, ...]
-    everywhere: tuple[Mean, ...]
-    shared: tuple[Mean, ...]  # their columns are named with ∩
+    all_episodes: tuple[MetricMeans, ...]
+    solved_by_all: tuple[MetricMeans, ...]  # their columns are named with ∩
     episodes: int
-    solved: int  # by every agent
+    solved: int  # episodes solved by every agent
     scenes: int
     suite: str
     protocol: str
-    robot: ReferenceRobot | None  # whose fastest times SCT weighs by
+    robot: ReferenceRobot | None  # whose fastest times SCT is relative to
+
+    def __repr__(self) -> str:
+        return f"Intersection({', '.join(self.names)}: {self.solved} of {self.episodes} episodes solved by all)"
+
+    def __str__(self) -> str:
+        return to_text(self.to_table())
+
+    def _repr_html_(self) -> str:
+        return to_html(self.to_table())
+
+    def to_table(self) -> TextTable:
+        """A row per agent: each mean with its interval."""
+        means = (*self.all_episodes, *self.solved_by_all)
+        rows = tuple((name, *(_cell(mean, i) for mean in means)) for i, name in enumerate(self.names))
+        scenes = count_noun(self.scenes, "scene")
+        what = f"{count_noun(self.episodes, 'episode')} in {scenes}, {self.solved} solved by every agent"
+        robot = "" if self.robot is None else f" · fastest times of {describe_robot(self.robot)}"
+        title = f"{what} · suite {self.suite} · protocol {self.protocol}{robot}"
+        return TextTable(("agent", *(column_heading(mean.column) for mean in means)), rows, title)
+
+    def colors(self) -> dict[tuple[int, int], str]:
+        """No cell of this table has a color; `Comparison` has some."""
+        return {}
+
+    def to_dict(self) -> dict[str, object]:
+        """The intersection as plain values for JSON: fractions, never percentages."""
+        return {
+            "systems": self.names,
+            "episodes": self.episodes,
+            "solved_by_all": self.solved,
+            "scenes": self.scenes,
+            "suite": self.suite,
+            "protocol": self.protocol,
+            "robot": None if self.robot is None else asdict(self.robot),
+            "metrics": {
+                mean.column.name: {
+                    "episodes": mean.episodes,
+                    "means": {
+                        name: {"mean": i.mean, "low": i.low, "high": i.high}
+                        for name, i in zip(self.names, mean.intervals, strict=False)
+                    },
+                }
+                for mean in (*self.all_episodes, *self.solved_by_all)
+            },
+        }
 
 
 def intersect(names: Sequence[str], tables: Sequence[ScoreTable], *, level: float = 0.95) -> Intersection:
-    """Results of the same episodes over all of these and over those that every agent solved, scenes as the sample.
+    """Means over all episodes and over the episodes that every agent solved, clustered by scene.
 
-    How an agent moves is its own affair here: protocols may differ in step, turn, view and drive, and in nothing else.
-    Raises BadArgument where results were made by other rules, or do not tell success.
+    Protocols may differ in step size, turn angle, tilt angle and drive, and in nothing else. Raises BadArgument if they
+    do, or if the results have no success rate (SR).
     """
-    refuse_mixtures(names, [replace(table, protocol=as_judged(table.protocol)) for table in tables])
+    check_comparable(names, [replace(table, protocol=ignore_motion(table.protocol)) for table in tables])
     columns = {column.name: column for column in tables[0].columns}
     if "SR" not in columns:
-        raise BadArgument("These results do not tell success (SR), so nobody knows which episodes all agents solved.")
+        raise BadArgument(
+            f"Suite {tables[0].suite} does not measure the success rate (SR), so the episodes solved by all "
+            "agents are unknown. Score with another --suite."
+        )
     scenes = np.asarray(tables[0].world_ids)
-    solved = joint_success(side_by_side(names, tables, "SR"))
+    solved = joint_success(stack_values(names, tables, "SR"))
 
-    def mean(column: Column, where: NDArray[np.bool_]) -> Mean:
-        return _mean(column, side_by_side(names, tables, column.name.rstrip("∩"))[:, where], scenes[where], level)
+    def mean(column: Column, where: NDArray[np.bool_]) -> MetricMeans:
+        return _mean(column, stack_values(names, tables, column.name.rstrip("∩"))[:, where], scenes[where], level)
 
-    everywhere = np.ones(len(scenes), dtype=bool)
+    every = np.ones(len(scenes), dtype=bool)
     return Intersection(
         names=tuple(names),
-        everywhere=tuple(mean(columns[name], everywhere) for name in SHOWN if name in columns),
-        shared=tuple(mean(Column(f"{name}∩"), solved) for name in SHARED if name in columns),
+        all_episodes=tuple(mean(columns[name], every) for name in ALL_EPISODES if name in columns),
+        solved_by_all=tuple(mean(Column(f"{name}∩"), solved) for name in SOLVED_BY_ALL if name in columns),
         episodes=len(scenes),
         solved=int(solved.sum()),
         scenes=len(set(tables[0].world_ids)),
@@ -77,56 +135,22 @@ def intersect(names: Sequence[str], tables: Sequence[ScoreTable], *, level: floa
     )
 
 
-def as_judged(protocol: Protocol) -> Protocol:
-    """What a protocol asks of every agent, however it moves."""
+def ignore_motion(protocol: Protocol) -> Protocol:
+    """The protocol without the settings of how an agent moves."""
     return replace(protocol, step_size=None, turn_angle=None, tilt_angle=None, drive=None)
 
 
-def _mean(column: Column, values: Array, scenes: NDArray[np.str_], level: float) -> Mean:
+def _mean(column: Column, values: Array, scenes: NDArray[np.str_], level: float) -> MetricMeans:
     defined = np.isfinite(values).all(axis=0)
     if not defined.any():
-        return Mean(column, 0, ())
+        return MetricMeans(column, 0, ())
     found = [interval(row[defined], clusters=scenes[defined], bounds=(0.0, 1.0), level=level) for row in values]
-    return Mean(column, int(defined.sum()), tuple(found))
+    return MetricMeans(column, int(defined.sum()), tuple(found))
 
 
-def as_grid(found: Intersection) -> Grid:
-    """A row per agent; each mean with the ends of its interval."""
-    means = (*found.everywhere, *found.shared)
-    rows = tuple((name, *(_cell(mean, i) for mean in means)) for i, name in enumerate(found.names))
-    scenes = "1 scene" if found.scenes == 1 else f"{found.scenes} scenes"
-    what = f"{found.episodes} episodes in {scenes}, {found.solved} solved by every agent"
-    robot = "" if found.robot is None else f" · fastest times of {robot_told(found.robot)}"
-    title = f"{what} · suite {found.suite} · protocol {found.protocol}{robot}"
-    return Grid(("agent", *(heading(mean.column) for mean in means)), rows, title)
-
-
-def _cell(mean: Mean, agent: int) -> str:
+def _cell(mean: MetricMeans, agent: int) -> str:
     if not mean.intervals:
         return "undefined"
     found = mean.intervals[agent]
-    low, high = (number(mean.column, x) for x in (found.low, found.high))
-    return f"{number(mean.column, found.mean)} [{low}, {high}]"
-
-
-def as_plain(found: Intersection) -> dict[str, object]:
-    """The intersection as plain values: fractions, never percentages."""
-    return {
-        "systems": found.names,
-        "episodes": found.episodes,
-        "solved_by_all": found.solved,
-        "scenes": found.scenes,
-        "suite": found.suite,
-        "protocol": found.protocol,
-        "robot": None if found.robot is None else asdict(found.robot),
-        "metrics": {
-            mean.column.name: {
-                "episodes": mean.episodes,
-                "means": {
-                    name: {"mean": i.mean, "low": i.low, "high": i.high}
-                    for name, i in zip(found.names, mean.intervals, strict=False)
-                },
-            }
-            for mean in (*found.everywhere, *found.shared)
-        },
-    }
+    low, high = (format_number(mean.column, x) for x in (found.low, found.high))
+    return f"{format_number(mean.column, found.mean)} [{low}, {high}]"

@@ -1,4 +1,4 @@
-"""HTML and SVG that cannot be broken by what they tell: text is escaped unless it was made here."""
+"""HTML and SVG elements; text is escaped unless it is already `Markup`, so names cannot break a page."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import html
 import re
 import unicodedata
 
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # no page can hold these
-DIRECTING = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")  # turn the words that follow around
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")  # not allowed in HTML
+BIDI_CONTROLS = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")  # change text direction
 VOID = {"meta", "br"}
 
 
 class Markup(str):
-    """Text that is markup already, and safe."""
+    """Text that is escaped markup already."""
 
     __slots__ = ()
 
 
 def tag(name: str, /, *children: str, **attributes: object) -> Markup:
-    """An element; plain text inside is escaped, an attribute that is None is left out.
+    """An element; plain text children are escaped, attributes that are None are left out.
 
-    Underscores of attribute names stand for hyphens, one at the end for nothing: `class_`, `aria_label`.
+    Underscores in attribute names become hyphens, a trailing one is dropped: `class_`, `aria_label`.
 
     >>> tag("p", "a < b", class_="note")
     '<p class="note">a &lt; b</p>'
     """
     opened = name + "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(harmless(str(value)))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(strip_control(str(value)))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -36,30 +36,30 @@ def tag(name: str, /, *children: str, **attributes: object) -> Markup:
 
 
 def join(*children: str) -> Markup:
-    """The children one after another, plain text escaped."""
-    return Markup("".join(c if isinstance(c, Markup) else html.escape(harmless(c), quote=False) for c in children))
+    """The children concatenated, plain text escaped."""
+    return Markup("".join(c if isinstance(c, Markup) else html.escape(strip_control(c), quote=False) for c in children))
 
 
-def harmless(text: str) -> str:
-    """The text without characters that a page cannot hold."""
+def strip_control(text: str) -> str:
+    """The text without control characters, which HTML does not allow."""
     return CONTROL.sub("\ufffd", text)
 
 
-def named(name: str, *, longest: int = 40) -> str:
-    """Somebody else's name as it can stand within a sentence: one line, not too long, its direction kept to itself.
+def display_name(name: str, *, max_chars: int = 40) -> str:
+    """A name as a page can print it within a sentence: one line, not too long, its direction isolated.
 
-    >>> named("a" * 50, longest=9)
+    >>> display_name("a" * 50, max_chars=9)
     'aaaa…aaaa'
     """
-    plain = " ".join(harmless(DIRECTING.sub("", name)).split()) or "(no name)"
-    if len(plain) > longest:
-        half = (longest - 1) // 2
+    plain = " ".join(strip_control(BIDI_CONTROLS.sub("", name)).split()) or "(no name)"
+    if len(plain) > max_chars:
+        half = (max_chars - 1) // 2
         plain = f"{plain[:half]}…{plain[-half:]}"
     right_to_left = any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in plain)
     return f"\u2068{plain}\u2069" if right_to_left else plain
 
 
-def each_named(names: list[str], *, longest: int = 40) -> list[str]:
-    """The names as they can stand in sentences, still different from one another."""
-    short = [named(name, longest=longest) for name in names]
+def display_names(names: list[str], *, max_chars: int = 40) -> list[str]:
+    """The names as a page can print them; names that become equal are numbered."""
+    short = [display_name(name, max_chars=max_chars) for name in names]
     return [f"{name} ({i + 1})" if short.count(name) > 1 else name for i, name in enumerate(short)]

@@ -1,6 +1,6 @@
-"""A storey of a house as plain shapes, the lowest first: what a floor plan and a replay both draw.
+"""A storey of a Hearth house as plain shapes in painting order, for floor plans and replays. Start with `draw_storey`.
 
-Metres in the house's own frame. Furniture is seen from above: the faces of the mesh that point up.
+Metres in the house's own frame. Furniture is drawn from above: the faces of the mesh that point up.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itinera.hearth.layout.plan import OUTSIDE, Flight, Passage, Plan, PlannedRoom, Window
-from itinera.hearth.room_lookup import away_from
+from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage, PlannedRoom, Window
+from itinera.hearth.room_lookup import distance_to_polygon
 from itinera.worlds import Array
 from itinera.worlds.labels import ROOM_NAMES
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 WALL = "#3b3a38"
 DOOR, PANE, STAIR = "#a9743f", "#6fb1d6", "#8a7f6d"
 TINTS = {
-    **dict.fromkeys("eh", "#efe6d6"),  # ways through
+    **dict.fromkeys("eh", "#efe6d6"),  # circulation
     **dict.fromkeys("s", "#e3d9c6"),
-    **dict.fromkeys("lfnvrB", "#f6e7c1"),  # to sit together
-    **dict.fromkeys("kd", "#f7d9c4"),  # to eat
-    **dict.fromkeys("b", "#d9e4f2"),  # to sleep
-    **dict.fromkeys("oi", "#dcebd3"),  # to work
-    **dict.fromkeys("atS", "#cfe8ea"),  # to wash
+    **dict.fromkeys("lfnvrB", "#f6e7c1"),  # living
+    **dict.fromkeys("kd", "#f7d9c4"),  # kitchen and dining
+    **dict.fromkeys("b", "#d9e4f2"),  # bedrooms
+    **dict.fromkeys("oi", "#dcebd3"),  # study and library
+    **dict.fromkeys("atS", "#cfe8ea"),  # bathrooms
     **dict.fromkeys("w", "#e6dbef"),
 }
-PLAIN = "#e4e4e2"  # closets, stores, garages
-NAMES = {  # where Matterport's own are long or odd
+OTHER_TINT = "#e4e4e2"  # closets, storage, garages
+ROOM_LABELS = {  # shorter than Matterport's names
     "e": "entry",
     "f": "family room",
     "j": "laundry",
@@ -42,38 +42,38 @@ NAMES = {  # where Matterport's own are long or odd
     "w": "gym",
     "S": "spa",
 }
-UNDRAWN = ("door", "window", "stairs", "railing", "curtain")  # the plan itself shows them
-LOW, HIGH = 0.02, 1.95  # metres above the floor between which things are drawn
-FLAT = 0.3  # how far up a face must point to be seen from above
+NOT_FURNITURE = ("door", "window", "stairs", "railing", "curtain")  # drawn with the plan
+LOW, HIGH = 0.02, 1.95  # metres above the floor between which furniture is drawn
+MIN_UPWARD = 0.3  # z of the unit normal of a face that is drawn from above
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Polygons of one colour, or lines of one width."""
+    """Polygons of one color, or lines of one width."""
 
     outlines: Sequence[Array]  # (k, 2) metres each
-    fill: str = ""  # colour; lines are not filled
-    line: str = ""  # colour; empty where no line is drawn
+    fill: str = ""  # color; lines are not filled
+    line: str = ""  # color; empty for no line
     width: float = 0.0  # of the line, metres
 
 
 @dataclass(frozen=True, eq=False)
-class RoomName:
-    """A room's name, and where on the floor there is most space for it."""
+class RoomLabel:
+    """A room's name, and the position on the floor with most space for it."""
 
     text: str
-    at: Array  # (2,)
-    wide: float  # metres of floor there, across
-    tall: float  # and along y
+    position: Array  # (2,)
+    width: float  # metres of floor there along x
+    height: float  # and along y
 
 
-def floors_of(plan: Plan) -> Array:
+def floor_heights(plan: FloorPlan) -> Array:
     """(storeys,) the height of each storey's floor."""
     return np.array([min(room.floor for room in _rooms(plan, k)) for k in range(plan.storeys)], dtype=np.float64)
 
 
-def shapes_of(house: House, storey: int) -> list[Shape]:
-    """A storey from the walls to the furniture, in the order it is drawn."""
+def draw_storey(house: House, storey: int) -> list[Shape]:
+    """The shapes of a storey in painting order, from walls to furniture."""
     plan, rooms = house.plan, _rooms(house.plan, storey)
     here = {room.index for room in rooms}
     # A thick dark line around every room: where rooms meet, the lines fill the wall between them.
@@ -82,44 +82,45 @@ def shapes_of(house: House, storey: int) -> list[Shape]:
     shapes += [shape for one in plan.passages if here.intersection(one.rooms) for shape in _passage(plan, one)]
     shapes += [shape for one in plan.windows if one.room in here for shape in _window(one)]
     shapes += [Shape(_flight(one), line=STAIR, width=0.025) for one in plan.flights if here.intersection(one.rooms)]
-    return [*shapes, *_things(house, rooms)]
+    return [*shapes, *_furniture(house, rooms)]
 
 
-def names_of(plan: Plan, storey: int) -> list[RoomName]:
-    """What the rooms of a storey are called."""
+def label_rooms(plan: FloorPlan, storey: int) -> list[RoomLabel]:
+    """The labels of the rooms of a storey."""
     return [
-        RoomName(NAMES.get(room.kind, ROOM_NAMES[room.kind]), *_freest(room.outline)) for room in _rooms(plan, storey)
+        RoomLabel(ROOM_LABELS.get(room.kind, ROOM_NAMES[room.kind]), *_widest_point(room.outline))
+        for room in _rooms(plan, storey)
     ]
 
 
-def _rooms(plan: Plan, storey: int) -> list[PlannedRoom]:
+def _rooms(plan: FloorPlan, storey: int) -> list[PlannedRoom]:
     return [room for room in plan.rooms if room.storey == storey]
 
 
 def _tint(room: PlannedRoom) -> str:
-    return TINTS.get(room.kind, PLAIN)
+    return TINTS.get(room.kind, OTHER_TINT)
 
 
 def _closed(outline: Array) -> Array:
-    # Two sides more than needed, so that the corner where the line begins is as sharp as the others.
+    # Two sides more than needed, so that the corner where the line starts is as sharp as the others.
     return np.concatenate([outline, outline[:2]])
 
 
-def _passage(plan: Plan, passage: Passage) -> Iterator[Shape]:
+def _passage(plan: FloorPlan, passage: Passage) -> Iterator[Shape]:
     normal, along = passage.normal, np.array([-passage.normal[1], passage.normal[0]])
-    shut = OUTSIDE in passage.rooms
+    closed = OUTSIDE in passage.rooms
     first = next(i for i in passage.rooms if i != OUTSIDE)
     across, half = normal * (passage.depth / 2 + 0.02), along * passage.width / 2
-    corners = np.stack([passage.centre + a * across + b * half for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
-    yield Shape([corners], fill=DOOR if shut else _tint(plan.rooms[first]))
-    if not passage.wide and not shut:
-        # Two thin lines across the threshold tell a door from an opening.
+    corners = np.stack([passage.center + a * across + b * half for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    yield Shape([corners], fill=DOOR if closed else _tint(plan.rooms[first]))
+    if not passage.wide and not closed:
+        # Two thin lines across the threshold distinguish a door from an opening.
         yield Shape([corners[[0, 3]], corners[[1, 2]]], line=DOOR, width=0.033)
 
 
 def _window(window: Window) -> Iterator[Shape]:
     along = np.array([-window.normal[1], window.normal[0]]) * window.width / 2
-    middle = window.centre + window.normal * 0.07
+    middle = window.center + window.normal * 0.07
     pane = np.stack([middle - along, middle + along])
     yield Shape([pane], line="#ffffff", width=0.12)
     yield Shape([pane], line=PANE, width=0.05)
@@ -136,32 +137,32 @@ def _flight(flight: Flight) -> list[Array]:
     return [*(np.stack([at - edge, at + edge]) for at in middles), np.stack([flight.foot[:2], head]), barbs]
 
 
-def _things(house: House, rooms: Sequence[PlannedRoom]) -> Iterator[Shape]:
-    """The upward faces of what stands on this storey, the lower ones first."""
+def _furniture(house: House, rooms: Sequence[PlannedRoom]) -> Iterator[Shape]:
+    """The upward faces of the furniture of a storey, the lower ones first."""
     mesh, floor = house.mesh, min(room.floor for room in rooms)
     here = {room.index for room in rooms}
-    shown = np.zeros(len(house.items) + 1, dtype=bool)
-    for item in house.items:
-        shown[item.index] = item.room in here and item.category not in UNDRAWN
+    visible = np.zeros(len(house.objects) + 1, dtype=bool)
+    for item in house.objects:
+        visible[item.index] = item.room in here and item.category not in NOT_FURNITURE
     corners = mesh.corners.astype(np.float64)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     steep = normals[:, 2] / np.maximum(np.linalg.norm(normals, axis=1), 1e-12)
     top = corners[:, :, 2].max(axis=1) - floor
-    kept = np.flatnonzero(shown[mesh.instances] & (steep > FLAT) & (top > LOW - 0.02) & (top < HIGH))
-    # Higher faces are lit more, so that a table stands out from the rug below it.
+    kept = np.flatnonzero(visible[mesh.instances] & (steep > MIN_UPWARD) & (top > LOW - 0.02) & (top < HIGH))
+    # Higher faces are brighter, so that a table stands out from the rug below it.
     light = np.clip(0.82 + 0.16 * top[kept] / HIGH, 0.0, 1.0)[:, None] * (0.7 + 0.3 * steep[kept])[:, None]
-    paint = (mesh.colours[kept] * light).round().astype(np.int64) @ (1 << 16, 1 << 8, 1)
-    # Faces of one height lie beside each other, so those of one colour among them can be drawn together.
+    paint = (mesh.colors[kept] * light).round().astype(np.int64) @ (1 << 16, 1 << 8, 1)
+    # Faces of one height do not overlap, so those of one color among them are one shape.
     order = np.lexsort((paint, top[kept].round(3)))
     kept, paint = kept[order], paint[order]
     cuts = np.flatnonzero(np.diff(paint)) + 1
-    for rows, colour in zip(np.split(kept, cuts), paint[np.append(0, cuts)] if len(paint) else (), strict=False):
-        told = f"#{colour:06x}"
-        yield Shape(list(corners[rows, :, :2]), fill=told, line=told, width=0.01)
+    for rows, color in zip(np.split(kept, cuts), paint[np.append(0, cuts)] if len(paint) else (), strict=False):
+        hex_color = f"#{color:06x}"
+        yield Shape(list(corners[rows, :, :2]), fill=hex_color, line=hex_color, width=0.01)
 
 
-def _freest(outline: Array) -> tuple[Array, float, float]:
-    """The point of a polygon farthest from its sides, and how wide and tall the polygon is there."""
+def _widest_point(outline: Array) -> tuple[Array, float, float]:
+    """The point of a polygon farthest from its sides, and the width and height of the polygon there."""
     low, high = outline.min(axis=0), outline.max(axis=0)
     grid = np.stack(np.meshgrid(*(np.linspace(a, b, 41)[1:-1] for a, b in zip(low, high, strict=True))), axis=-1)
     points = grid.reshape(-1, 2)
@@ -170,8 +171,8 @@ def _freest(outline: Array) -> tuple[Array, float, float]:
     off = points[:, None] - starts
     along = np.clip((off * sides).sum(axis=2) / (sides**2).sum(axis=1), 0.0, 1.0)
     away = np.linalg.norm(off - along[..., None] * sides, axis=2).min(axis=1)
-    inside = away_from(outline, points) == 0
-    # Of points equally far from the sides, as in a corridor, the one nearest the middle.
+    inside = distance_to_polygon(outline, points) == 0
+    # Of points equally far from the sides, as in a corridor, the one closest to the middle.
     middle = np.linalg.norm(points - (low + high) / 2, axis=1)
     best = points[np.argmax(np.where(inside, away.round(2) - 0.001 * middle, -1.0))]
     rows, columns = (points[:, 1] == best[1]) & inside, (points[:, 0] == best[0]) & inside

@@ -1,1 +1,1 @@
-"""The loop that lets an agent act. Start with `stage.py`, then `walk.py`."""
+"""Runs of agents: start with `run.py`, then `rollout.py` and `tour_loop.py`; `resume.py` writes every long result."""

@@ -1,66 +1,457 @@
-"""What a run is made of: tours that are asked, rules for all of them, and a crew that can walk them."""
+"""The configuration of a run: which agent acts in which tasks and worlds, by which protocol, with which observations.
+
+Agents are resolved here: a name of `agents/registry.py`, a pretrained policy or model file, "module:Class", a command
+or address of an agent in another process, a class or an object. Every worker makes its own `WorkerContext`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from itinera.agents.agent import Agent
-from itinera.errors import BadArgument
+from itinera.agents.agent import METHODS, Agent, missing_methods
+from itinera.agents.registry import AGENTS, AgentContext
+from itinera.errors import BadArgument, validate_choice
+from itinera.policies.pretrained import (
+    TrainedAgent,
+    load_pretrained_agent,
+    model_file,
+    model_requirements,
+    pretrained_models,
+)
 from itinera.records import Rollout
-from itinera.runs.rollout import Told, walk
+from itinera.runs.resume import plan_fingerprint
+from itinera.runs.rollout import OnEpisode, rollout
+from itinera.simulators.factory import make_simulator
 from itinera.simulators.simulator import Simulator
-from itinera.tasks import Episode, Protocol, Tour
+from itinera.tasks import PROTOCOLS, Episode, Protocol, Split, Tour
 from itinera.worlds import World
+from itinera.worlds.world import Worlds
+
+if TYPE_CHECKING:
+    from itinera.policies.pretrained import ModelRequirements
+    from itinera.records import Provenance
+    from itinera.simulators.sensors import CameraSensor
+    from itinera.simulators.view_features import ViewSource
+
+ANNOTATIONS, RENDERED = "annotations", "rendered"  # kinds of views; any other is a file of features
+DESCRIPTIONS = "scene_descriptions"  # the folder of a season with the scene descriptions of its nodes
+TOUR_PROTOCOLS = {"r2r": "ivln", "r2r-ce": "ivln-ce"}
 
 
 @dataclass(frozen=True, eq=False)
-class Crew:
-    """All it takes to walk; every worker makes its own."""
+class WorkerContext:
+    """The agent, simulator and worlds of one process."""
 
     agent: Agent
     simulator: Simulator
     worlds: Mapping[str, World]
 
 
-Recipe = Callable[[], Crew]  # sent to workers, so it is a function of a module, or a partial of one
-
-
 @dataclass(frozen=True)
-class Rules:
-    """What holds for every walk of a run."""
+class RolloutConfig:
+    """What holds for every rollout of a run."""
 
     protocol: Protocol
     seed: int
-    limit_seconds: float | None = None  # for each episode, however the agent spends them
-    keep_choices: bool = False
+    limit_seconds: float | None = None  # of an episode
+    record_probabilities: bool = False
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """A tour, or what is left of it, with its episodes."""
+class TourJob:
+    """A tour, or the rest of one, with its episodes."""
 
     tour: Tour
     episodes: tuple[Episode, ...]
 
 
-def walk_tour(crew: Crew, asked: Asked, rules: Rules, told: Told | None = None) -> Rollout:
-    """The walk of a crew; see `walk`."""
-    return walk(
-        crew.agent,
-        crew.simulator,
-        world_of(crew, asked.tour),
-        asked.tour,
-        asked.episodes,
-        protocol=rules.protocol,
-        seed=rules.seed,
-        keep_choices=rules.keep_choices,
-        told=told,
+def run_job(
+    context: WorkerContext, job: TourJob, config: RolloutConfig, on_episode: OnEpisode | None = None
+) -> Rollout:
+    """The rollout of a tour; see `rollout`."""
+    return rollout(
+        context.agent,
+        context.simulator,
+        find_world(context, job.tour),
+        job.tour,
+        job.episodes,
+        protocol=config.protocol,
+        seed=config.seed,
+        record_probabilities=config.record_probabilities,
+        on_episode=on_episode,
     )
 
 
-def world_of(crew: Crew, tour: Tour) -> World:
-    """The world a tour is in."""
-    if tour.world_id not in crew.worlds:
-        raise BadArgument(f"World {tour.world_id} is not among the worlds given. Check --worlds.")
-    return crew.worlds[tour.world_id]
+def find_world(context: WorkerContext, tour: Tour) -> World:
+    """The world of a tour."""
+    if tour.world_id not in context.worlds:
+        raise BadArgument(f"World {tour.world_id} is not among the worlds given. Check --worlds (worlds=).")
+    return context.worlds[tour.world_id]
+
+
+@dataclass(frozen=True)
+class ObservationConfig:
+    """What an agent observes. It is part of the plan: runs with other observations are other runs."""
+
+    views: str | None = None  # on graphs: "annotations", "rendered", or the name of a file of features
+    objects: Path | None = None  # for annotations
+    rooms: Path | None = None
+    names: tuple[str, ...] = ()  # the objects that have a column in annotated views
+    reach: float = 0.0  # metres; above 0 annotated views also contain what is farther away
+    camera: CameraSensor | None = None  # on the ground
+
+    @property
+    def file(self) -> Path | None:
+        """The file of features."""
+        return None if self.views in (None, ANNOTATIONS, RENDERED) else Path(str(self.views))
+
+    @property
+    def inputs(self) -> dict[str, Path | None]:
+        """The files that are read, by role."""
+        return {"views": self.file, "objects": self.objects, "rooms": self.rooms}
+
+    @property
+    def fingerprint(self) -> tuple[str, str]:
+        """Everything that decides the observations, apart from the content of the files."""
+        views = "features" if self.file is not None else str(self.views)
+        content = f"{views} of {self.names} within {self.reach:g} m" if self.reach else views
+        return (content, repr(self.camera))
+
+
+BLIND = ObservationConfig()
+
+
+@dataclass(frozen=True, eq=False)
+class RunConfig:
+    """Everything a worker needs to make its context. Files are given by path, so that workers can read them."""
+
+    agent: str | Agent | type[Any]  # a name, model file, module:Class, HOST:PORT or command; a class; an object
+    tasks: Path | Split
+    worlds: Path | Mapping[str, World]
+    protocol: Protocol
+    tours: Path | None = None
+    is_command: bool = False
+    reply_seconds: float | None = None  # for an agent in another process; None for the default
+    observations: ObservationConfig = BLIND
+
+    @property
+    def model(self) -> Path | None:
+        """The model file of a trained agent."""
+        if self.is_command or not isinstance(self.agent, str) or self.agent in AGENTS:
+            return None
+        return model_file(self.agent)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the agent is one of Itinera's own."""
+        if self.is_command or not isinstance(self.agent, str):
+            return False
+        return self.agent in AGENTS or self.agent in pretrained_models()
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the agent is in another process: started by a command, or listening at HOST:PORT."""
+        if not isinstance(self.agent, str):
+            return False
+        return self.is_command or (not self.is_named and self.agent.rpartition(":")[2].isdecimal())
+
+    @property
+    def is_portable(self) -> bool:
+        """Whether a fresh process can make the context: everything is named or in files."""
+        return isinstance(self.agent, str) and isinstance(self.tasks, Path) and isinstance(self.worlds, Path)
+
+    @property
+    def worlds_path(self) -> Path | None:
+        """The folder or archive of the worlds, also where they were read before."""
+        if isinstance(self.worlds, Worlds) and self.worlds.source:
+            return Path(self.worlds.source)
+        return self.worlds if isinstance(self.worlds, Path) else None
+
+    @property
+    def has_descriptions(self) -> bool:
+        """Whether the worlds are a season, which has scene descriptions."""
+        return self.worlds_path is not None and (self.worlds_path / DESCRIPTIONS).is_dir()
+
+    def read_tasks(self) -> Split:
+        """The tasks with their goals, for agents that are allowed to know them."""
+        return load_tasks(self.tasks, self.tours)
+
+
+def agent_names() -> tuple[str, ...]:
+    """The names of Itinera's own agents, pretrained ones included."""
+    return (*AGENTS, *pretrained_models())
+
+
+def load_tasks(tasks: Path | Split, tours: Path | None = None) -> Split:
+    """The tasks, with the tours of another file if one is given."""
+    if not isinstance(tasks, Split):
+        from itinera.formats.catalog import read_tasks
+
+        tasks = read_tasks(tasks)
+    if tours is None:
+        return tasks
+    from itinera.formats.catalog import read_tours
+
+    return tasks.with_tours(read_tours(tours, tasks), str(tours))
+
+
+def load_worlds(worlds: Path | Mapping[str, World], protocol: Protocol) -> Mapping[str, World]:
+    """The worlds to act in: navigation graphs, or surfaces for the protocol's robot."""
+    if not isinstance(worlds, Path):
+        return worlds
+    from itinera.formats.catalog import read_surfaces, read_worlds
+
+    if not protocol.on_ground:
+        return read_worlds(worlds)
+    surfaces = read_surfaces(worlds, protocol)
+    if surfaces is None:
+        raise BadArgument(
+            f"Protocol {protocol.name} acts on the ground, and {worlds} contains no surfaces: give a folder of scenes, "
+            "or a Hearth season."
+        )
+    return surfaces
+
+
+def read_descriptions(config: RunConfig) -> Mapping[str, Mapping[str, Any]] | None:
+    """The scene descriptions of a season's nodes, by world and node."""
+    if config.worlds_path is None or not config.has_descriptions:
+        return None
+    from itinera.formats.scene_descriptions import read_descriptions
+
+    return read_descriptions(config.worlds_path / DESCRIPTIONS)
+
+
+def make_context(config: RunConfig) -> WorkerContext:
+    """The agent, simulator and worlds of a configuration."""
+    worlds = load_worlds(config.worlds, config.protocol)
+    views: ViewSource | None = None
+    columns: tuple[str, ...] = ()
+    if config.observations.views is not None:
+        from itinera.runs.observations import open_views, view_columns
+
+        views = open_views(config.observations, config.worlds_path, worlds)
+        columns = view_columns(views)
+    simulator = make_simulator(
+        config.protocol, views=views, descriptions=read_descriptions(config), camera=config.observations.camera
+    )
+    return WorkerContext(make_agent(config, worlds, columns=columns), simulator, worlds)
+
+
+def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Sequence[str] = ()) -> Agent:
+    """The agent of a configuration; `columns` are the meanings of the numbers of its views."""
+    agent = config.agent
+    if config.is_remote:
+        from itinera.agents.remote import REPLY_SECONDS, connect_address, start_program
+
+        seconds = REPLY_SECONDS if config.reply_seconds is None else config.reply_seconds
+        connect = start_program if config.is_command else connect_address
+        return connect(cast(str, agent), seconds=seconds, columns=columns)
+    if config.reply_seconds is not None:
+        raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds limits any agent.")
+    if config.model is not None:
+        return load_pretrained_agent(config.model, columns)
+    if not isinstance(agent, str):
+        return _instantiate(agent) if isinstance(agent, type) else require_agent(agent)
+    if agent in AGENTS:
+        return AGENTS[agent](AgentContext(agent, config.protocol, worlds, config.read_tasks, config.has_descriptions))
+    return _instantiate(_import_class(agent))
+
+
+def _import_class(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise BadArgument(
+            f"There is no agent {name!r}. Agents are {', '.join(agent_names())}; yours as module:Class, "
+            "NAME.safetensors, or a command (--agent-command, command=)."
+        )
+    prepend_cwd()
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except ModuleNotFoundError as error:
+        raise BadArgument(f"{module} cannot be imported: {error}. The current folder is searched first.") from None
+    except AttributeError:
+        raise BadArgument(f"Module {module} has no {attribute}.") from None
+
+
+def _instantiate(make: Any) -> Agent:
+    name = describe_agent(make)
+    try:
+        agent = make()
+    except TypeError as error:
+        raise BadArgument(
+            f"{name}() failed: {error}. An agent class is called without arguments; pass an object, or a class that "
+            "needs none."
+        ) from error
+    return require_agent(agent, name)
+
+
+def require_agent(agent: object, name: str = "") -> Agent:
+    """The agent, if it has the methods of one."""
+    if not isinstance(agent, Agent):
+        raise BadArgument(
+            f"{name or type(agent).__name__} is not an agent: it has no {', '.join(missing_methods(agent))}. "
+            f"An agent has the methods {', '.join(METHODS)}; or give a name: {', '.join(agent_names())}."
+        )
+    return agent
+
+
+def describe_agent(agent: object) -> str:
+    """A short name of an agent."""
+    if isinstance(agent, str):
+        return agent
+    return agent.__name__ if isinstance(agent, type) else type(agent).__name__
+
+
+def requirements_for(config: RunConfig) -> ModelRequirements | None:
+    """The views a trained agent needs; None for any other."""
+    if isinstance(config.agent, TrainedAgent):
+        return config.agent.requirements
+    return None if config.model is None else model_requirements(config.model)
+
+
+def prepend_cwd() -> None:
+    """Search modules in the current folder first, as Python does for a script."""
+    folder = os.getcwd()
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def agent_files(config: RunConfig) -> dict[str, Path]:
+    """The files with the code or weights of an agent of somebody else, by role, so that a run notices changes.
+
+    Of a command these are all files it names, as in `--weights=FILE` too; what those read in turn is not known.
+    """
+    if not isinstance(config.agent, str):
+        return {}
+    if config.is_command:
+        try:
+            words = shlex.split(config.agent)
+        except ValueError:  # reported when the command is run
+            return {}
+        named = [word.partition("=")[2] or word for word in words]
+        files = [Path(name) for name in dict.fromkeys(named) if Path(name).is_file()]
+        return {f"agent {number}" if number > 1 else "agent": file for number, file in enumerate(files, start=1)}
+    if config.model is not None and not config.is_named:
+        return {"agent": config.model}
+    module, _, attribute = config.agent.partition(":")
+    if config.is_remote or config.is_named or not attribute:
+        return {}
+    prepend_cwd()
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return {}
+    file = Path((spec and spec.origin) or "")
+    return {"agent": file} if file.is_file() else {}
+
+
+def input_files(config: RunConfig) -> dict[str, Path | None]:
+    """The files a run depends on, by role. The file of a season stands for all its others."""
+    from itinera.formats.catalog import season_file
+
+    worlds = config.worlds_path
+    if worlds is not None and season_file(worlds).exists():
+        worlds = season_file(worlds)
+    tasks = config.tasks if isinstance(config.tasks, Path) else None
+    return {
+        "tasks": tasks,
+        "worlds": worlds,
+        "tours": config.tours,
+        **config.observations.inputs,
+        **agent_files(config),
+    }
+
+
+def object_digests(config: RunConfig) -> dict[str, str]:
+    """The digests of what was given as objects instead of files, by role.
+
+    An agent object is known by the source code of its class and its plain attributes.
+    """
+    digests = {}
+    if isinstance(config.tasks, Split):
+        from itinera.formats.native_tasks import encode_tasks
+
+        digests["tasks"] = hashlib.blake2b(encode_tasks(config.tasks), digest_size=16).hexdigest()
+    if config.worlds_path is None and not isinstance(config.worlds, Path):
+        world_ids = config.read_tasks().world_ids
+        digests["worlds"] = plan_fingerprint(*describe_worlds(config.worlds, world_ids))
+    if not isinstance(config.agent, str):
+        digests["agent"] = plan_fingerprint(*_describe_object(config.agent))
+    return digests
+
+
+def describe_worlds(worlds: Mapping[str, World], world_ids: Sequence[str]) -> Iterator[object]:
+    from itinera.worlds import NavGraph
+
+    for world_id in world_ids:
+        yield world_id
+        space = worlds[world_id].space if world_id in worlds else None
+        if isinstance(space, NavGraph):
+            yield space.nodes, space.positions.tolist(), space.edges.tolist()
+        else:
+            yield type(space).__name__
+
+
+def _describe_object(agent: object) -> Iterator[object]:
+    kind = agent if isinstance(agent, type) else type(agent)
+    yield kind.__module__, kind.__qualname__
+    try:
+        yield inspect.getsource(kind)
+    except (OSError, TypeError):  # typed into an interactive session
+        yield ""
+    if kind is not agent:
+        plain = (bool, int, float, str, bytes, type(None))
+        attributes = dict(sorted(vars(agent).items())) if "__dict__" in dir(agent) else {}
+        yield [(name, value) for name, value in attributes.items() if isinstance(value, plain)]
+
+
+def make_plan(provenance: Provenance, config: RunConfig, *more: object) -> str:
+    """The fingerprint of everything that decides the result of a run; the number of workers does not."""
+    return plan_fingerprint(
+        provenance.version,
+        _identify(config),
+        config.reply_seconds,
+        config.observations.fingerprint,
+        sorted(provenance.digests.items()),
+        provenance.seed,
+        *more,
+    )
+
+
+def _identify(config: RunConfig) -> str:
+    """The agent by name, and a pretrained one by its weights too."""
+    from itinera.records.provenance import digest
+
+    model = config.model if config.is_named else None
+    name = describe_agent(config.agent)
+    return name if model is None else f"{name} {digest(model)}"
+
+
+def select_protocol(protocol: str | Protocol | None, split: Split) -> Protocol:
+    """The protocol asked for; else that of the tasks, and for tours the one that guides through them."""
+    if isinstance(protocol, Protocol):
+        return protocol
+    if protocol is not None:
+        return PROTOCOLS[validate_choice("protocol", protocol, tuple(PROTOCOLS))]
+    own = PROTOCOLS[split.protocol]
+    if split.tours and own.name in TOUR_PROTOCOLS:
+        return PROTOCOLS[TOUR_PROTOCOLS[own.name] + ("-test" if split.withheld_goals else "")]
+    return own
+
+
+def require_matching(protocol: Protocol, split: Split) -> None:
+    """Refuse continuous tasks with a protocol of graphs, and the other way round."""
+    place: Any = split.episodes[0].start.place if split.episodes else ""
+    if isinstance(place, str) == protocol.on_ground:
+        found, needed = ("on graphs", "on the ground") if isinstance(place, str) else ("on the ground", "on graphs")
+        raise BadArgument(f"{split.name} has episodes {found}, but protocol {protocol.name} is for episodes {needed}.")

@@ -1,4 +1,4 @@
-"""Who leads an agent from episode to episode of a tour: along the graph, or over the ground as the follower goes."""
+"""The oracle controllers that guide an agent between the episodes of a tour, on graphs and on the ground."""
 
 from __future__ import annotations
 
@@ -7,65 +7,67 @@ import typing
 from collections.abc import Callable
 from typing import cast
 
-from itinera.agents.path_tracking import Trailing
+from itinera.agents.path_tracking import PathTracker
 from itinera.errors import BadArgument, NoRoute
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks.protocol import Guidance, Protocol
 from itinera.worlds import NavGraph, Pose, World
 from itinera.worlds.surface import Surface
 
-Way = Callable[[Observation], int]  # the action to take from here, STOP when there; raises NoRoute when stuck
+Controller = Callable[[Observation], int]  # the next action, STOP at the target; raises NoRoute when stuck
 
 LEFT, RIGHT = 2, 3  # on the ground
 
 
-class Leader(typing.Protocol):
-    """Someone who knows the way to a pose; `facing` asks for its heading too, where a body has one to choose."""
+class Guide(typing.Protocol):
+    """Makes the controller that moves a body to a pose; `facing` asks for the heading too, where it can be chosen."""
 
-    def __call__(self, world: World, target: Pose, *, facing: bool) -> Way: ...
+    def __call__(self, world: World, target: Pose, *, facing: bool) -> Controller: ...
 
 
-def leader_by(protocol: Protocol) -> Leader:
-    """The leader of a protocol's tours, on graphs and on the ground."""
+def make_guide(protocol: Protocol) -> Guide:
+    """The guide of a protocol's tours, on graphs and on the ground."""
 
-    def lead(world: World, target: Pose, *, facing: bool) -> Way:
+    def guide(world: World, target: Pose, *, facing: bool) -> Controller:
         if isinstance(world.space, NavGraph):
-            return _along_edges(world.space, cast(str, target.place))
+            return _graph_controller(world.space, cast(str, target.place))
         if isinstance(world.space, Surface):
-            return _over_ground(world.space, target, protocol, facing=facing)
-        raise BadArgument(f"Nobody can lead through world {world.id}: it is neither a graph nor a walkable surface.")
+            return _ground_controller(world.space, target, protocol, facing=facing)
+        raise BadArgument(
+            f"World {world.id} does not support guidance between episodes: it is neither a graph nor a surface."
+        )
 
-    return lead
+    return guide
 
 
-def _along_edges(graph: NavGraph, target: str) -> Way:
-    def way(observation: Observation) -> int:
+def _graph_controller(graph: NavGraph, target: str) -> Controller:
+    def control(observation: Observation) -> int:
         route = graph.route(observation.place, target)
         if len(route) == 1:
             return STOP
         assert observation.candidates is not None
         return 1 + observation.candidates.nodes.index(route[1])
 
-    return way
+    return control
 
 
-def _over_ground(surface: Surface, target: Pose, protocol: Protocol, *, facing: bool) -> Way:
+def _ground_controller(surface: Surface, target: Pose, protocol: Protocol, *, facing: bool) -> Controller:
     if protocol.step_size is None or protocol.turn_angle is None:
-        raise BadArgument(f"Protocol {protocol.name} has no step and turn, so nobody can be led over the ground by it.")
+        raise BadArgument(f"Protocol {protocol.name} does not support guidance: it has no step size and turn angle.")
     guidance = protocol.guidance or Guidance()
-    trail = Trailing(surface, target.place, protocol, radius=guidance.radius, limit=guidance.step_limit)
+    tracker = PathTracker(surface, target.place, protocol, radius=guidance.radius, limit=guidance.step_limit)
 
-    def way(observation: Observation) -> int:
-        action = trail(observation)
-        if not trail.reached:
+    def control(observation: Observation) -> int:
+        action = tracker(observation)
+        if not tracker.reached:
             raise NoRoute("no step leads nearer, or not within the limit.")
         return _turn(observation.heading, target.heading, guidance) if action == STOP and facing else action
 
-    return way
+    return control
 
 
-def _turn(heading: float, wanted: float, guidance: Guidance) -> int:
-    off = math.remainder(wanted - heading, math.tau)
-    if abs(off) <= guidance.heading_tolerance + 1e-9:
+def _turn(heading: float, target: float, guidance: Guidance) -> int:
+    difference = math.remainder(target - heading, math.tau)
+    if abs(difference) <= guidance.heading_tolerance + 1e-9:
         return STOP
-    return LEFT if off > 0 else RIGHT
+    return LEFT if difference > 0 else RIGHT

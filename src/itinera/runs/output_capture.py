@@ -1,4 +1,4 @@
-"""What is printed in another process, passed on line by line and counted: nobody may print without end."""
+"""The output of a worker process, forwarded line by line and counted, so that no agent can print without end."""
 
 from __future__ import annotations
 
@@ -6,66 +6,93 @@ import math
 import os
 import sys
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
-AT_ONCE = 1 << 16  # bytes
+BLOCK = 1 << 16  # bytes
 
 
-class Printed:
-    """All that comes through a pipe, in stretches that each end with a mark."""
+@dataclass(frozen=True, eq=False)
+class OutputPipe:
+    """In a worker: the pipe that receives everything it prints."""
 
-    def __init__(self, pipe: Connection, mark: bytes) -> None:
-        self.pipe, self._mark = pipe, mark
-        self._heard = b""  # and not yet passed on
-        self._count = 0  # bytes passed on of the present stretch
-        self._flooded = False
+    pipe: Connection
+    marker: bytes
+
+    def redirect(self, *, replace_streams: bool) -> None:
+        """Send all output to the pipe; `replace_streams` where sys.stdout may be an object of a notebook."""
+        for number in (1, 2):
+            os.dup2(self.pipe.fileno(), number)
+        if replace_streams:
+            sys.stdout, sys.stderr = (
+                open(number, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
+                for number in (1, 2)
+            )
+
+    def mark(self) -> None:
+        """End the present section of the output."""
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(Exception):  # of an agent that has closed or replaced it
+                stream.flush()
+        with suppress(OSError):
+            os.write(self.pipe.fileno(), self.marker)
+
+
+class CapturedOutput:
+    """In the parent: everything that comes through a pipe, in sections that each end with a marker."""
+
+    def __init__(self, pipe: Connection, marker: bytes) -> None:
+        self.pipe, self._marker = pipe, marker
+        self._received = b""  # and not yet printed
+        self._count = 0  # bytes printed of the present section
+        self._overflowed = False
         self.ended = False
         os.set_blocking(pipe.fileno(), False)
 
-    def pass_on(self, most: float = math.inf) -> bool:
-        """Print the lines of the present stretch that have come; False once it has more than `most` bytes."""
+    def forward(self, limit: float = math.inf) -> bool:
+        """Print the received lines of the present section; False once it has more than `limit` bytes."""
         while True:
-            before, mark, _ = self._heard.partition(self._mark)
-            if self._count + len(before) > most:
-                self._flooded = True
+            before, marker, _ = self._received.partition(self._marker)
+            if self._count + len(before) > limit:
+                self._overflowed = True
                 return False
-            if mark:
+            if marker:
                 return True
-            lines, line_break, self._heard = self._heard.rpartition(b"\n")
+            lines, line_break, self._received = self._received.rpartition(b"\n")
             self._print(lines + line_break)
-            read = self._read()
-            if not read:
+            block = self._read()
+            if not block:
                 return True
-            self._heard += read
+            self._received += block
 
-    def end_stretch(self, most: float = math.inf) -> bool:
-        """Print the rest of a stretch, whose mark has come; False, and nothing, if it had more than `most` bytes."""
-        if not self.pass_on(most):
+    def end_section(self, limit: float = math.inf) -> bool:
+        """Print the rest of a section whose marker was sent; False, and nothing, if it had more than `limit` bytes."""
+        if not self.forward(limit):
             return False
-        before, _, self._heard = self._heard.partition(self._mark)
+        before, _, self._received = self._received.partition(self._marker)
         self._print(before)
         self._count = 0
         return True
 
     def close(self) -> None:
-        """Print what is left of one who has ended, but of no flood, and hear no more."""
-        while not self._flooded and self.end_stretch() and self._heard:
+        """Print what is left, unless there was too much, and close the pipe."""
+        while not self._overflowed and self.end_section() and self._received:
             pass
         self.pipe.close()
 
     def _read(self) -> bytes:
         try:
-            read = os.read(self.pipe.fileno(), AT_ONCE)
+            block = os.read(self.pipe.fileno(), BLOCK)
         except BlockingIOError:
             return b""
         except OSError:
-            read = b""
-        self.ended = not read
-        return read
+            block = b""
+        self.ended = not block
+        return block
 
     def _print(self, text: bytes) -> None:
         self._count += len(text)
         if text:
-            with suppress(OSError, ValueError):  # where nobody listens
-                # Through Python's stderr, which whoever draws a progress bar there has taken over.
+            with suppress(OSError, ValueError):  # where stderr is closed
+                # Through Python's stderr, which a progress bar may have replaced.
                 sys.stderr.write(text.decode(errors="replace"))

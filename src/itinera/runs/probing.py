@@ -1,203 +1,193 @@
-"""Asking an agent what it would do at the end of a walk it was led along: the running of a skill study.
+"""Probing an agent: its action distribution at the end of a path it was guided along. This runs a skill study.
 
-`ask` asks once; `ask_all` asks many times, in several processes at once. What comes out does not depend on how many.
-Whatever an agent does wrong fails its trial, with the reason, and the others go on.
+`probe` runs one trial; `probe_all` runs many, in several processes; `study.py` adds configuration and resuming. The
+result does not depend on the number of processes. An agent's error fails its trial, with the reason; the others go on.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
-from typing import Any
+from functools import partial
 
 import numpy as np
 
-from itinera.agents.agent import Agent, ProbabilisticAgent
+from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabilities
 from itinera.errors import BadArgument, ItineraError
-from itinera.records.action_probabilities import Leaning, unasked
-from itinera.runs.process_map import end_with_parent
-from itinera.runs.rollout import failure
+from itinera.records.action_probabilities import ActionDistribution
+from itinera.runs.rollout import describe_failure
+from itinera.runs.workers import StartMethod, WorkerFailure, parallel_map
 from itinera.seeding import generator
 from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks.trial import Trial
 from itinera.worlds import Array, World
 
-MOST_MOVES = 20  # from the start of the episode, those it is led included, as agents of RxR are let
-NEAR_ONE = 1e-4  # as far as single precision may be off
-BATCH = 64  # trials a worker takes at a time
+MAX_MOVES = 20  # from the start of the episode, guided ones included, as agents on RxR are allowed
+BATCH_SIZE = 64  # trials a worker takes at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
-    """All it takes to ask; every worker makes its own."""
+class ProbeContext:
+    """The agents, simulator and worlds of one process."""
 
-    agent: Callable[[Trial], Agent]  # whom to ask; only one that knows answers is another for each trial
+    make_agent: Callable[[Trial], Agent]  # the same agent for all trials, unless it is allowed to know their targets
     simulator: Simulator
     worlds: Mapping[str, World]
 
 
-Recipe = Callable[[], Panel]  # sent to workers, so it is a function of a module, or a partial of one
+MakeContext = Callable[[], ProbeContext]  # sent to workers, so it is a function of a module, or a partial of one
 
 
-def ask(agent: Agent, simulator: Simulator, world: World, trial: Trial, *, seed: int, onward: bool = False) -> Leaning:
-    """What the agent leans to at the end of the trial's path.
+def probe(
+    agent: Agent, simulator: Simulator, world: World, trial: Trial, *, seed: int, greedy_rollout: bool = False
+) -> ActionDistribution:
+    """The agent's action distribution at the end of the trial's path.
 
-    It is told the words, shown every place on the way (`observe`), and asked at the last (`action_probabilities`). With `onward` it goes
-    on from there: it is led along its likeliest actions until it would rather stop, or has made 20 moves in all. Its
-    random numbers depend on the seed and the walk alone, so a trial and its control twin differ in their words and in
-    nothing else.
+    The agent receives the instruction, observes every place on the path (`observe`), and is queried at the last
+    (`action_probabilities`). With `greedy_rollout` it continues with its most probable actions until it stops or has
+    made 20 moves in total. Its random stream depends on the seed and the path only, so a trial and its control differ
+    in their instruction and in nothing else.
     """
-    weigher = _weighing(agent)
+    probed = _require_probabilities(agent)
     try:
-        weigher.reset(generator(seed, "study", trial.twin or trial.id))
+        probed.reset(generator(seed, "study", trial.control_id or trial.id))
         observation = simulator.reset(world, trial.episode.start)
-        weigher.start_episode(trial.episode.instruction)
+        probed.start_episode(trial.episode.instruction)
         for node in trial.episode.reference[1:]:
-            weigher.observe(observation)
-            observation = simulator.step(_towards(str(node), observation))
-        weights = _weights(weigher.action_probabilities(observation), simulator.actions)
+            probed.observe(observation)
+            observation = simulator.step(_find_action(str(node), observation))
+        probabilities = _query(probed, observation, simulator)
         assert observation.candidates is not None
-        walked = tuple(_rolled_out(weigher, simulator, observation, weights, trial)) if onward else ()
+        path = tuple(_roll_out(probed, simulator, observation, probabilities, trial)) if greedy_rollout else ()
     except (Exception, SystemExit) as error:
-        return unasked(trial.id, failure(error)["failed"])
-    return Leaning(
-        trial.id, observation.heading, observation.candidates.nodes, observation.candidates.headings, weights, walked
-    )
+        return ActionDistribution.failure(trial.id, describe_failure(error)["failed"])
+    candidates = observation.candidates
+    return ActionDistribution(trial.id, observation.heading, candidates.nodes, candidates.headings, probabilities, path)
 
 
-def _weighing(agent: Agent) -> ProbabilisticAgent:
+def _require_probabilities(agent: Agent) -> ProbabilisticAgent:
     if not isinstance(agent, ProbabilisticAgent):
         raise BadArgument(
-            f"{type(agent).__name__} cannot weigh: a study asks for the probability of every action. Give it a method "
-            'action_probabilities(observation), STOP first; in another process, answer hello with "action_probabilities": true; for one that cannot '
-            "be run here there are `itinera study export` and `itinera study import`."
+            f"{type(agent).__name__} does not report action probabilities, which a study needs. Give it a method "
+            "action_probabilities(observation), STOP first; an agent in another process replies to hello with "
+            '"action_probabilities": true; for one that cannot run here there are `itinera study export` and '
+            "`itinera study import`."
         )
     return agent
 
 
-def _towards(node: str, observation: Observation) -> int:
+def _find_action(node: str, observation: Observation) -> int:
+    """The action that moves to a node."""
     if observation.candidates is None:
-        raise BadArgument("Trials are walked on graphs.")
+        raise BadArgument("Trials need navigation graphs.")
     if node not in observation.candidates.nodes:
-        raise BadArgument(f"The trial's path goes from {observation.place} to {node}, which no edge joins.")
+        raise BadArgument(f"The trial's path goes from {observation.place} to {node}, and there is no such edge.")
     return 1 + observation.candidates.nodes.index(node)
 
 
-def _weights(weights: Any, count: int) -> Array:
-    """(count,) the probabilities an agent gave, if that is what they are."""
-    values = np.array(weights, dtype=np.float64)
-    if values.shape != (count,) or not np.isfinite(values).all() or (values < 0).any():
-        expected = f"({count},) probabilities, STOP first, finite and not negative"
-        raise BadArgument(f"action_probabilities() gave an array of shape {values.shape}; expected {expected}.")
-    if abs(values.sum() - 1) > NEAR_ONE:
-        raise BadArgument(
-            f"action_probabilities() gave probabilities that sum to {values.sum():g}; they must sum to 1."
-        )
-    return np.asarray(values / values.sum())
+def _query(agent: ProbabilisticAgent, observation: Observation, simulator: Simulator) -> Array:
+    probabilities = validate_probabilities(agent.action_probabilities(observation), simulator.actions)
+    return np.asarray(probabilities / probabilities.sum())
 
 
-def _rolled_out(
-    agent: ProbabilisticAgent, simulator: Simulator, observation: Observation, weights: Array, trial: Trial
+def _roll_out(
+    agent: ProbabilisticAgent, simulator: Simulator, observation: Observation, probabilities: Array, trial: Trial
 ) -> Iterator[str]:
-    """Where the agent goes by its likeliest actions; the first of those equally likely."""
+    """The nodes visited by greedy actions; of equally probable actions the first is taken."""
     yield str(observation.place)
-    for _ in range(len(trial.episode.reference) - 1, MOST_MOVES):
-        action = int(np.argmax(weights))
+    for _ in range(len(trial.episode.reference) - 1, MAX_MOVES):
+        action = int(np.argmax(probabilities))
         if action == STOP:
             return
         agent.observe(observation)
         observation = simulator.step(action)
         yield str(observation.place)
-        weights = _weights(agent.action_probabilities(observation), simulator.actions)
+        probabilities = _query(agent, observation, simulator)
 
 
-def ask_all(
-    recipe: Recipe, trials: Sequence[Trial], *, seed: int, workers: int = 1, onward: frozenset[str] = frozenset()
-) -> Iterator[list[tuple[int, Leaning]]]:
-    """The leanings of all trials, each with its number, batch by batch as they are done; `workers=0` asks here.
+Batch = list[tuple[int, Trial]]
 
-    In trials of the skills `onward` names, the agent goes on after it was asked; see `ask`.
+
+def probe_all(
+    make_context: MakeContext,
+    trials: Sequence[Trial],
+    *,
+    seed: int,
+    workers: int = 1,
+    rollout_skills: frozenset[str] = frozenset(),
+    start_method: StartMethod = "spawn",
+) -> Iterator[list[tuple[int, ActionDistribution]]]:
+    """The action distributions of all trials, each with its index, in batches as they finish.
+
+    `workers=0` runs in this process. In trials of the `rollout_skills` the agent continues with greedy actions.
     """
     if workers < 0:
-        raise BadArgument(f"There cannot be {workers} workers. 0 asks in this process.")
-    batches = _batches(trials)
-    if workers == 0 or not batches:
-        panel = recipe()
+        raise BadArgument(f"workers must be ≥ 0 (got {workers}); 0 runs in this process.")
+    batches = _make_batches(trials)
+    if workers == 0:
+        context = make_context()
         for batch in batches:
-            yield _asked(panel, batch, seed, onward)
+            yield _probe_batch(context, batch, seed, rollout_skills)
         return
-    # Fresh processes, not copies of this one: what they do cannot depend on what was done here before.
-    count = min(workers, len(batches))
-    with ProcessPoolExecutor(count, get_context("spawn"), initializer=_take_seat, initargs=(recipe,)) as pool:
-        work = [pool.submit(_asked_there, _bare(batch), seed, onward) for batch in batches]
-        try:
-            for done in as_completed(work):
-                yield done.result()
-        except BrokenProcessPool:
-            raise BadArgument(
-                "A worker ended in the middle of its trials: the agent ended its process, or there was no memory left. "
-                "--workers 0 asks in this process and shows more; --agent-command keeps an agent in one of its own."
-            ) from None
-        finally:
-            _give_up(work)
+    # The context is made once in each process, whatever the number of its batches; the token tells calls apart.
+    work = partial(_probe_in_worker, os.urandom(8), make_context, seed, rollout_skills)
+    try:
+        jobs, count = map(_strip, batches), min(workers, len(batches))
+        for _, results in parallel_map(work, jobs, workers=count, spawn_one=True, start_method=start_method):
+            yield results
+    except WorkerFailure:
+        raise BadArgument(
+            "A worker process ended during its trials: the agent ended its process, or memory ran out. Run with "
+            "--workers 0 (workers=0) to see more, or give the agent a process of its own (--agent-command, command=)."
+        ) from None
 
 
-_Batch = list[tuple[int, Trial]]
+def _make_batches(trials: Sequence[Trial]) -> list[Batch]:
+    """The trials with their indices, one world at a time."""
+    by_world: dict[str, Batch] = {}
+    for index, trial in enumerate(trials):
+        by_world.setdefault(trial.episode.world_id, []).append((index, trial))
+    return [group[k : k + BATCH_SIZE] for group in by_world.values() for k in range(0, len(group), BATCH_SIZE)]
 
 
-def _batches(trials: Sequence[Trial]) -> list[_Batch]:
-    """The trials with their numbers, a world at a time."""
-    by_world: dict[str, _Batch] = {}
-    for number, trial in enumerate(trials):
-        by_world.setdefault(trial.episode.world_id, []).append((number, trial))
-    return [group[k : k + BATCH] for group in by_world.values() for k in range(0, len(group), BATCH)]
-
-
-def _bare(batch: _Batch) -> _Batch:
-    """The same without what nobody is asked about, so that little is sent."""
+def _strip(batch: Batch) -> Batch:
+    """The same trials without what probing does not need, so that little is sent."""
     return [
-        (number, replace(trial, target=dict(trial.target), episode=replace(trial.episode, alignment=None, notes={})))
-        for number, trial in batch
+        (index, replace(trial, target=dict(trial.target), episode=replace(trial.episode, alignment=None, notes={})))
+        for index, trial in batch
     ]
 
 
-def _asked(panel: Panel, batch: _Batch, seed: int, onward: frozenset[str]) -> list[tuple[int, Leaning]]:
-    def asked(trial: Trial) -> Leaning:
-        world = _world(panel, trial)
-        return ask(panel.agent(trial), panel.simulator, world, trial, seed=seed, onward=trial.skill in onward)
+def _probe_batch(
+    context: ProbeContext, batch: Batch, seed: int, rollout_skills: frozenset[str]
+) -> list[tuple[int, ActionDistribution]]:
+    def probe_trial(trial: Trial) -> ActionDistribution:
+        world = _find_world(context, trial)
+        rolls_out = trial.skill in rollout_skills
+        agent = context.make_agent(trial)
+        return probe(agent, context.simulator, world, trial, seed=seed, greedy_rollout=rolls_out)
 
-    return [(number, asked(trial)) for number, trial in batch]
-
-
-def _world(panel: Panel, trial: Trial) -> World:
-    if trial.episode.world_id not in panel.worlds:
-        raise BadArgument(f"World {trial.episode.world_id} is not among the worlds given. Check --worlds.")
-    return panel.worlds[trial.episode.world_id]
+    return [(index, probe_trial(trial)) for index, trial in batch]
 
 
-_seat: list[Panel | Exception] = []  # of a worker: its own panel, made once, or why it has none
+def _find_world(context: ProbeContext, trial: Trial) -> World:
+    if trial.episode.world_id not in context.worlds:
+        raise BadArgument(f"World {trial.episode.world_id} is not among the worlds given. Check --worlds (worlds=).")
+    return context.worlds[trial.episode.world_id]
 
 
-def _take_seat(recipe: Recipe) -> None:
-    end_with_parent()
-    try:
-        _seat[:] = [recipe()]
-    except BadArgument as error:  # raised here it would break the pool without a word
-        _seat[:] = [error]
-    except Exception as error:  # of any kind, which may not survive the way back
-        _seat[:] = [ItineraError(failure(error)["failed"] if not isinstance(error, ItineraError) else str(error))]
+_worker_context: dict[bytes, ProbeContext] = {}  # of a worker process: its context, by the token of the call
 
 
-def _asked_there(batch: _Batch, seed: int, onward: frozenset[str]) -> list[tuple[int, Leaning]]:
-    panel = _seat[0]
-    if isinstance(panel, Exception):
-        raise panel
-    return _asked(panel, batch, seed, onward)
-
-
-def _give_up(work: Sequence[Future[Any]]) -> None:
-    for future in work:
-        future.cancel()
+def _probe_in_worker(
+    token: bytes, make_context: MakeContext, seed: int, rollout_skills: frozenset[str], batch: Batch
+) -> list[tuple[int, ActionDistribution]]:
+    if token not in _worker_context:
+        try:
+            _worker_context[token] = make_context()
+        except ItineraError:
+            raise
+        except Exception as error:  # of any type, which may not survive being sent to the parent
+            raise ItineraError(describe_failure(error)["failed"]) from None
+    return _probe_batch(_worker_context[token], batch, seed, rollout_skills)

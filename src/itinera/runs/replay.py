@@ -1,4 +1,4 @@
-"""Walks done again: the stored actions in the same worlds must lead to the same places."""
+"""Replays of recorded rollouts: the stored actions in the same worlds must lead to the same places."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.records import Ending, Phase, Rollout, Trajectory
-from itinera.runs.guidance import Leader
-from itinera.runs.rollout import failure
-from itinera.runs.tour_loop import IllegalAction, Stage
+from itinera.errors import BadFile, Fault
+from itinera.records import Ending, Phase, Predictions, Rollout, Trajectory
+from itinera.runs.guidance import Guide
+from itinera.runs.rollout import describe_failure
+from itinera.runs.tour_loop import IllegalAction, TourLoop
 from itinera.simulators.simulator import STOP, Simulator
-from itinera.tasks import Episode, Protocol
+from itinera.tasks import Episode, Protocol, Split
 from itinera.worlds import World
 
 TOLERANCE = 1e-6  # metres, radians and seconds; far below a step, far above what machines differ by
@@ -24,11 +25,11 @@ FIELDS = ("places", "headings", "elevations", "times", "phases", "actions")
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a walk done again first parts from the one stored."""
+    """The first difference between a stored trajectory and its replay."""
 
     tour_id: str
     episode_id: str
-    step: int  # the place of the trajectory, its first being 0; -1 for the episode as a whole
+    step: int  # the index of a place of the trajectory; -1 for the episode as a whole
     field: str
     stored: str
     found: str
@@ -38,48 +39,49 @@ class Difference:
         return f'episode "{self.episode_id}", {where}: stored {self.stored}, found {self.found}'
 
 
-def replay(
-    walk: Rollout,
+def replay_rollout(
+    rollout: Rollout,
     simulator: Simulator,
     world: World,
     episodes: Sequence[Episode],
     *,
     protocol: Protocol,
-    leader: Leader | None = None,
+    guide: Guide | None = None,
 ) -> tuple[Difference, ...]:
-    """What differs when a walk is done again, at most one difference for each of its episodes.
+    """The differences between a rollout and its replay, at most one per episode.
 
-    The agent's actions are those stored; where it was led, the leader leads it again.
+    The agent's actions are those stored; oracle phases are computed again.
     """
-    return tuple(_differences(walk, _again(walk, Stage(simulator, world, episodes, protocol=protocol, leader=leader))))
+    loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide)
+    return tuple(_differences(rollout, _replay(rollout, loop)))
 
 
-def _again(walk: Rollout, stage: Stage) -> Sequence[Trajectory]:
-    actions = [_script(trajectory) for trajectory in walk.trajectories]
+def _replay(rollout: Rollout, loop: TourLoop) -> Sequence[Trajectory]:
+    actions = [_agent_actions(trajectory) for trajectory in rollout.trajectories]
     try:
-        stage.open()
+        loop.reset()
     except Exception as error:
-        stage.fail(failure(error), lost=True)
-    while not stage.over:
-        stored = walk.trajectories[stage.number]
+        loop.fail(describe_failure(error), lost=True)
+    while not loop.done:
+        stored = rollout.trajectories[loop.episode_index]
         try:
-            if stage.phase is not Phase.ACTING:
-                stage.lead()
-            elif actions[stage.number]:
-                stage.act(actions[stage.number].pop())
+            if loop.phase is not Phase.ACTING:
+                loop.guide()
+            elif actions[loop.episode_index]:
+                loop.act(actions[loop.episode_index].pop())
             elif stored.ending is Ending.STOPPED:
-                stage.act(STOP)
+                loop.act(STOP)
             else:
-                stage.fail({}, lost=bool(stored.notes.get("lost")))
+                loop.fail({}, lost=bool(stored.notes.get("lost")))
         except IllegalAction as error:
-            stage.fail({"failed": str(error)})
+            loop.fail({"failed": str(error)})
         except Exception as error:
-            stage.fail(failure(error), lost=True)
-    return stage.trajectories
+            loop.fail(describe_failure(error), lost=True)
+    return loop.trajectories
 
 
-def _script(trajectory: Trajectory) -> list[int]:
-    """The agent's own actions, the last one first: those that led to an acting place other than the first."""
+def _agent_actions(trajectory: Trajectory) -> list[int]:
+    """The agent's own actions, the last one first: those that led to an acting place after the first."""
     if trajectory.actions is None:
         return []
     actions = trajectory.actions.tolist()
@@ -88,23 +90,23 @@ def _script(trajectory: Trajectory) -> list[int]:
     return [actions[i - 1] for i in reversed(acted[1:])]
 
 
-def _differences(walk: Rollout, found: Sequence[Trajectory]) -> Iterator[Difference]:
-    for stored, again in zip(walk.trajectories, found, strict=True):
-        difference = _first_difference(walk.tour_id, stored, again)
+def _differences(rollout: Rollout, found: Sequence[Trajectory]) -> Iterator[Difference]:
+    for stored, again in zip(rollout.trajectories, found, strict=True):
+        difference = _first_difference(rollout.tour_id, stored, again)
         if difference is not None:
             yield difference
 
 
 def _first_difference(tour_id: str, stored: Trajectory, again: Trajectory) -> Difference | None:
-    parted = [
+    differing = [
         (step, rank, name)
         for rank, name in enumerate(FIELDS)
-        if (step := _parting(_column(stored, name), _column(again, name))) is not None
+        if (step := _first_differing_step(_column(stored, name), _column(again, name))) is not None
     ]
-    if parted:
-        step, _, name = min(parted)
-        told = (_told(_column(stored, name), step), _told(_column(again, name), step))
-        return Difference(tour_id, stored.episode_id, step, name, *told)
+    if differing:
+        step, _, name = min(differing)
+        values = (_format_value(_column(stored, name), step), _format_value(_column(again, name), step))
+        return Difference(tour_id, stored.episode_id, step, name, *values)
     if stored.ending is not again.ending:
         return Difference(tour_id, stored.episode_id, -1, "ending", stored.ending.value, again.ending.value)
     return None
@@ -117,8 +119,8 @@ def _column(trajectory: Trajectory, name: str) -> NDArray[Any] | None:
     return None if values is None else np.asarray(values)
 
 
-def _parting(stored: NDArray[Any] | None, found: NDArray[Any] | None) -> int | None:
-    """The first step at which two columns differ. What was not stored cannot differ."""
+def _first_differing_step(stored: NDArray[Any] | None, found: NDArray[Any] | None) -> int | None:
+    """The first step at which two columns differ. Columns that were not stored cannot differ."""
     if stored is None or found is None:
         return None
     if stored.dtype.kind != found.dtype.kind or stored.shape[1:] != found.shape[1:]:
@@ -132,7 +134,7 @@ def _parting(stored: NDArray[Any] | None, found: NDArray[Any] | None) -> int | N
     return both if len(stored) != len(found) else None
 
 
-def _told(column: NDArray[Any] | None, step: int) -> str:
+def _format_value(column: NDArray[Any] | None, step: int) -> str:
     if column is None or step >= len(column):
         return "nothing"
     value = column[step]
@@ -142,14 +144,27 @@ def _told(column: NDArray[Any] | None, step: int) -> str:
 
 
 def replay_all(
-    walks: Sequence[Rollout],
+    rollouts: Sequence[Rollout],
     simulator: Simulator,
     worlds: Mapping[str, World],
     episodes: Mapping[str, Episode],
     *,
     protocol: Protocol,
 ) -> Iterator[tuple[Difference, ...]]:
-    """The differences of each walk in turn; `episodes` by id."""
-    for walk in walks:
-        asked = [episodes[trajectory.episode_id] for trajectory in walk.trajectories]
-        yield replay(walk, simulator, worlds[asked[0].world_id], asked, protocol=protocol)
+    """The differences of each rollout in turn; `episodes` by id."""
+    for rollout in rollouts:
+        own = [episodes[trajectory.episode_id] for trajectory in rollout.trajectories]
+        yield replay_rollout(rollout, simulator, worlds[own[0].world_id], own, protocol=protocol)
+
+
+def check_replayable(predictions: Predictions, split: Split) -> None:
+    """Refuse trajectories without actions, or of episodes that the tasks do not contain."""
+    faults = []
+    for trajectory in predictions.trajectories:
+        where = f'episode "{trajectory.episode_id}"'
+        if trajectory.episode_id not in split.by_id:
+            faults.append(Fault(where, f"is not in {split.name}.", "Give the tasks of the run."))
+        elif trajectory.actions is None:
+            faults.append(Fault(where, "has no actions.", "Only predictions of `itinera run` can be replayed."))
+    if faults:
+        raise BadFile(predictions.source, faults)

@@ -1,6 +1,6 @@
-"""The loop that lets an agent act: one tour, told, shown, asked and recorded.
+"""`rollout`: an agent acts through one tour, and everything it does is recorded.
 
-Whatever an agent does wrong ends its episode as failed, with the reason in the notes, and the tour goes on.
+An agent's mistake ends its episode as failed, with the reason in the notes, and the tour continues.
 """
 
 from __future__ import annotations
@@ -11,24 +11,22 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from itinera.agents.agent import Agent, ProbabilisticAgent
+from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabilities
 from itinera.records import Ending, Phase, Rollout, Trajectory
-from itinera.runs.guidance import Leader
-from itinera.runs.tour_loop import IllegalAction, Stage
+from itinera.runs.guidance import Guide
+from itinera.runs.tour_loop import IllegalAction, TourLoop
 from itinera.seeding import generator
 from itinera.simulators.simulator import Observation, Simulator
 from itinera.tasks import Episode, Protocol, Tour
-from itinera.worlds import Array, World
+from itinera.worlds import World
 
-LONGEST_TRACEBACK = 4000  # characters of it that are kept, the last ones
+LONGEST_TRACEBACK = 4000  # characters that are kept, the last ones
 LONGEST_REASON = 300
 
-Told = Callable[[int, Trajectory], None]  # the number of an episode in its tour, and what it came to
+OnEpisode = Callable[[int, Trajectory], None]  # the index of an episode in its tour, and its trajectory
 
 
-def walk(
+def rollout(
     agent: Agent,
     simulator: Simulator,
     world: World,
@@ -37,141 +35,137 @@ def walk(
     *,
     protocol: Protocol,
     seed: int,
-    leader: Leader | None = None,
-    keep_choices: bool = False,
-    told: Told | None = None,
+    guide: Guide | None = None,
+    record_probabilities: bool = False,
+    on_episode: OnEpisode | None = None,
 ) -> Rollout:
-    """The walk of an agent that does the episodes of a tour one after another.
+    """The trajectories of an agent in the episodes of a tour, one after another.
 
-    Its random numbers depend on the seed and the tour's id alone. Every observation is shown to the agent once: to
-    `act` while it decides, to `observe` while it is led. `keep_choices` records what a `ProbabilisticAgent` agent thinks of its
-    actions. `told` hears of every episode when the agent's part is over, and again if it was then led to the goal.
+    The agent's random numbers depend on the seed and the tour's id alone. It receives every observation once: by `act`
+    while it acts, by `observe` while it is guided. `record_probabilities` records the action probabilities of a
+    `ProbabilisticAgent`. `on_episode` is called when the acting phase of an episode ends, and again if the agent was
+    then guided to the goal.
     """
-    stage = Stage(simulator, world, episodes, protocol=protocol, leader=leader)
-    return _Walking(agent, stage, tour, keep_choices, told).whole(seed)
+    loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide)
+    return _RolloutLoop(agent, loop, tour, record_probabilities, on_episode).run(seed)
 
 
-class _Walking:
-    """A walk as it happens."""
+class _RolloutLoop:
+    """A rollout in progress."""
 
-    def __init__(self, agent: Agent, stage: Stage, tour: Tour, keep_choices: bool, told: Told | None) -> None:
-        self.agent, self.stage, self.tour = agent, stage, tour
-        self.weighing = agent if keep_choices and isinstance(agent, ProbabilisticAgent) else None
-        self.told = told
-        self.heard = 0  # trajectories passed on
+    def __init__(
+        self, agent: Agent, loop: TourLoop, tour: Tour, record_probabilities: bool, on_episode: OnEpisode | None
+    ) -> None:
+        self.agent, self.loop, self.tour = agent, loop, tour
+        self.probabilistic = agent if record_probabilities and isinstance(agent, ProbabilisticAgent) else None
+        self.on_episode = on_episode
+        self.reported = 0  # trajectories passed to `on_episode`
         self.last: Trajectory | None = None  # of those
-        self.broken: dict[str, Any] | None = None  # what went wrong while the agent was not to act
+        self.error: dict[str, Any] | None = None  # of the agent while it was guided; fails its next episode
 
-    def whole(self, seed: int) -> Rollout:
-        stage = self.stage
+    def run(self, seed: int) -> Rollout:
+        loop = self.loop
         rng = generator(seed, "run", self.tour.id)
-        unable = self._asked(lambda: self.agent.reset(rng))
-        self._happens(stage.open)
-        self._tell()
-        while not stage.over:
-            if stage.phase is not Phase.ACTING:
-                self._be_led()
-            elif stage.begins:
-                self._begin(unable)
+        reset_error = self._call_agent(lambda: self.agent.reset(rng))
+        self._change(loop.reset)
+        self._report()
+        while not loop.done:
+            if loop.phase is not Phase.ACTING:
+                self._guide()
+            elif loop.is_first:
+                self._start_episode(reset_error)
             else:
                 self._act()
-            self._tell()
-        return Rollout(self.tour.id, tuple(stage.trajectories))
+            self._report()
+        return Rollout(self.tour.id, tuple(loop.trajectories))
 
-    def _begin(self, unable: dict[str, Any] | None) -> None:
-        wrong = unable or self.broken
-        self.broken = None
-        if wrong is None:
-            wrong = self._asked(lambda: self.agent.start_episode(self.stage.episode.instruction))
-        if wrong is None:
+    def _start_episode(self, reset_error: dict[str, Any] | None) -> None:
+        error = reset_error or self.error
+        self.error = None
+        if error is None:
+            error = self._call_agent(lambda: self.agent.start_episode(self.loop.episode.instruction))
+        if error is None:
             self._act()
         else:
-            self._happens(lambda: self.stage.fail(wrong))
+            self._change(lambda: self.loop.fail(error))
 
     def _act(self) -> None:
-        stage = self.stage
+        loop = self.loop
         try:
-            if self.weighing is not None:
-                stage.weigh(
-                    _weights(self.weighing.action_probabilities(stage.observation), stage.choices)
-                )
-            action = self.agent.act(stage.observation)
+            if self.probabilistic is not None:
+                probabilities = self.probabilistic.action_probabilities(loop.observation)
+                loop.record_probabilities(validate_probabilities(probabilities, loop.num_actions))
+            action = self.agent.act(loop.observation)
         except (Exception, SystemExit) as error:
-            wrong = failure(error)
-            self._happens(lambda: stage.fail(wrong))
+            notes = describe_failure(error)
+            self._change(lambda: loop.fail(notes))
             return
         try:
-            stage.act(action)
+            loop.act(action)
         except IllegalAction as error:
             reason = {"failed": str(error)}
-            self._happens(lambda: stage.fail(reason))
+            self._change(lambda: loop.fail(reason))
         except Exception as error:
-            # Where the body cannot do what it should, the fault is not the agent's, but the episode is lost.
-            stage.fail(failure(error), lost=True)
+            # The simulator failed, not the agent; the episode is lost all the same.
+            loop.fail(describe_failure(error), lost=True)
         else:
-            self._look_back()
+            self._observe_last()
 
-    def _look_back(self) -> None:
-        """An agent that ran out of steps has not yet seen where it came to, and is led on from there."""
-        stage = self.stage
-        if stage.is_led and stage.trajectories[-1].ending is Ending.OUT_OF_STEPS:
-            self._watch(stage.observation)
+    def _observe_last(self) -> None:
+        """An agent that ran out of steps has not received its last observation, and is guided from there."""
+        loop = self.loop
+        if loop.is_guided and loop.trajectories[-1].ending is Ending.OUT_OF_STEPS:
+            self._observe(loop.observation)
 
-    def _be_led(self) -> None:
-        self._happens(self.stage.lead)
-        if self.stage.is_led:
-            self._watch(self.stage.observation)
+    def _guide(self) -> None:
+        self._change(self.loop.guide)
+        if self.loop.is_guided:
+            self._observe(self.loop.observation)
 
-    def _watch(self, observation: Observation) -> None:
-        if self.broken is None:
-            self.broken = self._asked(lambda: self.agent.observe(observation))
+    def _observe(self, observation: Observation) -> None:
+        if self.error is None:
+            self.error = self._call_agent(lambda: self.agent.observe(observation))
 
-    def _asked(self, call: Callable[[], object]) -> dict[str, Any] | None:
-        """What went wrong when the agent was asked, if anything did."""
+    def _call_agent(self, call: Callable[[], object]) -> dict[str, Any] | None:
+        """The failure of a call of the agent, if it failed."""
         try:
             call()
         except (Exception, SystemExit) as error:
-            return failure(error)
+            return describe_failure(error)
         return None
 
-    def _happens(self, change: Callable[[], object]) -> None:
-        """Let the stage change; an episode that cannot be put on has failed, and so may be the next."""
+    def _change(self, change: Callable[[], object]) -> None:
+        """Change the state of the loop; an episode that the simulator cannot start has failed, and so may the next."""
         while True:
             try:
                 change()
             except Exception as error:
-                change = partial(self.stage.fail, failure(error), lost=True)
+                change = partial(self.loop.fail, describe_failure(error), lost=True)
             else:
                 return
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         """Pass on the trajectories that are new, or longer than they were."""
-        done = self.stage.trajectories
-        if self.told is None or not done or done[-1] is self.last:
+        ended = self.loop.trajectories
+        if self.on_episode is None or not ended or ended[-1] is self.last:
             return
-        # Only the last one told may have grown.
-        first = self.heard - 1 if self.heard and done[self.heard - 1] is not self.last else self.heard
-        for number in range(first, len(done)):
-            self.told(number, done[number])
-        self.heard, self.last = len(done), done[-1]
+        # Only the last one reported may have grown.
+        first = self.reported - 1 if self.reported and ended[self.reported - 1] is not self.last else self.reported
+        for index in range(first, len(ended)):
+            self.on_episode(index, ended[index])
+        self.reported, self.last = len(ended), ended[-1]
 
 
-def failure(error: BaseException) -> dict[str, str]:
-    """What the notes of an episode tell about an error: the reason, and how it came about."""
+def describe_failure(error: BaseException) -> dict[str, str]:
+    """The notes of an episode that ended in an error: the reason and the traceback."""
     lines = "".join(traceback.format_exception(error))
     reason = f"{type(error).__name__}: {error}".removesuffix(": ")
-    return {"failed": _lasting(reason)[:LONGEST_REASON], "traceback": _lasting(lines)[-LONGEST_TRACEBACK:]}
+    return {
+        "failed": _without_addresses(reason)[:LONGEST_REASON],
+        "traceback": _without_addresses(lines)[-LONGEST_TRACEBACK:],
+    }
 
 
-def _lasting(text: str) -> str:
-    # Addresses in memory are others in every process, and would make equal runs differ.
+def _without_addresses(text: str) -> str:
+    # Addresses in memory differ from process to process, and would make equal runs differ.
     return re.sub(r"\b0x[0-9a-f]{6,}\b", "0x…", text)
-
-
-def _weights(weights: Any, count: int) -> Array:
-    """(count,) what the agent thinks of each action."""
-    values = np.array(weights, dtype=np.float64)
-    if values.shape != (count,) or not np.isfinite(values).all() or (values < 0).any():
-        expected = f"({count},) probabilities, finite and not negative"
-        raise IllegalAction(f"action_probabilities() gave an array of shape {values.shape}; expected {expected}.")
-    return values

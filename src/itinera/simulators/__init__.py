@@ -1,1 +1,1 @@
-"""What an action does. Start with `simulator.py`."""
+"""Simulators of navigation graphs, discrete ground actions and unicycles. Start with `simulator.py`."""

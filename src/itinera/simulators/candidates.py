@@ -1,8 +1,8 @@
-"""The ways on from each node of a graph, in the order and with the views that R2R's agents know them by.
+"""The navigable candidates of each node of a graph, in the order and with the views of R2R's agents.
 
-Matterport's simulator lists, for a view, the adjacent nodes within 40 degrees to either side, nearest to the middle
-first. Agents look through views 0 to 35, number each node when it is first listed, and keep for it the view whose
-middle it is nearest to. All of that follows from the graph, so it is worked out for the whole graph at once.
+Matterport3DSimulator lists, for a view, the adjacent nodes within 40 degrees to either side, nearest to the center
+first. Agents go through views 0 to 35, number each node when it is first listed, and assign to it the view whose center
+is nearest. All of this follows from the graph, so it is computed for the whole graph at once.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from itinera.rendering.panorama import STEP, TURNS, VIEW_ELEVATIONS, VIEWS
 from itinera.simulators.simulator import Candidates
 from itinera.worlds import NavGraph
 
-LISTED = math.radians(40)  # half of 60 degrees times 640 / 480, which the simulator takes for a view's width
-DIGITS = 9  # angles nearer than that are the same, whatever the last bit of an arctangent
+HALF_WIDTH = math.radians(40)  # half of 60 degrees times 640 / 480, the width of a view in that simulator
+DIGITS = 9  # of angles that are compared; the last ones differ between math libraries
 
 
 def graph_candidates(graph: NavGraph) -> dict[str, Candidates]:
-    """The ways on from each node.
+    """The candidates of each node.
 
-    Nodes listed first in the same view at the same distance from its middle are in the graph's order. A node straight
-    above or below is taken to lie along +x.
+    Nodes that are first listed in the same view at the same distance from its center are in the graph's order. A node
+    straight above or below counts as in the direction of +x.
     """
     starts, ends = np.nonzero(graph.adjacency)
     dx, dy, dz = (graph.positions[ends] - graph.positions[starts]).T
@@ -31,11 +31,11 @@ def graph_candidates(graph: NavGraph) -> dict[str, Candidates]:
     headings, elevations, distances = np.arctan2(dy, dx), np.arctan2(dz, flat), np.hypot(flat, dz)
 
     aside = (math.pi / 2 - headings)[:, None] - STEP * np.arange(TURNS)
-    aside = np.abs((aside + math.pi) % math.tau - math.pi).round(DIGITS)  # (ways, turns)
-    lean = elevations[:, None] - VIEW_ELEVATIONS[::TURNS]  # (ways, rows)
+    aside = np.abs((aside + math.pi) % math.tau - math.pi).round(DIGITS)  # (edges, turns)
+    lean = elevations[:, None] - VIEW_ELEVATIONS[::TURNS]  # (edges, rows)
     apart = np.hypot(lean[:, :, None], aside[:, None]).round(DIGITS).reshape(-1, VIEWS)
-    views = apart.argmin(axis=1)  # the first of those equally near
-    found = (aside <= round(LISTED, DIGITS)).argmax(axis=1)  # in the lowest row, which is looked through first
+    views = apart.argmin(axis=1)  # ties: the first view
+    found = (aside <= round(HALF_WIDTH, DIGITS)).argmax(axis=1)  # in the lowest row, which agents go through first
     order = np.lexsort((ends, apart[np.arange(len(ends)), found], found, starts))
 
     for column in (headings, elevations, distances, views):

@@ -1,4 +1,4 @@
-"""The camera of a body on the ground, and what it sees of a world."""
+"""The camera of a robot on the ground, and the frames it renders of a world."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from itinera.errors import BadArgument
+from itinera.rendering.camera import CHANNELS, Camera, Frame
 from itinera.rendering.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS, VIEWS
-from itinera.rendering.rasterizer import CHANNELS, Camera, Frame, Raster
+from itinera.rendering.rasterizer import Rasterizer
 from itinera.worlds import Array, World
 
 
@@ -22,48 +23,52 @@ class CameraSensor:
 
     camera: Camera
     height: float = 1.25  # metres above the floor
-    elevation: float = 0.0  # radians above where the body looks
-    channels: Collection[str] = CHANNELS  # what is drawn; fewer take less time
-    around: bool = False  # all 36 views of a panorama, numbered as R2R's are and turned as the world is, not one ahead
+    elevation: float = 0.0  # radians above the robot's own elevation
+    channels: Collection[str] = CHANNELS  # rendered channels; fewer take less time
+    panorama: bool = False  # render all 36 views, numbered as in R2R and fixed to the world, not only the one ahead
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.height) and math.isfinite(self.elevation)):
-            raise BadArgument(f"A camera cannot hang {self.height} m above the floor, tilted by {self.elevation}.")
+            raise BadArgument(f"Height and elevation must be finite, not {self.height} and {self.elevation}.")
         unknown = sorted(set(self.channels) - set(CHANNELS))
         if unknown:
-            raise BadArgument(f"A view has the channels {', '.join(CHANNELS)}; got {', '.join(unknown)}.")
+            raise BadArgument(f"channels must be among {', '.join(CHANNELS)}, not {', '.join(unknown)}.")
 
 
-Look = Callable[[Array, float, float], Frame]  # from a place on the floor, along a heading, at an elevation
+RenderFrame = Callable[[Array, float, float], Frame]  # of a position on the floor, heading and elevation
 
 
-class Sight:
-    """Eyes for worlds: what each needs to be drawn is made once and kept as long as the world is."""
+class CameraRenderer:
+    """A camera in any number of worlds: the rasterizer of a world is made once and kept as long as the world."""
 
-    def __init__(self, eye: CameraSensor) -> None:
-        self._eye = eye
-        self._rasters: WeakKeyDictionary[World, Raster] = WeakKeyDictionary()
+    def __init__(self, sensor: CameraSensor) -> None:
+        self._sensor = sensor
+        self._rasters: WeakKeyDictionary[World, Rasterizer] = WeakKeyDictionary()
 
-    def of(self, world: World) -> Look:
-        """How one looks at this world."""
+    def for_world(self, world: World) -> RenderFrame:
+        """The function that renders frames of this world."""
         raster = self._rasters.get(world)
         if raster is None:
             if world.mesh is None:
-                raise BadArgument(f"World {world.id} has no mesh, so a camera sees nothing of it. Walk it without one.")
-            raster = self._rasters[world] = Raster(world.mesh)
-        return partial(_around if self._eye.around else _ahead, self._eye, raster)
+                raise BadArgument(f"World {world.id} has no mesh to render. Leave out the camera, or give its scene.")
+            raster = self._rasters[world] = Rasterizer(world.mesh)
+        return partial(_render_panorama if self._sensor.panorama else _render_ahead, self._sensor, raster)
 
 
-def _ahead(eye: CameraSensor, raster: Raster, place: Array, heading: float, elevation: float) -> Frame:
-    return raster.look(eye.camera, _above(place, eye), heading, elevation + eye.elevation, channels=eye.channels)
+def _render_ahead(sensor: CameraSensor, raster: Rasterizer, place: Array, heading: float, elevation: float) -> Frame:
+    return raster.render(
+        sensor.camera, _camera_position(place, sensor), heading, elevation + sensor.elevation, channels=sensor.channels
+    )
 
 
-def _around(eye: CameraSensor, raster: Raster, place: Array, heading: float, elevation: float) -> Frame:
-    """(36, …) views; the way the body is turned changes nothing."""
-    at = np.tile(_above(place, eye), (VIEWS, 1))
-    return raster.look_many(eye.camera, at, VIEW_HEADINGS, VIEW_ELEVATIONS + eye.elevation, channels=eye.channels)
+def _render_panorama(sensor: CameraSensor, raster: Rasterizer, place: Array, heading: float, elevation: float) -> Frame:
+    """(36, …) views; they do not depend on the heading."""
+    at = np.tile(_camera_position(place, sensor), (VIEWS, 1))
+    return raster.render_many(
+        sensor.camera, at, VIEW_HEADINGS, VIEW_ELEVATIONS + sensor.elevation, channels=sensor.channels
+    )
 
 
-def _above(place: Array, eye: CameraSensor) -> tuple[float, float, float]:
+def _camera_position(place: Array, sensor: CameraSensor) -> tuple[float, float, float]:
     x, y, z = place.tolist()
-    return x, y, z + eye.height
+    return x, y, z + sensor.height

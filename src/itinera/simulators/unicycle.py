@@ -1,7 +1,7 @@
-"""Driving as a unicycle: forward and turning speed held for a while, along exact arcs.
+"""The unicycle simulator: each action holds a speed and a turning speed for a while, along an exact arc.
 
 The actions are a table of speeds; `point_turn`, `unicycle_6` and `unicycle_15` are those of Yokoyama et al. 2021,
-Success Weighted by Completion Time. Nobody drives backwards.
+Success Weighted by Completion Time. There is no reverse.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from itinera.errors import BadArgument
-from itinera.simulators.ground import direction, footing_in, wrapped
-from itinera.simulators.sensors import CameraSensor, Look, Sight
+from itinera.simulators.ground import place_body, unit_vector, wrap_angle
+from itinera.simulators.sensors import CameraRenderer, CameraSensor, RenderFrame
 from itinera.simulators.simulator import Observation
 from itinera.worlds import Pose, World
-from itinera.worlds.body_state import Footing
+from itinera.worlds.body_state import BodyState
 
 Speeds = tuple[float, float]  # metres per second forward, radians per second to the left
 
 VMAX, WMAX = 0.25, math.radians(10)
-OFF_ARC = 1e-4  # metres; an arc is checked for contact along chords that leave it by no more
+OFF_ARC = 1e-4  # metres, the largest distance of an arc from the chords along which collisions are checked
 
 
 def point_turn(vmax: float = VMAX, wmax: float = WMAX) -> tuple[Speeds, ...]:
@@ -34,16 +34,16 @@ def unicycle_6(vmax: float = VMAX, wmax: float = WMAX) -> tuple[Speeds, ...]:
 
 
 def unicycle_15(vmax: float = VMAX, wmax: float = WMAX) -> tuple[Speeds, ...]:
-    """Fifteen actions: standing, at half and at full speed, each straight, to the left by halves and to the right."""
+    """Fifteen actions: speeds 0, 1/2 and 1 times vmax, each with turning speeds 0, ±1/2 and ±1 times wmax."""
     turning = (0.0, wmax / 2, wmax, -wmax / 2, -wmax)
     return tuple((v, w) for v in (0.0, vmax / 2, vmax) for w in turning)
 
 
 class UnicycleSimulator:
-    """A body on a surface that holds the speeds of an action for `hold` seconds; action 0 is STOP, both speeds zero.
+    """A robot on a surface that holds the speeds of an action for `hold` seconds; action 0 is STOP, with speeds 0.
 
-    It drives along the arc up to the first contact, found by tracing chords at most 0.1 mm off the arc through every
-    cell they cross; there it stays, or slides on along the wall. It turns on either way, as a round body can.
+    It drives along the arc up to the first collision, found along chords at most 0.1 mm off the arc; there it stays, or
+    slides along the wall. It completes its turn in either case, because it is round.
     """
 
     def __init__(
@@ -52,80 +52,80 @@ class UnicycleSimulator:
         *,
         hold: float = 1.0,  # seconds
         sliding: bool = False,
-        eye: CameraSensor | None = None,  # without one, nothing is drawn
+        camera: CameraSensor | None = None,  # None: observations have no frame
     ) -> None:
         if not (math.isfinite(hold) and hold > 0):
-            raise BadArgument(f"Speeds must be held for more than 0 seconds, not {hold}.")
+            raise BadArgument(f"hold must be above 0 seconds, not {hold}.")
         if not speeds or tuple(speeds[0]) != (0.0, 0.0):
-            raise BadArgument("The first of the speeds must be (0, 0): action 0 is STOP.")
+            raise BadArgument("The first pair of speeds must be (0, 0): action 0 is STOP.")
         if not all(math.isfinite(v) and math.isfinite(w) and v >= 0 for v, w in speeds):
-            raise BadArgument("Speeds must be finite, and nobody drives backwards.")
+            raise BadArgument("Speeds must be finite, and forward speeds at least 0.")
         self._arcs = [_arc(v * hold, w * hold) for v, w in speeds]
         self._turns = [w * hold for _, w in speeds]
         self._hold, self._sliding = hold, sliding
-        self._sight = None if eye is None else Sight(eye)
-        self._look: Look | None = None
-        self._footing: Footing | None = None
+        self._renderer = None if camera is None else CameraRenderer(camera)
+        self._render: RenderFrame | None = None
+        self._body: BodyState | None = None
         self._world_id = ""
         self._heading = self._elevation = self._time = 0.0
 
     def reset(self, world: World, pose: Pose) -> Observation:
-        self._footing = footing_in(world, pose)
-        self._look = None if self._sight is None else self._sight.of(world)
+        self._body = place_body(world, pose)
+        self._render = None if self._renderer is None else self._renderer.for_world(world)
         self._world_id = world.id
-        self._heading, self._elevation, self._time = wrapped(pose.heading), pose.elevation, 0.0
+        self._heading, self._elevation, self._time = wrap_angle(pose.heading), pose.elevation, 0.0
         return self._observation(False)
 
     def step(self, action: int) -> Observation:
-        if self._footing is None:
-            raise BadArgument("The drive has not begun. Call start first.")
+        if self._body is None:
+            raise BadArgument("No episode is running: call reset first.")
         if not 0 <= action < len(self._arcs):
-            raise BadArgument(f"There is no action {action}: they are 0 to {len(self._arcs) - 1}.")
-        clear = self._drive(self._footing, self._arcs[action])
+            raise BadArgument(f"action must be 0 to {len(self._arcs) - 1}, not {action}.")
+        clear = self._drive(self._body, self._arcs[action])
         if action:
-            self._heading = wrapped(self._heading + self._turns[action])
+            self._heading = wrap_angle(self._heading + self._turns[action])
             self._time += self._hold
         return self._observation(not clear)
 
     @property
     def pose(self) -> Pose:
-        if self._footing is None:
-            raise BadArgument("The drive has not begun. Call start first.")
-        return Pose(self._footing.place, self._heading, self._elevation)
+        if self._body is None:
+            raise BadArgument("No episode is running: call reset first.")
+        return Pose(self._body.place, self._heading, self._elevation)
 
     @property
     def actions(self) -> int:
         return len(self._arcs)
 
-    def _drive(self, footing: Footing, arc: Sequence[tuple[float, float]]) -> bool:
-        """Whether nothing was in the way."""
-        clear, (cos, sin) = True, direction(self._heading)
+    def _drive(self, body: BodyState, arc: Sequence[tuple[float, float]]) -> bool:
+        """Drive along an arc; whether there was no collision."""
+        clear, (cos, sin) = True, unit_vector(self._heading)
         for ahead, aside in arc:
-            passed = footing.move(ahead * cos - aside * sin, ahead * sin + aside * cos, sliding=self._sliding)
+            passed = body.move(ahead * cos - aside * sin, ahead * sin + aside * cos, sliding=self._sliding)
             clear = clear and passed
             if not (passed or self._sliding):
                 break
         return clear
 
     def _observation(self, collided: bool) -> Observation:
-        assert self._footing is not None
-        place, heading, elevation = self._footing.place, self._heading, self._elevation
-        frame = None if self._look is None else self._look(place, heading, elevation)
+        assert self._body is not None
+        place, heading, elevation = self._body.place, self._heading, self._elevation
+        frame = None if self._render is None else self._render(place, heading, elevation)
         return Observation(self._world_id, place, heading, elevation, None, None, frame, None, collided, self._time)
 
 
 def _arc(length: float, turn: float) -> list[tuple[float, float]]:
-    """The chords of an arc as moves ahead and to the left, seen along the heading at its beginning."""
+    """The chords of an arc as moves ahead and to the left, relative to the heading at its start."""
     if not length:
         return []
-    # Over an angle a, an arc of radius r is r a² / 8 off its chord.
+    # An arc of radius r over an angle a is at most r a² / 8 off its chord.
     pieces = max(1, math.ceil(math.sqrt(length * abs(turn) / (8 * OFF_ARC))))
     points = [_on_arc(length * k / pieces, turn * k / pieces) for k in range(pieces + 1)]
     return [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(points)]
 
 
 def _on_arc(length: float, turn: float) -> tuple[float, float]:
-    """Where one is after so many metres and so much of a turn, without the last digits, in which libraries differ."""
+    """The point after some metres and a turn, rounded to 12 digits: the last ones differ between math libraries."""
     half = turn / 2
     chord = length * (math.sin(half) / half if half else 1.0)
     return round(chord * math.cos(half), 12), round(chord * math.sin(half), 12)

@@ -1,7 +1,7 @@
-"""What is seen at the nodes of a graph, as numbers: a row for each of the 36 views around.
+"""View features at the nodes of a graph: a row for each of the 36 views.
 
-A `ViewSource` has them for whole worlds: drawn from a mesh (`rendered_views`), known from annotations
-(`annotated_views`), or from somebody's files (`itinera.formats.features`).
+A `ViewSource` has them for whole worlds: rendered from a mesh (`rendered_views`), from annotations (`annotated_views`),
+or from feature files (`itinera.formats.features`).
 """
 
 from __future__ import annotations
@@ -16,38 +16,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
+from itinera.rendering.camera import Camera, Frame
 from itinera.rendering.panorama import TURNS, VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
-from itinera.rendering.rasterizer import Camera, Frame, Raster
+from itinera.rendering.rasterizer import Rasterizer
 from itinera.simulators.candidates import DIGITS, graph_candidates
-from itinera.worlds import NavGraph, SeenObject, World
+from itinera.worlds import NavGraph, VisibleObject, World
 from itinera.worlds.labels import MPCAT40, ROOM_NAMES
 from itinera.worlds.mesh import Mesh
 
 Views = NDArray[np.float32]  # (36, d), or (nodes, 36, d)
 
-KEPT = 128 << 20  # bytes of views of worlds kept in memory, about
-USUAL = 120  # nodes of a world
+CACHE_BYTES = 128 << 20  # of view features kept in memory, approximately
+TYPICAL_NODES = 120  # of a world
 
 
 class ViewSource(Protocol):
-    """Features of the 36 views around nodes."""
+    """Features of the 36 views of nodes."""
 
     @property
     def size(self) -> int:
-        """How many numbers tell of a view."""
+        """The number of features of a view."""
         ...
 
     def at(self, world_id: str, node: str) -> NDArray[Any]:
-        """(36, size) what is seen there; not a copy, and not to be written to."""
+        """(36, size) the features at a node; not a copy, so do not write to it."""
         ...
 
 
 class WorldViews:
-    """Views that are worked out for a whole world when it is first asked for; the worlds used last are kept."""
+    """Features that are computed for a whole world on first use; those of the last worlds are cached."""
 
     def __init__(self, columns: Sequence[str], world: Callable[[str], Mapping[str, Views]]) -> None:
-        self.columns = tuple(columns)  # what each number tells
-        self._world = lru_cache(max(1, KEPT // (4 * VIEWS * len(columns) * USUAL)))(world)
+        self.columns = tuple(columns)  # the name of each feature
+        self._world = lru_cache(max(1, CACHE_BYTES // (4 * VIEWS * len(columns) * TYPICAL_NODES)))(world)
 
     @property
     def size(self) -> int:
@@ -58,15 +59,15 @@ class WorldViews:
         try:
             return world[node]
         except KeyError:
-            raise BadArgument(f"{node} is not a node of world {world_id}, so nothing is seen there.") from None
+            raise BadArgument(f"{node} is not a node of world {world_id}, so it has no view features.") from None
 
 
 def _graph(worlds: Mapping[str, World], world_id: str) -> NavGraph:
     if world_id not in worlds:
-        raise BadArgument(f"World {world_id} is not among the worlds whose views were given.")
+        raise BadArgument(f"World {world_id} is not among the worlds of these view features.")
     graph = worlds[world_id].space
     if not isinstance(graph, NavGraph):
-        raise BadArgument(f"World {world_id} is no navigation graph, so it has no nodes to look from.")
+        raise BadArgument(f"World {world_id} is not a navigation graph, so it has no nodes with views.")
     return graph
 
 
@@ -80,147 +81,148 @@ RENDERED = (
     *(f"share of {name}" for name in MPCAT40),
     *(f"{what}, {third}" for what in ("red", "green", "blue", "depth", "least depth") for third in THIRDS),
 )
-"""The columns of rendered views: the share of the view each class fills; by thirds, colour and depth, all in 0 … 1."""
+"""The columns of rendered views: the share of each class in the view; color and depth by thirds; all in 0 … 1."""
 
-DEEP = 10.0  # metres, the depth that counts as 1; as does whatever is farther
-AT_ONCE = 8  # nodes whose views are in memory together
-_SMALL = Camera(48, 36, 2 * math.atan(math.tan(VIEW_FOV / 2) * VIEW_WIDTH / VIEW_HEIGHT))
+MAX_DEPTH = 10.0  # metres; this and larger depths are 1
+BATCH_NODES = 8  # rendered at once
+_CAMERA = Camera(48, 36, 2 * math.atan(math.tan(VIEW_FOV / 2) * VIEW_WIDTH / VIEW_HEIGHT))
 
 
 def rendered_views(worlds: Mapping[str, World], meshes: Mapping[str, Mesh]) -> WorldViews:
-    """Summaries of what a camera sees of a world's mesh, with the columns `RENDERED`."""
+    """Summaries of images rendered from a world's mesh, with the columns `RENDERED`."""
 
     def world(world_id: str) -> dict[str, Views]:
         graph = _graph(worlds, world_id)
         if world_id not in meshes:
-            raise BadArgument(f"World {world_id} has no mesh, so it cannot be drawn. Give its scene.")
-        return _by_node(graph, _rendered(graph, Raster(meshes[world_id])))
+            raise BadArgument(f"World {world_id} has no mesh to render. Give its scene.")
+        return _by_node(graph, _render(graph, Rasterizer(meshes[world_id])))
 
     return WorldViews(RENDERED, world)
 
 
-def _rendered(graph: NavGraph, raster: Raster) -> Views:
+def _render(graph: NavGraph, raster: Rasterizer) -> Views:
     table = np.empty((len(graph.nodes), VIEWS, len(RENDERED)), np.float32)
-    for first in range(0, len(table), AT_ONCE):
-        eyes = graph.positions[first : first + AT_ONCE]
-        candidates = (np.tile(angles, len(eyes)) for angles in (VIEW_HEADINGS, VIEW_ELEVATIONS))
-        frame = raster.look_many(
-            _SMALL, np.repeat(eyes, VIEWS, axis=0), *candidates, channels=("rgb", "depth", "classes")
+    for first in range(0, len(table), BATCH_NODES):
+        positions = graph.positions[first : first + BATCH_NODES]
+        angles = (np.tile(view_angles, len(positions)) for view_angles in (VIEW_HEADINGS, VIEW_ELEVATIONS))
+        frame = raster.render_many(
+            _CAMERA, np.repeat(positions, VIEWS, axis=0), *angles, channels=("rgb", "depth", "classes")
         )
-        table[first : first + AT_ONCE] = _summaries(frame).reshape(len(eyes), VIEWS, -1)
+        table[first : first + BATCH_NODES] = _summaries(frame).reshape(len(positions), VIEWS, -1)
     return table
 
 
 def _summaries(frame: Frame) -> Views:
-    """(views, columns). Sums are of whole numbers, so that they are the same on every machine."""
+    """(views, columns). Sums are of integers, so that they are equal on every machine."""
     n, height, width = frame.classes.shape
     classes = frame.classes.reshape(n, -1) + len(MPCAT40) * np.arange(n)[:, None]
     shares = np.bincount(classes.ravel(), minlength=n * len(MPCAT40)).reshape(n, -1) / (height * width)
     thirds = (n, height, len(THIRDS), width // len(THIRDS))
     pixels = height * width / len(THIRDS)
-    colours = frame.rgb.reshape(*thirds, 3).sum(axis=(1, 3), dtype=np.int64) / (255 * pixels)  # (n, thirds, 3)
-    depths = (np.minimum(frame.depth, DEEP) * 1000).round().astype(np.int64).reshape(thirds)
-    middling, least = depths.sum(axis=(1, 3)) / pixels, depths.min(axis=(1, 3))
-    columns = shares, colours.transpose(0, 2, 1).reshape(n, -1), middling / (1000 * DEEP), least / (1000 * DEEP)
+    colors = frame.rgb.reshape(*thirds, 3).sum(axis=(1, 3), dtype=np.int64) / (255 * pixels)  # (n, thirds, 3)
+    depths = (np.minimum(frame.depth, MAX_DEPTH) * 1000).round().astype(np.int64).reshape(thirds)
+    scale = 1000 * MAX_DEPTH
+    mean, least = depths.sum(axis=(1, 3)) / pixels / scale, depths.min(axis=(1, 3)) / scale
+    columns = shares, colors.transpose(0, 2, 1).reshape(n, -1), mean, least
     return np.concatenate(columns, axis=1).astype(np.float32)
 
 
 def annotated_views(worlds: Mapping[str, World], names: Sequence[str], *, reach: float = 0.0) -> WorldViews:
-    """What annotations tell of each view: objects of these names, and rooms.
+    """Features from annotations of objects with these names, and of rooms.
 
-    Columns: for each name how large the largest object so called looks, the square root of the share of the view its
-    box fills; for each of Matterport's kinds of rooms 1 if one stands in it, and for each 1 if a node one step away,
-    nearest to the middle of this view, lies in it. Rooms that are not known leave zeros.
+    Columns: for each name the apparent size of the largest such object (the square root of the share of the view that
+    its box fills); for each of Matterport's room types 1 if the node is in one, and for each 1 if a candidate whose
+    nearest view is this one is in one. Unknown rooms give zeros.
 
-    With a `reach`, in metres, also what is farther off in the direction of the view: whether a node one step away lies
-    in the same room, and, "towards" it, the rooms of the nodes in sight and the objects seen from them, near ones
-    counting more. Where a graph does not say which nodes are in sight, those one step away are.
+    With a `reach`, in metres, also features of the direction of the view: whether a candidate is in the same room, and
+    "towards" it, the rooms of the visible nodes and the objects visible from them, near ones with larger weights. If a
+    graph does not have the visible nodes, the candidates are used.
     """
     if len(set(names)) != len(names):
-        raise BadArgument("A name is given twice. Each has a column of its own.")
+        raise BadArgument("Object names must be different: each has a column of its own.")
     column = {name: k for k, name in enumerate(names)}
     kinds = tuple(ROOM_NAMES.values())
     columns = [*names, *(f"in {kind}" for kind in kinds), *(f"to {kind}" for kind in kinds)]
     if reach:
-        columns += ["to the same room", *(f"towards {thing}" for thing in (*kinds, *names))]
+        columns += ["to the same room", *(f"towards {item}" for item in (*kinds, *names))]
 
     def world(world_id: str) -> dict[str, Views]:
         graph = _graph(worlds, world_id)
-        near = _annotated(graph, worlds[world_id], column)
+        near = _annotate(graph, worlds[world_id], column)
         if reach:
-            near = np.concatenate([near, _farther(graph, worlds[world_id], column, reach)], axis=2)
+            near = np.concatenate([near, _annotate_direction(graph, worlds[world_id], column, reach)], axis=2)
         return _by_node(graph, near)
 
     return WorldViews(columns, world)
 
 
-KINDS = ("in", "to", "towards", "share of")  # how names of columns begin that tell of other things than objects here
+KINDS = ("in", "to", "towards", "share of")  # prefixes of columns that are not about objects visible from the node
 
 
-def kind_of(column: str) -> str:
-    """How the name of a feature begins, where that tells what kind of feature it is.
+def feature_kind(column: str) -> str:
+    """The kind of a feature by the prefix of its name; empty for objects visible from the node.
 
-    >>> kind_of("to kitchen"), kind_of("sofa")
+    >>> feature_kind("to kitchen"), feature_kind("sofa")
     ('to', '')
     """
     return next((kind for kind in KINDS if column.startswith(f"{kind} ")), "")
 
 
-def frequent_names(worlds: Mapping[str, World], most: int = 100) -> tuple[str, ...]:
-    """So many names of objects, those seen from the most nodes first; equally frequent ones in alphabetical order."""
+def frequent_names(worlds: Mapping[str, World], max_names: int = 100) -> tuple[str, ...]:
+    """The object names that are visible from the most nodes, the most frequent first; ties are alphabetical."""
     count: Counter[str] = Counter()
     for world in worlds.values():
         for seen in world.objects.values():
-            count.update({thing.name for thing in seen if len(thing.views)})
-    return tuple(sorted(count, key=lambda name: (-count[name], name))[:most])
+            count.update({item.name for item in seen if len(item.views)})
+    return tuple(sorted(count, key=lambda name: (-count[name], name))[:max_names])
 
 
 _ROOMS = {label: k for k, label in enumerate(ROOM_NAMES)}
 
 
-def _annotated(graph: NavGraph, world: World, column: Mapping[str, int]) -> Views:
+def _annotate(graph: NavGraph, world: World, column: Mapping[str, int]) -> Views:
     table = np.zeros((len(graph.nodes), VIEWS, len(column) + 2 * len(_ROOMS)), np.float32)
     rooms = [_ROOMS.get(world.rooms[node].label) if node in world.rooms else None for node in graph.nodes]
     candidates = graph_candidates(graph)
     for i, node in enumerate(graph.nodes):
-        for thing in world.objects.get(node, ()):
-            if thing.name in column:
-                large, k = table[i, :, column[thing.name]], thing.views
-                large[k] = np.maximum(large[k], _largeness(thing))
+        for item in world.objects.get(node, ()):
+            if item.name in column:
+                large, k = table[i, :, column[item.name]], item.views
+                large[k] = np.maximum(large[k], _apparent_size(item))
         here, ahead = table[i, :, len(column) : -len(_ROOMS)], table[i, :, -len(_ROOMS) :]
         room = rooms[i]
         if room is not None:
             here[:, room] = 1
         for other, view in zip(candidates[node].nodes, candidates[node].views.tolist(), strict=True):
-            beyond = rooms[graph.index[other]]
-            if beyond is not None:
-                ahead[view, beyond] = 1
+            room = rooms[graph.index[other]]
+            if room is not None:
+                ahead[view, room] = 1
     return table
 
 
-ASIDE = math.radians(30)  # from the middle of a view, to either side, what lies towards it
+HALF_TOWARDS = math.radians(30)  # from the center of a view to either side, the range of "towards"
 
 
-def _farther(graph: NavGraph, world: World, column: Mapping[str, int], reach: float) -> Views:
-    """(nodes, 36, columns) the columns that a reach adds."""
+def _annotate_direction(graph: NavGraph, world: World, column: Mapping[str, int], reach: float) -> Views:
+    """(nodes, 36, columns) the columns that `reach` adds."""
     n = len(graph.nodes)
-    there = np.zeros((n, len(_ROOMS) + len(column)), np.float32)  # what is at each node
+    contents = np.zeros((n, len(_ROOMS) + len(column)), np.float32)  # the room and objects of each node
     regions = [world.rooms.get(node) for node in graph.nodes]
     for i, node in enumerate(graph.nodes):
         label = _ROOMS.get(world.rooms[node].label) if node in world.rooms else None
         if label is not None:
-            there[i, label] = 1
-        seen = [thing.name for thing in world.objects.get(node, ()) if len(thing.views) and thing.name in column]
-        there[i, [len(_ROOMS) + column[name] for name in seen]] = 1
+            contents[i, label] = 1
+        seen = [item.name for item in world.objects.get(node, ()) if len(item.views) and item.name in column]
+        contents[i, [len(_ROOMS) + column[name] for name in seen]] = 1
 
-    table = np.zeros((n, VIEWS, 1 + there.shape[1]), np.float32)
+    table = np.zeros((n, VIEWS, 1 + contents.shape[1]), np.float32)
     dx, dy, dz = (graph.positions[None] - graph.positions[:, None]).transpose(2, 0, 1)
-    far = np.hypot(np.hypot(dx, dy), dz)
-    description = graph.adjacency if graph.visible is None else graph.visible | graph.adjacency
-    weight = np.where(description & (far <= reach) & (far > 0), np.exp(-far / (reach / 2)), 0.0)
+    distance = np.hypot(np.hypot(dx, dy), dz)
+    visible = graph.adjacency if graph.visible is None else graph.visible | graph.adjacency
+    weight = np.where(visible & (distance <= reach) & (distance > 0), np.exp(-distance / (reach / 2)), 0.0)
     aside = np.arctan2(dy, dx)[:, None, :] - VIEW_HEADINGS[:TURNS, None]  # (nodes, turns, nodes)
-    ahead = np.abs((aside + math.pi) % math.tau - math.pi).round(DIGITS) <= round(ASIDE, DIGITS)
-    towards = (ahead * weight[:, None, :]) @ there
+    ahead = np.abs((aside + math.pi) % math.tau - math.pi).round(DIGITS) <= round(HALF_TOWARDS, DIGITS)
+    towards = (ahead * weight[:, None, :]) @ contents
     table[:, :, 1:] = np.tile(np.minimum(towards, 1.0), (1, VIEWS // TURNS, 1))
     for i, candidates in enumerate(graph_candidates(graph).values()):
         for other, view in zip(candidates.nodes, candidates.views.tolist(), strict=True):
@@ -229,8 +231,8 @@ def _farther(graph: NavGraph, world: World, column: Mapping[str, int], reach: fl
     return table
 
 
-def _largeness(thing: SeenObject) -> NDArray[np.float64]:
+def _apparent_size(item: VisibleObject) -> NDArray[np.float64]:
     """(k,) the square root of the share of each view that the object's box fills."""
-    shares = thing.boxes[:, 2] * thing.boxes[:, 3] / (VIEW_WIDTH * VIEW_HEIGHT)
+    shares = item.boxes[:, 2] * item.boxes[:, 3] / (VIEW_WIDTH * VIEW_HEIGHT)
     sides: NDArray[np.float64] = np.sqrt(shares.clip(0, 1))
     return sides

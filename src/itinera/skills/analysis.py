@@ -1,7 +1,7 @@
-"""What a study found about an agent: for each skill its score, what the words did, and how sure that is.
+"""The findings of a skill study: for each skill an agent's score, the effect of the sentences, and its uncertainty.
 
-Start with `analyse`. Intervals redraw whole scenes (`stats/hierarchical.py`); the effect and its p-value are those of a
-linear mixed-effects model (`stats/mixed.py`). Both take scenes, not episodes, for the sample.
+Start with `analyze`. Bootstrap intervals resample whole scenes (`stats/hierarchical.py`); the effect and its p-value
+are those of a linear mixed-effects model (`stats/mixed.py`). Both treat scenes, not episodes, as the sample.
 Reference: Yang et al. 2023, Behavioral Analysis of Vision-and-Language Navigation Agents.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from itinera.errors import BadArgument
-from itinera.records.action_probabilities import Leaning
+from itinera.records.action_probabilities import ActionDistribution
 from itinera.seeding import generator
-from itinera.skills.responses import Answers, Arm, Count, answers_by_skill
+from itinera.skills.responses import ArmResponses, SkillResponses, TrialCounts, group_responses
 from itinera.skills.trials import Skill
 from itinera.stats import (
     MODELS,
@@ -28,66 +28,67 @@ from itinera.stats import (
     ratio_of_sums,
     resample_sums,
 )
-from itinera.stats.hierarchical import Flavour, OfSums
+from itinera.stats.bootstrap import BootstrapMethod
+from itinera.stats.hierarchical import SumStatistic
 from itinera.tasks.trial import Trial
 from itinera.worlds import Array, World
 
 UNBOUNDED = (-np.inf, np.inf)
-FLAVOURS: tuple[Flavour, ...] = ("t", "percentile")
+BOOTSTRAP_METHODS: tuple[BootstrapMethod, ...] = ("t", "percentile")
 CONTRASTS = (("intervention", "control"), ("intervention", "ahead"), ("control", "ahead"))
-"""The arms that are compared, as far as a skill has them: the first minus the second."""
+"""The pairs of arms that are compared, if a skill has them: the first minus the second."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What the words of one arm do to the response, against those of another, over walks where both were answered."""
+    """The difference of the response between two arms, over paths where both trials were completed."""
 
     arms: tuple[str, str]
     pairs: int
     scenes: int
-    lost: int  # trials of the first arm without such a pair
+    unpaired: int  # trials of the first arm without such a pair
     means: tuple[Interval, Interval]  # of the response, by arm
-    difference: Interval  # first minus second, by resampling
+    difference: Interval  # first minus second, by bootstrap
     fits: Mapping[str, MixedFit]  # by model, those that could be fitted
     ratio: LikelihoodRatio | None  # of the first of the fits
-    unfitted: str = ""  # why the first model could not be fitted
+    fit_error: str = ""  # why the first model could not be fitted
 
     @property
     def fit(self) -> MixedFit | None:
-        """The first model's."""
-        return next(iter(self.fits.values()), None) if not self.unfitted else None
+        """The fit of the first model."""
+        return next(iter(self.fits.values()), None) if not self.fit_error else None
 
     @property
-    def reported(self) -> MixedFit | None:
-        """The model's fit, unless no scene has any effect at all: a model would doubt even that."""
+    def reported_fit(self) -> MixedFit | None:
+        """The fit to report; None if no scene has any effect, for which a model would still report uncertainty."""
         return None if self.difference.low == self.difference.high == 0 else self.fit
 
     @property
     def interval(self) -> Interval:
-        """The effect to report: the model's, or by resampling where there is none."""
-        return self.difference if self.reported is None else self.reported.interval
+        """The effect to report: the model's, or the bootstrap's if there is no fit."""
+        return self.difference if self.reported_fit is None else self.reported_fit.interval
 
     @property
     def p_value(self) -> float | None:
-        """Of no effect, where that can be told."""
-        return None if self.reported is None else self.reported.p_value
+        """The p-value of no effect; None without a fit."""
+        return None if self.reported_fit is None else self.reported_fit.p_value
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was found about one skill of one agent."""
+class SkillFinding:
+    """The result for one skill of one agent."""
 
     skill: Skill
-    count: Count
-    score: Interval | None  # the probability of the right actions when told; None where none is right at once
-    effects: tuple[Effect, ...]  # the first is intervention against control; none where too little was answered
+    counts: TrialCounts
+    score: Interval | None  # the probability of the correct actions in the intervention; None where none is defined
+    effects: tuple[Effect, ...]  # the first is intervention against control; empty if too few trials were completed
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """How a study is analysed."""
+class AnalysisConfig:
+    """The options of an analysis."""
 
-    models: tuple[str, ...] = ("default",)  # of stats.MODELS; the first is the one that is reported
+    models: tuple[str, ...] = ("default",)  # of stats.MODELS; the first is the one reported
     seed: int = 0
     resamples: int = 2000
     level: float = 0.95
@@ -95,111 +96,117 @@ class Analysis:
     def __post_init__(self) -> None:
         unknown = [name for name in self.models if name not in MODELS]
         if unknown or not self.models:
-            raise BadArgument(f"There is no mixed model {(unknown or [''])[0]!r}. Choose of: {', '.join(MODELS)}.")
+            raise BadArgument(f"{(unknown or [''])[0]!r} is not a mixed model. Use one of {', '.join(MODELS)}.")
 
 
-USUAL = Analysis()
+DEFAULT_CONFIG = AnalysisConfig()
 
 
-def analyse(
+def analyze(
     trials: Iterable[Trial],
-    leanings: Iterable[Leaning],
+    distributions: Iterable[ActionDistribution],
     skills: Mapping[str, Skill],
     worlds: Mapping[str, World],
-    how: Analysis = USUAL,
-) -> tuple[Finding, ...]:
+    config: AnalysisConfig = DEFAULT_CONFIG,
+) -> tuple[SkillFinding, ...]:
     """The findings about an agent, skill by skill in the order of the trials."""
-    return tuple(find(answers, how) for answers in answers_by_skill(trials, leanings, skills, worlds).values())
+    responses = group_responses(trials, distributions, skills, worlds)
+    return tuple(analyze_skill(of_skill, config) for of_skill in responses.values())
 
 
-def find(answers: Answers, how: Analysis = USUAL) -> Finding:
-    """What an agent's answers tell about one skill."""
-    effects = [_effect(answers, arms, how) for arms in CONTRASTS]
-    return Finding(answers.skill, answers.count, _score(answers, how), tuple(e for e in effects if e is not None))
+def analyze_skill(responses: SkillResponses, config: AnalysisConfig = DEFAULT_CONFIG) -> SkillFinding:
+    """The finding about one skill of an agent."""
+    effects = [_estimate_effect(responses, arms, config) for arms in CONTRASTS]
+    defined = tuple(effect for effect in effects if effect is not None)
+    return SkillFinding(responses.skill, responses.counts, _mean_score(responses, config), defined)
 
 
-def _score(answers: Answers, how: Analysis) -> Interval | None:
-    arm = answers.arms.get("intervention")
-    if arm is None or not np.isfinite(arm.score).any():
+def _mean_score(responses: SkillResponses, config: AnalysisConfig) -> Interval | None:
+    scored = responses.scored_arm()
+    if scored is None:
         return None
-    scored = arm.take(np.flatnonzero(np.isfinite(arm.score)))
-    return over_scenes(scored.score, scored, how, (0.0, 1.0), answers.skill.name, "score")
+    return mean_over_scenes(scored.score, scored, config, (0.0, 1.0), responses.skill.name, "score")
 
 
-def _effect(answers: Answers, arms: tuple[str, str], how: Analysis) -> Effect | None:
-    """One arm against the other; None where no walk was answered in both."""
-    one, other = answers.paired(*arms) if set(arms) <= answers.arms.keys() else (None, None)
+def _estimate_effect(responses: SkillResponses, arms: tuple[str, str], config: AnalysisConfig) -> Effect | None:
+    """One arm against the other; None if no path was completed in both."""
+    one, other = responses.pair_arms(*arms) if set(arms) <= responses.arms.keys() else (None, None)
     if one is None or other is None or not len(one):
         return None
-    name, bounded = answers.skill.name, not answers.skill.unit
-    inside, apart = ((0.0, 1.0), (-1.0, 1.0)) if bounded else (UNBOUNDED, UNBOUNDED)
-    fits, ratio, why = _fitted(one, other, how)
+    name, is_probability = responses.skill.name, not responses.skill.unit
+    bounds, difference_bounds = ((0.0, 1.0), (-1.0, 1.0)) if is_probability else (UNBOUNDED, UNBOUNDED)
+    fits, ratio, fit_error = _fit_models(one, other, config)
     return Effect(
         arms,
         len(one),
         len(set(one.scenes)),
-        answers.count.by_arm[arms[0]] - len(one),
+        responses.counts.by_arm[arms[0]] - len(one),
         (
-            over_scenes(one.response, one, how, inside, name, arms[0]),
-            over_scenes(other.response, other, how, inside, name, arms[1]),
+            mean_over_scenes(one.response, one, config, bounds, name, arms[0]),
+            mean_over_scenes(other.response, other, config, bounds, name, arms[1]),
         ),
-        over_scenes(one.response - other.response, one, how, apart, name, *arms),
+        mean_over_scenes(one.response - other.response, one, config, difference_bounds, name, *arms),
         fits,
         ratio,
-        why,
+        fit_error,
     )
 
 
-def over_scenes(values: Array, arm: Arm, how: Analysis, bounds: tuple[float, float], *names: str) -> Interval:
-    """The mean of one value for each row of an arm, with a bootstrap interval over scenes, no farther than the bounds.
+def mean_over_scenes(
+    values: Array, arm: ArmResponses, config: AnalysisConfig, bounds: tuple[float, float], *names: str
+) -> Interval:
+    """The mean of one value per row of an arm, with a bootstrap interval over scenes, clipped to the bounds.
 
-    With one scene only there is nothing to redraw; the interval then takes its rows for independent, and says so.
+    With a single scene there is nothing to resample: the interval treats its rows as independent, and its method says
+    so.
     """
     if len(set(arm.scenes)) < 2:
-        return interval(values, clusters=arm.scenes, bounds=bounds, level=how.level)
+        return interval(values, clusters=arm.scenes, bounds=bounds, level=config.level)
     columns = np.column_stack([values, np.ones(len(values))])
-    return redrawn(columns, (arm.scenes, arm.trajectories), ratio_of_sums, how, bounds, *names)
+    return bootstrap_interval(columns, (arm.scenes, arm.trajectories), ratio_of_sums, config, bounds, *names)
 
 
-def redrawn(
+def bootstrap_interval(
     columns: Array,
     levels: Sequence[Sequence[str]],
-    statistic: OfSums,
-    how: Analysis,
+    statistic: SumStatistic,
+    config: AnalysisConfig,
     bounds: tuple[float, float],
     *names: str,
 ) -> Interval:
-    """A statistic of sums with a bootstrap interval over scenes; the names choose its random numbers.
+    """A statistic of sums with a bootstrap interval over scenes; the names select the random stream.
 
-    Where all but one or two scenes agree, many resamples hold scenes that agree only and have no error to compare with:
-    the interval would know no end. There, quantiles of the resampled statistic itself are taken.
+    If all but one or two scenes agree, many resamples contain only scenes that agree and have a standard error of zero,
+    which makes the bootstrap-t interval infinite. The percentile interval is used instead.
     """
-    for flavour in FLAVOURS:
-        rng = generator(how.seed, "findings", *names)
+    for method in BOOTSTRAP_METHODS:
+        rng = generator(config.seed, "findings", *names)
         found = resample_sums(
-            columns, levels=levels, rng=rng, statistic=statistic, flavour=flavour, resamples=how.resamples,
-            level=how.level,
+            columns, levels=levels, rng=rng, statistic=statistic, method=method, resamples=config.resamples,
+            level=config.level,
         )  # fmt: skip
         if np.isfinite([found.low, found.high]).all():
             break
     return replace(found, low=max(found.low, bounds[0]), high=min(found.high, bounds[1]))
 
 
-def _fitted(one: Arm, other: Arm, how: Analysis) -> tuple[dict[str, MixedFit], LikelihoodRatio | None, str]:
-    """The models that can be fitted, the likelihood ratio of the first, and why there is none if so."""
+def _fit_models(
+    one: ArmResponses, other: ArmResponses, config: AnalysisConfig
+) -> tuple[dict[str, MixedFit], LikelihoodRatio | None, str]:
+    """The models that can be fitted, the likelihood ratio of the first, and why the first cannot be fitted, if so."""
     response = np.concatenate([one.response, other.response])
     intervention = np.repeat([1, 0], [len(one), len(other)])
     labels = {
         "scenes": one.scenes + other.scenes,
         "trajectories": one.trajectories + other.trajectories,
-        "episodes": 2 * one.walks,
+        "episodes": 2 * one.pair_ids,
     }
-    fits, why = {}, {}
-    for model in how.models:
+    fits, errors = {}, {}
+    for model in config.models:
         try:
-            fits[model] = fit_mixed(response, intervention, model=model, level=how.level, **labels)
+            fits[model] = fit_mixed(response, intervention, model=model, level=config.level, **labels)
         except BadArgument as error:
-            why[model] = str(error)
-    first = how.models[0]
+            errors[model] = str(error)
+    first = config.models[0]
     ratio = likelihood_ratio(response, intervention, model=first, **labels) if first in fits else None
-    return fits, ratio, why.get(first, "")
+    return fits, ratio, errors.get(first, "")

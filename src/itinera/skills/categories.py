@@ -1,7 +1,7 @@
-"""Which of Matterport's 40 categories a thing's name belongs to, where no table of them is given.
+"""Matterport's 40 object categories: which of them an object's name belongs to, if no category table is given.
 
-The table is a small one of ours: a name is looked up whole, then by its last word ("round coffee table" is a table).
-Matterport's own, `category_mapping.tsv`, knows every name of its scans; `formats.categories` reads it.
+The built-in table is small: a name is looked up whole, then by its last word ("round coffee table" is a table).
+Matterport's own table, `category_mapping.tsv`, has every name of its scans; `formats.categories` reads it.
 """
 
 from __future__ import annotations
@@ -61,19 +61,23 @@ _NAMES: Mapping[str, str] = MappingProxyType(
     }
 )
 
-OURS: Mapping[str, str] = MappingProxyType(
+DEFAULT_CATEGORIES: Mapping[str, str] = MappingProxyType(
     {name: category for category, names in _NAMES.items() for name in names.split(", ")} | {"exercise mat": "floor"}
 )
-"""The category of each name we know."""
+"""The category of each name in the built-in table."""
 
 
-def category_of(name: str, table: Mapping[str, str] = OURS) -> str | None:
-    """The category of a thing of this name, None where the table does not know it.
+def lookup_category(name: str, table: Mapping[str, str] = DEFAULT_CATEGORIES) -> str | None:
+    """The category of an object of this name; None if the table lacks it.
 
-    Our own table also answers for the last word of a name; one that was given is taken at its word.
+    In the built-in table the last word of a name is looked up too; other tables must contain the whole name.
 
-    >>> category_of("round coffee table"), category_of("didgeridoo")
+    >>> lookup_category("round coffee table"), lookup_category("didgeridoo")
     ('table', None)
     """
-    known = table.get(name)
-    return OURS.get(name.rpartition(" ")[2]) if known is None and table is OURS else known
+    category = table.get(name)
+    return (
+        DEFAULT_CATEGORIES.get(name.rpartition(" ")[2])
+        if category is None and table is DEFAULT_CATEGORIES
+        else category
+    )

@@ -1,7 +1,7 @@
-"""Seeking objects: told to walk towards a thing in sight, does an agent choose a way that leads there?
+"""Seeking objects: given a visible object, does an agent choose a candidate that leads towards it?
 
-Things are those that annotations list at a viewpoint, with a box in every view that shows them; REVERIE's lists end at
-3 m. Of several of one kind the first listed is meant; `instances` of a target says how many there are.
+Objects are those that annotations list at a viewpoint, with a box in every view that shows them; REVERIE's lists end
+at 3 m. If several objects have one name, the first listed is the target; `instances` counts them.
 Reference: Yang et al. 2023, Behavioral Analysis of Vision-and-Language Navigation Agents, section 4.3.
 """
 
@@ -16,138 +16,141 @@ from functools import partial
 import numpy as np
 
 from itinera.errors import BadArgument
-from itinera.records.action_probabilities import Leaning
+from itinera.records.action_probabilities import ActionDistribution
 from itinera.rendering.panorama import VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH
-from itinera.skills.categories import OURS, category_of
-from itinera.skills.filter_counts import Dropped
-from itinera.skills.trials import Candidate, Draws, Skill, ask, graph_of, mass_on
-from itinera.skills.truncation import Cut
+from itinera.skills.categories import DEFAULT_CATEGORIES, lookup_category
+from itinera.skills.filter_counts import RejectedTrial
+from itinera.skills.trials import DesignOutcome, Skill, TrialRng, make_trial_pair, require_graph, target_probability
+from itinera.skills.truncation import Truncation
 from itinera.tasks.trial import Trial
-from itinera.worlds import Array, SeenObject, World
+from itinera.worlds import Array, VisibleObject, World
 
-TOWARDS = ("Walk towards the {}.",)
-BESIDE = 15.0  # degrees: a way that lies nearer than that to a thing leads there
-FARTHEST = 3.0  # metres
+SENTENCES = ("Walk towards the {}.",)
+MAX_ANGLE = 15.0  # degrees between a candidate that leads towards an object and the object
+MAX_DISTANCE = 3.0  # metres
 FOCAL = VIEW_HEIGHT / 2 / math.tan(VIEW_FOV / 2)  # pixels
 
 EXCLUDED = frozenset(
     {"misc", "objects", "unlabeled", "void", "wall", "appliances", "ceiling", "floor"}
     | {"lighting", "door", "railing", "stairs", "window", "shelving"}
 )
-"""Categories of which one cannot tell what is meant, or which of many."""
+"""Categories that do not identify an object: too vague, or too many instances."""
 
 
-def seeking_objects(
-    sentences: Sequence[str] = TOWARDS,
+def object_skill(
+    sentences: Sequence[str] = SENTENCES,
     *,
-    categories: Mapping[str, str] = OURS,
+    categories: Mapping[str, str] = DEFAULT_CATEGORIES,
     own_names: bool = False,
-    least_neighbours: int = 2,
+    min_neighbors: int = 2,
 ) -> Skill:
-    """The skill of going towards a thing. One candidate for each name of a thing listed where the walk was cut.
+    """The skill of going towards an object. One candidate for each object name listed at the truncation point.
 
-    Kept are names of things in sight, no farther than 3 m where the distance is known, with a neighbour less than 15
-    degrees aside, where there are at least so many neighbours (2 in the paper, 3 in the released code). A thing is
-    called by its category, or with `own_names` as it is listed. A target is {"object", "heading", "nodes",
-    "instances"}: its name, where it lies, radians counter-clockwise from +x, and the neighbours that lead there.
+    Kept are names of visible objects, at most 3 m away where the distance is known, with a neighbour less than 15
+    degrees aside, at nodes with at least `min_neighbors` neighbours (2 in the paper, 3 in the released code). An object
+    is called by its category, or with `own_names` by its listed name. A target is {"object", "heading", "nodes",
+    "instances"}: the name, the object's heading, radians counter-clockwise from +x, and the neighbours that lead there.
     """
-    drawn = tuple(sentences)
-    plan = partial(_design, drawn, categories, own_names, least_neighbours)
-    return Skill("object", drawn, plan, mass_towards, measures="probability of going towards the object")
+    choices = tuple(sentences)
+    design = partial(_design, choices, categories, own_names, min_neighbors)
+    response_name = "probability of going towards the object"
+    return Skill("object", choices, design, object_response, response_name=response_name)
 
 
 def _design(
     sentences: Sequence[str],
     categories: Mapping[str, str],
     own_names: bool,
-    least: int,
-    cut: Cut,
+    min_neighbors: int,
+    truncation: Truncation,
     world: World,
-    rng: Draws,
-) -> Iterator[Candidate]:
+    rng: TrialRng,
+) -> Iterator[DesignOutcome]:
     if not world.objects:
-        raise BadArgument(f"The objects of world {world.id} are not known. Give REVERIE's boxes.")
-    graph, at = graph_of(world), cut.nodes[-1]
-    called = _called(world.objects.get(at, ()), categories, own_names)
-    if not called:
-        yield Dropped("no object listed there")
-    around = [(node, graph.heading(at, node)) for node in graph.neighbours(at)]
-    for name, kind in called.items():
-        reason = kind.excluded or _out_of_sight(kind.things)
+        raise BadArgument(f"World {world.id} has no object annotations. Give REVERIE's BBox folder with --objects.")
+    graph, node = require_graph(world), truncation.nodes[-1]
+    groups = _group_by_name(world.objects.get(node, ()), categories, own_names)
+    if not groups:
+        yield RejectedTrial("no object listed at the node")
+    neighbors = [(other, graph.heading(node, other)) for other in graph.neighbors(node)]
+    for name, group in groups.items():
+        reason = group.excluded or _out_of_sight(group.objects)
         if reason:
-            yield Dropped(reason)
+            yield RejectedTrial(reason)
             continue
-        seen = [thing for thing in kind.things if not _out_of_sight([thing])]
-        heading = heading_of(seen[0])
-        nodes = [node for node, way in around if apart(way, heading) < BESIDE]
+        visible = [item for item in group.objects if not _out_of_sight([item])]
+        heading = object_heading(visible[0])
+        nodes = [other for other, towards in neighbors if angle_between(towards, heading) < MAX_ANGLE]
         if not nodes:
-            yield Dropped("no neighbour within 15 degrees")
-        elif len(around) < least:
-            yield Dropped(f"fewer than {least} neighbours")
+            yield RejectedTrial("no neighbour within 15 degrees")
+        elif len(neighbors) < min_neighbors:
+            yield RejectedTrial(f"fewer than {min_neighbors} neighbours")
         else:
-            target = {"object": name, "heading": heading, "nodes": nodes, "instances": len(seen)}
-            said = [sentence.format(name) for sentence in sentences]
-            yield ask(cut, "object", said, target, rng, detail=name.replace(" ", "_"))
+            target = {"object": name, "heading": heading, "nodes": nodes, "instances": len(visible)}
+            texts = [sentence.format(name) for sentence in sentences]
+            yield make_trial_pair(truncation, "object", texts, target, rng, detail=name.replace(" ", "_"))
 
 
 @dataclass
-class _Kind:
-    """The things listed at a viewpoint that are called the same."""
+class _Group:
+    """The objects listed at a viewpoint that have one name."""
 
-    excluded: str  # why they are not sought; empty where they may be
-    things: list[SeenObject]
+    excluded: str  # why they are never a target; empty if they may be
+    objects: list[VisibleObject]
 
 
-def _called(things: Iterable[SeenObject], categories: Mapping[str, str], own_names: bool) -> dict[str, _Kind]:
-    called: dict[str, _Kind] = {}
-    for thing in things:
-        category = category_of(thing.name, categories)
+def _group_by_name(
+    objects: Iterable[VisibleObject], categories: Mapping[str, str], own_names: bool
+) -> dict[str, _Group]:
+    groups: dict[str, _Group] = {}
+    for item in objects:
+        category = lookup_category(item.name, categories)
         if category is None:
-            # Kept apart from a category that may happen to be called the same.
-            name, excluded = f"? {thing.name}", "name of no known category"
+            # Kept apart from a category that may have the same name.
+            name, excluded = f"? {item.name}", "object name without a category"
         else:
-            name = thing.name if own_names else category.replace("_", " ")
-            excluded = "category left out" if category in EXCLUDED else ""
-        called.setdefault(name, _Kind(excluded, [])).things.append(thing)
-    return called
+            name = item.name if own_names else category.replace("_", " ")
+            excluded = "excluded category" if category in EXCLUDED else ""
+        groups.setdefault(name, _Group(excluded, [])).objects.append(item)
+    return groups
 
 
-def _out_of_sight(things: Sequence[SeenObject]) -> str:
-    """Why none of these can be walked towards; empty where one can."""
-    visible = [thing for thing in things if len(thing.views)]
+def _out_of_sight(objects: Sequence[VisibleObject]) -> str:
+    """Why none of these objects can be a target; empty if one can."""
+    visible = [item for item in objects if len(item.views)]
     if not visible:
-        return "listed but not in sight"
-    return "farther than 3 m" if all(thing.distance > FARTHEST for thing in visible) else ""
+        return "listed but not visible"
+    return "farther than 3 m" if all(item.distance > MAX_DISTANCE for item in visible) else ""
 
 
-def unknown_names(world: World, categories: Mapping[str, str] = OURS) -> Counter[str]:
-    """How often each name without a category is listed in a world, once for each place it is seen from."""
+def count_unknown_names(world: World, categories: Mapping[str, str] = DEFAULT_CATEGORIES) -> Counter[str]:
+    """How often each object name without a category is listed in a world, once per viewpoint that shows it."""
     return Counter(
-        thing.name
-        for things in world.objects.values()
-        for thing in things
-        if len(thing.views) and category_of(thing.name, categories) is None
+        item.name
+        for objects in world.objects.values()
+        for item in objects
+        if len(item.views) and lookup_category(item.name, categories) is None
     )
 
 
-def heading_of(thing: SeenObject) -> float:
-    """Where a thing lies by its boxes, radians counter-clockwise from +x: the mean direction of their middles."""
-    aside = np.arctan((thing.boxes[:, 0] + thing.boxes[:, 2] / 2 - VIEW_WIDTH / 2) / FOCAL)
-    headings = VIEW_HEADINGS[thing.views] - aside
+def object_heading(item: VisibleObject) -> float:
+    """The heading of an object, radians counter-clockwise from +x: the mean direction of the centres of its boxes."""
+    offsets = np.arctan((item.boxes[:, 0] + item.boxes[:, 2] / 2 - VIEW_WIDTH / 2) / FOCAL)
+    headings = VIEW_HEADINGS[item.views] - offsets
     return round(math.atan2(float(np.sin(headings).sum()), float(np.cos(headings).sum())), 9)
 
 
-def apart(a: float, b: float) -> float:
-    """How far two headings are apart, degrees in [0, 180]."""
+def angle_between(a: float, b: float) -> float:
+    """The angle between two headings in radians, degrees in [0, 180]."""
     return round(abs(math.degrees(math.remainder(a - b, math.tau))), 9)
 
 
-def mass_towards(trial: Trial, leaning: Leaning, world: World) -> float:
-    """How likely the agent was to go to a neighbour less than 15 degrees aside of the thing."""
-    return mass_on(trial, leaning)
+def object_response(trial: Trial, distribution: ActionDistribution, world: World) -> float:
+    """The probability of going to a neighbour less than 15 degrees aside of the object."""
+    return target_probability(trial, distribution)
 
 
-def angular_errors(trial: Trial, leaning: Leaning) -> Array:
-    """(k,) how far aside of the thing each of the answer's nodes lies, degrees."""
+def angular_errors(trial: Trial, distribution: ActionDistribution) -> Array:
+    """(k,) the angle between the object and each candidate node, degrees."""
     towards = float(trial.target["heading"])
-    return np.array([apart(heading, towards) for heading in leaning.headings.tolist()])
+    return np.array([angle_between(heading, towards) for heading in distribution.headings.tolist()])

@@ -1,7 +1,8 @@
-"""Stopping: does an agent stop where its instruction ends, and more surely where it is told that it has arrived?
+"""Stopping: does an agent stop where its instruction ends, and more often if a sentence says that it has arrived?
 
-The words of the control end here, so it is to stop; those of the intervention say so. A third arm, "ahead", has words
-that lead on by one step, and is not to stop; where a sub-instruction leads on by several, it is one chunk ahead.
+The instruction of the control ends at the truncation point, so stopping is correct; that of the intervention says so
+explicitly. A third arm, "ahead", has an instruction that continues for one step, where stopping is wrong; if a
+sub-instruction continues for several steps, the arm is one chunk ahead.
 Reference: Yang et al. 2023, Behavioral Analysis of Vision-and-Language Navigation Agents, section 4.1.
 """
 
@@ -10,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from itinera.records.action_probabilities import Leaning
-from itinera.skills.trials import Candidate, Draws, Skill, ask, told
-from itinera.skills.truncation import Cut
+from itinera.records.action_probabilities import ActionDistribution
+from itinera.skills.trials import DesignOutcome, Skill, TrialRng, make_trial, make_trial_pair
+from itinera.skills.truncation import Truncation
 from itinera.tasks.trial import Trial
 from itinera.worlds import World
 
@@ -32,29 +33,26 @@ RELEASED = (
 SENTENCES = {"paper": PAPER, "released": RELEASED}
 
 
-def stopping(sentences: Sequence[str] = PAPER) -> Skill:
-    """The skill of stopping. Every cut is kept; there is an arm "ahead" wherever more is said.
+def stop_skill(sentences: Sequence[str] = PAPER) -> Skill:
+    """The skill of stopping. Every truncation is kept; there is an arm "ahead" wherever the instruction continues.
 
-    A target is {"stop": true}; of the arm "ahead" also {"edges": n}, how many edges its words lead on.
+    A target is {"stop": true}; of the arm "ahead" also {"edges": n}, how many edges its instruction continues.
     """
-    drawn = tuple(sentences)
-    return Skill("stop", drawn, partial(_design, drawn), stop_probability, measures="probability of stopping")
+    choices = tuple(sentences)
+    return Skill("stop", choices, partial(_design, choices), stop_response, response_name="probability of stopping")
 
 
-def _design(sentences: Sequence[str], cut: Cut, world: World, rng: Draws) -> Iterator[Candidate]:
-    explicit, implicit = ask(cut, "stop", sentences, {"stop": True}, rng)
-    if not cut.ahead:
-        yield explicit, implicit
+def _design(sentences: Sequence[str], truncation: Truncation, world: World, rng: TrialRng) -> Iterator[DesignOutcome]:
+    intervention, control = make_trial_pair(truncation, "stop", sentences, {"stop": True}, rng)
+    if not truncation.text_ahead:
+        yield intervention, control
         return
-    target = {"stop": True, "edges": cut.edges}
-    yield explicit, implicit, told(cut, "stop", f"{cut.id}.stop.ahead", "ahead", cut.ahead, target, twin=implicit.id)
+    target = {"stop": True, "edges": truncation.edges_ahead}
+    name, text = f"{truncation.id}.stop.ahead", truncation.text_ahead
+    ahead = make_trial(truncation, "stop", name, "ahead", text, target, control_id=control.id)
+    yield intervention, control, ahead
 
 
-def stop_probability(trial: Trial, leaning: Leaning, world: World) -> float:
-    """How likely the agent was to stop."""
-    return leaning.stop
-
-
-def one_step_ahead(trial: Trial) -> bool:
-    """Whether a trial's words lead on by exactly one edge, so that it may be called one step ahead."""
-    return trial.arm == "ahead" and trial.target["edges"] == 1
+def stop_response(trial: Trial, distribution: ActionDistribution, world: World) -> float:
+    """The probability of stopping."""
+    return distribution.stop

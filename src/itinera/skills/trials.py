@@ -1,6 +1,7 @@
-"""A skill: what an agent is told at the end of a walk, and how much of what it then does is right.
+"""A skill: which sentence is added at the end of a path, and how an agent's action distribution is scored.
 
-A skill is two functions and its sentences, in a file of its own; `design` turns cuts into trials with any of them.
+A skill is two functions and its sentences, in a file of its own; `design` turns truncations into trials with any of
+them.
 """
 
 from __future__ import annotations
@@ -14,139 +15,152 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from itinera.errors import BadArgument
-from itinera.records.action_probabilities import Leaning
+from itinera.formats.trials import Study
+from itinera.records.action_probabilities import ActionDistribution
 from itinera.seeding import generator
-from itinera.skills.filter_counts import Dropped, Tally, TallySheet
-from itinera.skills.truncation import Cut
+from itinera.skills.filter_counts import FilterCounter, RejectedTrial
+from itinera.skills.truncation import Truncation
 from itinera.tasks import Episode, Instruction
 from itinera.tasks.trial import Trial
 from itinera.worlds import NavGraph, World
 
-Draws: TypeAlias = Callable[[str], np.random.Generator]
-"""The generator of a trial, by its id."""
+TrialRng: TypeAlias = Callable[[str], np.random.Generator]
+"""The random generator of a trial, by its id."""
 
-Candidate: TypeAlias = tuple[Trial, ...] | Dropped
-"""What becomes of one candidate: an intervention and the trials it is held against, or the reason it was dropped."""
+DesignOutcome: TypeAlias = tuple[Trial, ...] | RejectedTrial
+"""The outcome for one candidate: an intervention with its control trials, or the reason it was dropped."""
 
 
 @dataclass(frozen=True)
 class Skill:
-    """What is asked of an agent, and how its answer is read."""
+    """What is asked of an agent, and how its action distribution is scored."""
 
     name: str  # "stop", "direction-left"
-    sentences: tuple[str, ...]  # one of them is said; {…} stands for what the design fills in
-    design: Callable[[Cut, World, Draws], Iterable[Candidate]]  # at least one candidate for each cut
-    response: Callable[[Trial, Leaning, World], float]  # what the models explain
-    measures: str = "probability"  # what the response is, for axes and tables
+    sentences: tuple[str, ...]  # one of them is added; {…} is filled in by the design
+    design: Callable[[Truncation, World, TrialRng], Iterable[DesignOutcome]]  # at least one outcome per truncation
+    response: Callable[[Trial, ActionDistribution, World], float]  # the dependent variable of the statistical models
+    response_name: str = "probability"  # for axes and tables
     unit: str = ""  # of the response: "m", or none
     higher_is_better: bool = True
-    rolls_out: bool = False  # whether the agent goes on after it was asked, by its likeliest actions, until it stops
+    needs_rollout: bool = False  # whether the agent continues with greedy actions until it stops
 
 
-@dataclass(frozen=True, eq=False)
-class Study:
-    """The trials of one or more skills, and by skill what became of every candidate."""
+def design(
+    skills: Iterable[Skill], truncations: Sequence[Truncation], worlds: Mapping[str, World], *, seed: int
+) -> Study:
+    """The trials of these skills at these truncations, skill by skill, with the filter counts of each skill.
 
-    trials: tuple[Trial, ...]
-    tallies: Mapping[str, Tally]
-
-
-def design(skills: Iterable[Skill], cuts: Sequence[Cut], worlds: Mapping[str, World], *, seed: int) -> Study:
-    """The trials of these skills at these cuts, skill by skill.
-
-    Every intervention comes with its control: the same walk and target, and the words as they were cut. What is drawn
-    depends on the seed and the id of a trial alone.
+    Every intervention comes with its control: the same path and target, and the truncated instruction alone. Random
+    choices depend only on the seed and the id of a trial.
     """
-    known = _worlds_of(cuts, worlds)
+    needed = _select_worlds(truncations, worlds)
     trials: list[Trial] = []
-    tallies = {}
+    counts = {}
     for skill in skills:
-        sheet = TallySheet()
-        for cut in cuts:
-            candidates = list(skill.design(cut, known[cut.source.world_id], partial(generator, seed, "study")))
-            kept = [candidate for candidate in candidates if not isinstance(candidate, Dropped)]
-            trials += (trial for candidate in kept for trial in candidate)
-            sheet.cut(len(kept), [candidate.reason for candidate in candidates if isinstance(candidate, Dropped)])
-        tallies[skill.name] = sheet.total()
-    return Study(tuple(trials), tallies)
+        counter = FilterCounter()
+        for truncation in truncations:
+            world = needed[truncation.source.world_id]
+            outcomes = list(skill.design(truncation, world, partial(generator, seed, "study")))
+            groups = [outcome for outcome in outcomes if not isinstance(outcome, RejectedTrial)]
+            trials += (trial for group in groups for trial in group)
+            counter.add(len(groups), [outcome.reason for outcome in outcomes if isinstance(outcome, RejectedTrial)])
+        counts[skill.name] = counter.total()
+    return Study(tuple(trials), counts)
 
 
-def ask(
-    cut: Cut, skill: str, sentences: Sequence[str], target: Mapping[str, Any], rng: Draws, *, detail: str = ""
+def make_trial_pair(
+    truncation: Truncation,
+    skill: str,
+    sentences: Sequence[str],
+    target: Mapping[str, Any],
+    rng: TrialRng,
+    *,
+    detail: str = "",
 ) -> tuple[Trial, Trial]:
-    """An intervention, with one of these sentences after the words of the cut, and its control.
+    """An intervention, with one of these sentences after the truncated instruction, and its control.
 
-    `detail` tells apart the trials of one skill at one cut.
+    `detail` distinguishes the trials of one skill at one truncation.
     """
-    name = ".".join(filter(None, (cut.id, skill, detail)))
-    # Nothing is left to chance where there is but one sentence.
+    name = ".".join(filter(None, (truncation.id, skill, detail)))
+    # Nothing is drawn if there is only one sentence, so that the stream does not depend on it.
     sentence = sentences[int(rng(name).integers(len(sentences)))] if len(sentences) > 1 else sentences[0]
-    control = told(cut, skill, f"{name}.control", "control", cut.text, target)
-    return told(cut, skill, name, "intervention", f"{cut.text} {sentence}", target, twin=control.id), control
+    control = make_trial(truncation, skill, f"{name}.control", "control", truncation.text, target)
+    text = f"{truncation.text} {sentence}"
+    return make_trial(truncation, skill, name, "intervention", text, target, control_id=control.id), control
 
 
-def told(cut: Cut, skill: str, name: str, arm: str, text: str, target: Mapping[str, Any], *, twin: str = "") -> Trial:
-    """The trial of this name and arm, in which the agent is walked to the cut and told this text.
+def make_trial(
+    truncation: Truncation,
+    skill: str,
+    name: str,
+    arm: str,
+    text: str,
+    target: Mapping[str, Any],
+    *,
+    control_id: str = "",
+) -> Trial:
+    """The trial of this name and arm: the agent is guided to the truncation point with this text as instruction.
 
-    Its goal is where the words end: here, or as many edges on as the target says.
+    Its goal is where the text ends: at the truncation point, or as many edges later as the target says.
     """
-    source = cut.source
-    end = len(cut.nodes) - 1 + int(target.get("edges", 0))
+    source = truncation.source
+    end = len(truncation.nodes) - 1 + int(target.get("edges", 0))
     episode = Episode(
         id=name,
         world_id=source.world_id,
         start=source.start,
-        goals=tuple(map(str, source.reference[end : end + 1])) or cut.nodes[-1:],
-        reference=cut.nodes,
+        goals=tuple(map(str, source.reference[end : end + 1])) or truncation.nodes[-1:],
+        reference=truncation.nodes,
         instruction=Instruction(text, source.instruction.language),
         path_id=source.path_id,
     )
-    return Trial(name, skill, arm, twin, episode, target, source.id)
+    return Trial(name, skill, arm, control_id, episode, target, source.id)
 
 
-def correct_mass(trial: Trial, leaning: Leaning) -> float:
-    """The probability of the right actions, whose mean over interventions is the skill score; NaN where none is right
-    at once, as for rooms several steps away.
+def correct_probability(trial: Trial, distribution: ActionDistribution) -> float:
+    """The probability of the correct actions, whose mean over interventions is the skill score.
 
-    Right is to stop, or to go to one of the target's nodes: those the filter asks for.
+    Correct is to stop, or to go to one of the target's nodes. NaN if no single action is correct, as for rooms several
+    steps away.
     Reference: Yang et al. 2023, equation 1.
     """
     if trial.target.get("stop"):
-        return leaning.stop
+        return distribution.stop
     if "nodes" not in trial.target:
         return math.nan
-    return mass_on(trial, leaning)
+    return target_probability(trial, distribution)
 
 
-def mass_on(trial: Trial, leaning: Leaning) -> float:
-    """The probability of going to one of the target's nodes; to stop is none of them."""
-    shares = dict(zip(leaning.nodes, leaning.moves.tolist(), strict=True))
-    lost = [node for node in trial.target["nodes"] if node not in shares]
-    if lost:
+def target_probability(trial: Trial, distribution: ActionDistribution) -> float:
+    """The probability of going to one of the target's nodes; STOP is not one of them."""
+    probabilities = dict(zip(distribution.nodes, distribution.moves.tolist(), strict=True))
+    missing = [node for node in trial.target["nodes"] if node not in probabilities]
+    if missing:
         raise BadArgument(
-            f"Trial {trial.id} asks about {lost[0]}, which its answer does not list. Answer it in the world it is of."
+            f"Trial {trial.id} has the target node {missing[0]}, which is not among the candidates of its action "
+            "distribution. Run the trial in the world it was designed in."
         )
-    return float(sum(shares[node] for node in trial.target["nodes"]))
+    return float(sum(probabilities[node] for node in trial.target["nodes"]))
 
 
-def graph_of(world: World) -> NavGraph:
-    """The graph of a world; skills are asked on graphs only."""
+def require_graph(world: World) -> NavGraph:
+    """The navigation graph of a world; raises BadArgument if it has none."""
     if not isinstance(world.space, NavGraph):
-        raise BadArgument(f"World {world.id} is no navigation graph, so there are no ways on to choose from.")
+        raise BadArgument(f"World {world.id} is not a navigation graph. Skill studies need one: give --worlds graphs.")
     return world.space
 
 
-def _worlds_of(cuts: Sequence[Cut], worlds: Mapping[str, World]) -> dict[str, World]:
-    """The worlds of these cuts; raises BadArgument where they do not fit together."""
-    needed = dict.fromkeys(cut.source.world_id for cut in cuts)
+def _select_worlds(truncations: Sequence[Truncation], worlds: Mapping[str, World]) -> dict[str, World]:
+    """The worlds of these truncations; raises BadArgument if they do not fit together."""
+    needed = dict.fromkeys(truncation.source.world_id for truncation in truncations)
     missing = [world_id for world_id in needed if world_id not in worlds]
     if missing:
-        raise BadArgument(f"No world is given for {', '.join(missing[:5])}. Give the worlds the episodes are in.")
-    known = {world_id: worlds[world_id] for world_id in needed}
-    seen: set[str] = set()
-    for cut in cuts:
-        if cut.id in seen:
-            raise BadArgument(f"Two cuts are named {cut.id}. Give each episode once, under an id of its own.")
-        seen.add(cut.id)
-        graph_of(known[cut.source.world_id]).locate(cut.nodes)  # says which is not a node
-    return known
+        raise BadArgument(f"The worlds lack {', '.join(missing[:5])}. Give the worlds of the episodes.")
+    selected = {world_id: worlds[world_id] for world_id in needed}
+    ids: set[str] = set()
+    for truncation in truncations:
+        if truncation.id in ids:
+            raise BadArgument(f"Two truncations have the id {truncation.id}. Give each episode once, with its own id.")
+        ids.add(truncation.id)
+        require_graph(selected[truncation.source.world_id]).locate(truncation.nodes)  # names a node that is missing
+    return selected

@@ -1,7 +1,7 @@
-"""Turning: told a direction, does an agent choose a way that lies there?
+"""Turning: given a direction, does an agent choose a candidate that lies in it?
 
-Six directions share the circle around where it faces. It faces one of the twelve headings of a panorama, the one in
-which the node it was walked to was seen best, as Matterport's simulator has it.
+Six directions divide the circle around the agent's heading. The agent faces one of the twelve headings of a panorama:
+the one whose view showed the current node best, as in Matterport's simulator.
 Reference: Yang et al. 2023, Behavioral Analysis of Vision-and-Language Navigation Agents, section 4.2.
 """
 
@@ -14,11 +14,11 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from itinera.errors import BadArgument
-from itinera.records.action_probabilities import Leaning
+from itinera.records.action_probabilities import ActionDistribution
 from itinera.rendering.panorama import STEP, TURNS, VIEW_HEADINGS
-from itinera.skills.filter_counts import Dropped
-from itinera.skills.trials import Candidate, Draws, Skill, ask, graph_of, mass_on
-from itinera.skills.truncation import Cut
+from itinera.skills.filter_counts import RejectedTrial
+from itinera.skills.trials import DesignOutcome, Skill, TrialRng, make_trial_pair, require_graph, target_probability
+from itinera.skills.truncation import Truncation
 from itinera.tasks.trial import Trial
 from itinera.worlds import NavGraph, World
 
@@ -32,9 +32,9 @@ RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
         "left": (-90, -15),
     }
 )
-"""Degrees to the right of where one faces, in (-180, 180]: more than the first and up to the second."""
+"""Degrees to the right of the agent's heading, in (-180, 180]: more than the first and up to the second."""
 
-_TURN = {"left": "right", "right": "left"}  # once turned around, what was back left lies to the right
+_TURN = {"left": "right", "right": "left"}  # after turning around, back left is to the right
 _AHEAD = ("Move forward", "Go forward", "Move ahead", "Walk ahead", "Go ahead")
 _ASIDE = (
     "Turn to your {}",
@@ -51,7 +51,7 @@ def _lower(sentence: str) -> str:
     return sentence[0].lower() + sentence[1:]
 
 
-def _composed(direction: str) -> tuple[str, ...]:
+def _compose_sentences(direction: str) -> tuple[str, ...]:
     ahead = [_lower(words) for words in _AHEAD]
     if direction == "forward":
         return tuple(f"{words}." for words in _AHEAD)
@@ -73,76 +73,87 @@ PAPER: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "left": ("Turn left and walk forward.",),
     }
 )
-"""The sentences that the paper quotes, one for each direction."""
+"""The sentences the paper quotes, one for each direction."""
 
-RELEASED: Mapping[str, tuple[str, ...]] = MappingProxyType({direction: _composed(direction) for direction in RANGES})
-"""Those of the released script, 5 or 35 for each direction."""
+RELEASED: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {direction: _compose_sentences(direction) for direction in RANGES}
+)
+"""The sentences of the released script, 5 or 35 for each direction."""
 
 SENTENCES = {"paper": PAPER, "released": RELEASED}
 
-Orders: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
-"""By world and node, the nodes one step away in the order an agent is shown them."""
+NeighborOrders: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
+"""By world and node, the neighbouring nodes in the order in which an agent observes them."""
 
 
-def turning(direction: str, sentences: Sequence[str] | None = None, *, orders: Orders | None = None) -> Skill:
-    """The skill of going in a direction. Kept are cuts with a neighbour there and at least two elsewhere.
+def direction_skill(
+    direction: str, sentences: Sequence[str] | None = None, *, orders: NeighborOrders | None = None
+) -> Skill:
+    """The skill of going in a direction. Kept are truncations with a neighbour in it and at least two elsewhere.
 
-    A target is {"direction", "heading", "nodes"}: where the agent faces, radians counter-clockwise from +x, and the
-    neighbours that lie in the direction. The released filter counts neighbours elsewhere only until it meets the first
-    that lies there; it is the filter where `orders` say in which order they are met.
+    A target is {"direction", "heading", "nodes"}: the agent's heading, radians counter-clockwise from +x, and the
+    neighbours that lie in the direction. The released filter counts the neighbours elsewhere only up to the first one
+    that lies in the direction; give `orders` to apply it.
     """
     if direction not in RANGES:
-        raise BadArgument(f"{direction!r} is no direction. There are {', '.join(RANGES)}.")
-    drawn = tuple(PAPER[direction] if sentences is None else sentences)
+        raise BadArgument(f"{direction!r} is not a direction. Use one of {', '.join(RANGES)}.")
+    choices = tuple(PAPER[direction] if sentences is None else sentences)
     name = f"direction-{direction.replace(' ', '-')}"
-    plan = partial(_design, name, direction, drawn, orders)
-    return Skill(name, drawn, plan, mass_in_direction, measures="probability of the direction")
+    design = partial(_design, name, direction, choices, orders)
+    return Skill(name, choices, design, direction_response, response_name="probability of the direction")
 
 
 def _design(
-    name: str, direction: str, sentences: Sequence[str], orders: Orders | None, cut: Cut, world: World, rng: Draws
-) -> Iterator[Candidate]:
-    graph, at = graph_of(world), cut.nodes[-1]
-    facing = faced(graph, *cut.nodes[-2:])
-    around = graph.neighbours(at) if orders is None else tuple(orders[world.id][at])
-    inside = [lies(direction, rightward(graph.heading(at, node), facing)) for node in around]
+    name: str,
+    direction: str,
+    sentences: Sequence[str],
+    orders: NeighborOrders | None,
+    truncation: Truncation,
+    world: World,
+    rng: TrialRng,
+) -> Iterator[DesignOutcome]:
+    graph, node = require_graph(world), truncation.nodes[-1]
+    heading = panorama_heading(graph, *truncation.nodes[-2:])
+    neighbors = graph.neighbors(node) if orders is None else tuple(orders[world.id][node])
+    inside = [is_in_direction(direction, degrees_right(graph.heading(node, other), heading)) for other in neighbors]
     if not any(inside):
-        yield Dropped("no neighbour in the direction")
+        yield RejectedTrial("no neighbour in the direction")
     elif inside.count(False) < 2:
-        yield Dropped("fewer than two neighbours elsewhere")
+        yield RejectedTrial("fewer than two neighbours elsewhere")
     elif orders is not None and inside.index(True) < 2:
-        yield Dropped("fewer than two neighbours elsewhere are met first")
+        yield RejectedTrial("fewer than two neighbours elsewhere come first")
     else:
-        nodes = [node for node, there in zip(around, inside, strict=True) if there]
-        yield ask(cut, name, sentences, {"direction": direction, "heading": facing, "nodes": nodes}, rng)
+        nodes = [other for other, is_inside in zip(neighbors, inside, strict=True) if is_inside]
+        target = {"direction": direction, "heading": heading, "nodes": nodes}
+        yield make_trial_pair(truncation, name, sentences, target, rng)
 
 
-def mass_in_direction(trial: Trial, leaning: Leaning, world: World) -> float:
-    """How likely the agent was to go to a neighbour in the direction; to stop is none."""
-    return mass_on(trial, leaning)
+def direction_response(trial: Trial, distribution: ActionDistribution, world: World) -> float:
+    """The probability of going to a neighbour in the direction; STOP is not one."""
+    return target_probability(trial, distribution)
 
 
-def faced(graph: NavGraph, before: str, at: str) -> float:
-    """Where one faces after walking from one node to the next, radians counter-clockwise from +x.
+def panorama_heading(graph: NavGraph, previous: str, node: str) -> float:
+    """The agent's heading after moving from one node to the next, radians counter-clockwise from +x.
 
-    Half way between two of the twelve headings it is the one of lower number, clockwise from +y.
+    One of the twelve headings of a panorama; half way between two, the one with the lower index, clockwise from +y.
     """
-    clockwise = math.pi / 2 - graph.heading(before, at)
+    clockwise = math.pi / 2 - graph.heading(previous, node)
     # Rounded, because the last bit of an arctangent must not choose between two headings.
-    aside = [round(abs(math.remainder(clockwise - STEP * turn, math.tau)), 9) for turn in range(TURNS)]
-    return float(VIEW_HEADINGS[aside.index(min(aside))])
+    offsets = [round(abs(math.remainder(clockwise - STEP * turn, math.tau)), 9) for turn in range(TURNS)]
+    return float(VIEW_HEADINGS[offsets.index(min(offsets))])
 
 
-def rightward(heading: float, facing: float) -> float:
-    """How far a heading lies to the right of the one faced, degrees in (-180, 180]."""
-    degrees = round(math.degrees(math.remainder(facing - heading, math.tau)), 9)
+def degrees_right(heading: float, agent_heading: float) -> float:
+    """How far a heading lies to the right of the agent's heading, degrees in (-180, 180]."""
+    degrees = round(math.degrees(math.remainder(agent_heading - heading, math.tau)), 9)
     return 180.0 if degrees == -180 else degrees
 
 
-def lies(direction: str, degrees: float) -> bool:
-    """Whether something so far to the right lies in a direction.
+def is_in_direction(direction: str, degrees: float) -> bool:
+    """Whether an angle, degrees to the right, lies in a direction.
 
-    >>> [direction for direction in RANGES if lies(direction, 165)], lies("backward", 180)
+    >>> [direction for direction in RANGES if is_in_direction(direction, 165)], is_in_direction("backward", 180)
     (['back right'], True)
     """
     low, high = RANGES[direction]

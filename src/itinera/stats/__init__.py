@@ -1,34 +1,34 @@
-"""How sure: intervals, differences and what a sample can show. Arrays in, numbers out. Start with `intervals.py`."""
+"""Confidence intervals, paired comparisons, mixed models, power. Arrays in, numbers out. Start with `intervals.py`."""
 
 from itinera.stats._validation import cluster_codes
 from itinera.stats.aggregates import interquartile_mean, joint_success, mean_over_joint, performance_profile
-from itinera.stats.bootstrap import clustered, hierarchical
+from itinera.stats.bootstrap import cluster_bootstrap, hierarchical_bootstrap
 from itinera.stats.hierarchical import paired_effect, ratio_of_sums, resample_sums
 from itinera.stats.intervals import Interval, interval, wilson
 from itinera.stats.means import MeanEstimate, estimate_mean, intra_cluster_correlation
 from itinera.stats.mixed import MODELS, LikelihoodRatio, MixedFit, fit_mixed, likelihood_ratio
 from itinera.stats.paired import Difference, paired_difference, probability_of_improvement
-from itinera.stats.power import Comparison, Plan, achieved_power, detectable, episodes_needed
+from itinera.stats.power import ComparisonDesign, SampleSize, achieved_power, detectable_difference, episodes_needed
 from itinera.stats.ranking import Ties, tie_groups
 
 __all__ = [
     "MODELS",
-    "Comparison",
+    "ComparisonDesign",
     "Difference",
     "Interval",
     "LikelihoodRatio",
     "MeanEstimate",
     "MixedFit",
-    "Plan",
+    "SampleSize",
     "Ties",
     "achieved_power",
+    "cluster_bootstrap",
     "cluster_codes",
-    "clustered",
-    "detectable",
+    "detectable_difference",
     "episodes_needed",
     "estimate_mean",
     "fit_mixed",
-    "hierarchical",
+    "hierarchical_bootstrap",
     "interquartile_mean",
     "interval",
     "intra_cluster_correlation",

@@ -1,4 +1,4 @@
-"""Clusters of clusters of values, and drawing them again level by level."""
+"""Nested clusters of values, and resampling them level by level."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ _NUMBERS_AT_ONCE = 1 << 20  # keeps a batch of resamples within some tens of meg
 
 
 @dataclass(frozen=True)
-class Tree:
-    """Clusters of clusters of values, the values sorted so that everything below a node lies together.
+class ClusterTree:
+    """Nested clusters of values, sorted so that the values below a node are contiguous.
 
     `first[k]` and `count[k]` say, for each node of level k, which nodes of the next level are its own; below the last
     level these are the values themselves.
@@ -30,7 +30,7 @@ class Tree:
         return np.cumsum(self.rows) - self.rows
 
 
-def grow(levels: Sequence[Integers]) -> tuple[Integers, Tree]:
+def build_tree(levels: Sequence[Integers]) -> tuple[Integers, ClusterTree]:
     """The order that sorts values by level, and the tree over the sorted values."""
     order = np.lexsort(list(reversed(levels)))
     size = len(order)
@@ -46,18 +46,18 @@ def grow(levels: Sequence[Integers]) -> tuple[Integers, Tree]:
         begin = np.searchsorted(below, here)
         first.append(begin)
         count.append(np.diff(begin, append=len(below)))
-    return order, Tree(tuple(first), tuple(count), np.diff(starts[0], append=size))
+    return order, ClusterTree(tuple(first), tuple(count), np.diff(starts[0], append=size))
 
 
-def in_batches(resamples: int, numbers_each: int) -> Iterator[int]:
+def batch_sizes(resamples: int, numbers_each: int) -> Iterator[int]:
     """How many resamples to make at a time."""
     batch = max(1, _NUMBERS_AT_ONCE // numbers_each)
     for done in range(0, resamples, batch):
         yield min(batch, resamples - done)
 
 
-def redraw_nested(tree: Tree, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
-    """The rows of a batch of resamples on end, and how many of them each drawn outermost cluster brought."""
+def resample_nested(tree: ClusterTree, batch: int, rng: np.random.Generator) -> tuple[Integers, Integers]:
+    """The rows of a batch of resamples, concatenated, and how many of them come from each drawn outermost cluster."""
     outermost = len(tree.rows)
     nodes = rng.integers(outermost, size=batch * outermost)
     sizes = np.ones(len(nodes), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the statistics accept: values, cluster labels and weights, checked once and turned into plain arrays."""
+"""Input validation of the statistics: values, cluster labels and weights, as plain arrays."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def as_weights(weights: ArrayLike | None, size: int) -> Floats:
 def cluster_codes(labels: Labels, *, size: int | None = None) -> Integers:
     """Whole numbers 0, 1, … in place of the labels, equal where the labels are equal; shape (n,).
 
-    Codes are returned as they are, so someone with ten metrics over the same scenes can compute them once.
-    `size`, when given, is how many labels there have to be.
+    Codes are returned unchanged, so that they can be computed once for ten metrics over the same scenes.
+    `size`, if given, is the expected number of labels.
 
     >>> cluster_codes(["oak", "elm", "oak"])
     array([0, 1, 0])
@@ -67,7 +67,7 @@ def cluster_sums(codes: Integers, values: Floats) -> Floats:
 
 
 def check_level(level: float) -> None:
-    """Nothing, or an error when the level of an interval is not a fraction strictly between 0 and 1."""
+    """Raise BadArgument unless the level of an interval is strictly between 0 and 1."""
     if not 0 < level < 1:
         raise BadArgument(f"The level of an interval is a fraction between 0 and 1, not {level}. For 95 % give 0.95.")
 

@@ -1,4 +1,4 @@
-"""Other ways to sum up many scores: the middle half, the whole distribution, the episodes everybody solved."""
+"""Other aggregates of many scores: interquartile mean, performance profile, episodes that every system solved."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from itinera.stats._validation import Floats, as_values
 def interquartile_mean(values: ArrayLike) -> float:
     """The mean of the middle half of the values.
 
-    A quarter of the values, rounded down, is left out at each end, as in Agarwal et al. (2021). Less swayed by a few
-    very bad episodes than the mean, and less wasteful than the median.
+    A quarter of the values, rounded down, is left out at each end, as in Agarwal et al. (2021). It is less sensitive to
+    a few very bad episodes than the mean, and more efficient than the median.
 
     >>> interquartile_mean([0.0, 4.0, 6.0, 100.0])
     5.0
@@ -51,8 +51,8 @@ def mean_over_joint(values: ArrayLike, successes: ArrayLike) -> Floats:
     """The mean of each system over the episodes that every system solved, (systems,).
 
     Both arguments are (systems, episodes). With SPL or SCT as values these are SPL∩ and SCT∩: how efficiently systems
-    solve what all of them can solve. They depend on which systems are compared. Values of the other episodes are not
-    looked at and may be undefined.
+    solve what all of them can solve. They depend on which systems are compared. Values of the other episodes are
+    ignored and may be undefined.
     """
     shared = joint_success(successes)
     table = np.asarray(values, dtype=np.float64)

@@ -1,6 +1,6 @@
-"""The interval printed beside every mean, honest with few scenes. Start with `interval`.
+"""The confidence interval printed with every mean, calibrated for few scenes. Start with `interval`.
 
-Measured by `recipes/interval_coverage.py`, which simulates benchmarks whose truth is known.
+`recipes/interval_coverage.py` measures its coverage on simulated benchmarks whose true mean is known.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ UNBOUNDED: Bounds = (-np.inf, np.inf)
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate and the interval around it that holds the truth with probability `level`."""
+    """An estimate with its confidence interval of this level."""
 
     mean: float  # or whichever statistic was estimated
     low: float
     high: float
     level: float = 0.95
-    method: str = ""  # in words, for the reader of a table
+    method: str = ""  # its name, for the reader of a table
 
 
 def wilson(successes: float, trials: float, *, level: float = 0.95) -> Interval:
@@ -63,10 +63,10 @@ def interval(
     weights: how much each value counts in the mean; equally by default.
     bounds: the range a value can have by definition, such as (0, 1) for SPL or (0, inf) for an error.
 
-    What is estimated. The scenes are seen as drawn at random from all scenes of their kind, each bringing its episodes
-    (and its number of them) along. The truth is the mean over the episodes of all those scenes, that is E[total of a
-    scene] / E[weight of a scene]: scenes count by their episodes, as they do in the printed mean. Without clusters,
-    the episodes themselves are the random draw, and the interval says nothing about other scenes.
+    What is estimated. The scenes are treated as drawn at random from all scenes of their kind, each bringing its
+    episodes (and its number of them) along. The truth is the mean over the episodes of all those scenes, that is
+    E[total of a scene] / E[weight of a scene]: scenes count by their episodes, as they do in the printed mean. Without
+    clusters, the episodes themselves are the random draw, and the interval says nothing about other scenes.
 
     How. The cluster-robust error of `estimate_mean` times a t quantile. With bounds, the error is taken to shrink as
     the true mean nears a bound, in proportion to (mean - low)(high - mean), or to (mean - low) if only low is
@@ -109,7 +109,7 @@ def _wilson_ends(rate: float, trials: float, level: float) -> tuple[float, float
 
 
 def _effective_number(values: Floats, weights: ArrayLike | None) -> float:
-    """The number of equally weighted values that would know the mean as well."""
+    """The number of equally weighted values that would estimate the mean equally well."""
     weight = as_weights(weights, len(values))
     return float(weight.sum() ** 2 / (weight @ weight))
 

@@ -1,8 +1,8 @@
-"""How far a mean may be from the truth when values come in clusters, as episodes come in scenes.
+"""The standard error of a mean of clustered values, such as episodes clustered by scene.
 
-Episodes of one scene resemble each other, so it is the scenes that carry the information, and benchmarks have few of
-them (R2R val-unseen has 11, with 6 to 100 paths each). Start with `estimate_mean`; `intervals.py` turns its answer
-into an interval.
+Episodes of one scene are correlated, so the effective sample size is closer to the number of scenes, and benchmarks
+have few of them (R2R val-unseen has 11, with 6 to 100 paths each). Start with `estimate_mean`; `intervals.py` turns
+its result into an interval.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def estimate_mean(
     >>> estimate_mean([1.0, 3.0, 5.0, 7.0], clusters=["a", "a", "b", "b"])
     MeanEstimate(mean=4.0, standard_error=2.0, df=1.0, clusters=2)
     """
-    numbers, codes, weight = _kept(values, clusters, weights)
+    numbers, codes, weight = _drop_zero_weights(values, clusters, weights)
     # Distances from the first value keep sums small, and make the error of equal values exactly zero.
     origin = float(numbers[0])
     parts = _summarise(numbers - origin, codes, weight)
@@ -61,7 +61,7 @@ def estimate_mean(
 def intra_cluster_correlation(values: ArrayLike, clusters: Labels) -> float:
     """The share of the values' variance that lies between clusters (ICC), in [0, 1].
 
-    The analysis-of-variance estimate, with negative ones reported as 0. It is what `power.Comparison` asks for.
+    The analysis-of-variance estimate, with negative ones reported as 0. It is what `power.ComparisonDesign` asks for.
 
     >>> intra_cluster_correlation([1.0, 1.0, 5.0, 5.0], ["a", "a", "b", "b"])
     1.0
@@ -81,7 +81,7 @@ def intra_cluster_correlation(values: ArrayLike, clusters: Labels) -> float:
 
 @dataclass(frozen=True)
 class _Clusters:
-    """What the mean and its error need to know of the clusters; arrays have one entry per cluster."""
+    """Summary of the clusters for the mean and its error; arrays have one entry per cluster."""
 
     mean: Floats
     share: Floats  # of the total weight; sums to 1
@@ -90,7 +90,7 @@ class _Clusters:
     within: float  # variance of values around their cluster's mean; 0 when no cluster has two values
 
 
-def _kept(
+def _drop_zero_weights(
     values: ArrayLike, clusters: Labels | None, weights: ArrayLike | None
 ) -> tuple[Floats, Integers | None, Floats]:
     """Values, codes and weights, without the values of weight zero; no codes where values count as independent."""

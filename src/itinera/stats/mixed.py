@@ -1,9 +1,9 @@
-"""What an intervention does to a response, by linear mixed-effects models of scene > trajectory > episode.
+"""The effect of an intervention on a response, by linear mixed-effects models of scene > trajectory > episode.
 
 Rows of one scene resemble each other, those of one trajectory in it even more, and a scene may respond to the
-intervention in its own way; a mixed model estimates the effect and how surely it is known with all that in view. The
+intervention in its own way; a mixed model estimates the effect and its uncertainty with these correlations in view. The
 models are those of lme4 (restricted maximum likelihood) with lmerTest's degrees of freedom, and an interval that also
-holds where the model is not quite right. Start with `fit_mixed`; the likelihood itself is in `nested.py`.
+holds where the model is not quite right. Start with `fit_mixed`; the likelihood is in `_mixed/likelihood.py`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
-from itinera.stats._mixed.likelihood import Profile, Sums, contributions, deviance, deviance_at, profile, sum_up
-from itinera.stats._mixed.newton import Bottom, derivatives, minimise
+from itinera.stats._mixed.likelihood import Profile, Sums, contributions, deviance, deviance_at, group_sums, profile
+from itinera.stats._mixed.newton import Minimum, derivatives, minimize
 from itinera.stats._mixed.sandwich import robust_errors
 from itinera.stats._t_distribution import quantile, upper_tail
 from itinera.stats._validation import Floats, Integers, Labels, as_values, check_level, cluster_codes
@@ -48,7 +48,7 @@ MODELS = {
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A fixed effect, how surely the model says it is known, and the test of its being zero: a line of lmerTest."""
+    """A fixed effect with its standard error and the test of its being zero: a line of lmerTest."""
 
     estimate: float
     standard_error: float
@@ -80,7 +80,7 @@ class MixedFit:
     components: tuple[Component, ...]
     correlation: float  # between a group's intercept and its effect; nan where the model has none or one is constant
     log_likelihood: float  # restricted (REML); `likelihood_ratio` has the other
-    converged: bool  # whether the search for the best variances came to rest
+    converged: bool  # whether the optimization of the variances converged
     singular: bool  # whether a variance is zero or a correlation ±1, as often when groups are few
     rows: int
     groups: dict[str, int]  # how many of each level the model has
@@ -94,7 +94,7 @@ class LikelihoodRatio:
     log_likelihood_without: float
     statistic: float  # twice the difference
     p_value: float  # by the chi-squared distribution with 1 degree of freedom
-    converged: bool  # whether both searches for the best variances came to rest
+    converged: bool  # whether both optimizations converged
 
 
 def fit_mixed(
@@ -113,7 +113,7 @@ def fit_mixed(
     intervention: 1 for a row with it, 0 for its control.
     scenes, trajectories, episodes: the place of each row, as any labels. A trajectory label means the trajectory of
         that name in its scene, an episode label the episode of that name in its trajectory; the two rows of an
-        intervened episode and its control twin share theirs. The default model and "fm3" need no episodes.
+        intervened episode and its control share theirs. The default model and "fm3" need no episodes.
 
     Variances are found by restricted maximum likelihood, standard errors are those of generalised least squares at
     these variances, as in lme4. Degrees of freedom are Satterthwaite's as lmerTest computes them: twice the squared
@@ -121,10 +121,10 @@ def fit_mixed(
     likelihood. A variance that is estimated as zero counts as known to be zero.
 
     Interval. With few scenes the model's own standard error is too large where effects hardly vary by scene (a variance
-    cannot be estimated below zero) and where the twins of an episode resemble each other, which the default model does
-    not know. So `interval` and `p_value` rest on how the scenes disagree: the model's estimate, with the cluster-robust
-    error and degrees of freedom of `sandwich.py`. `recipes/skill_recovery.py` measures both. In "fm1" and "fm3", which
-    have no scenes, and where scenes agree exactly, they are the model's own.
+    cannot be estimated below zero) and where the two rows of an episode resemble each other, which the default model
+    does not include. So `interval` and `p_value` rest on how the scenes disagree: the model's estimate, with the
+    cluster-robust error and degrees of freedom of `_mixed/sandwich.py`. `recipes/skill_recovery.py` measures both. In
+    "fm1" and "fm3", which have no scenes, and where scenes agree exactly, they are the model's own.
 
     effect_size is the effect over the standard deviation of a response around its fixed part, all components together,
     the variances of the two arms averaged: Cohen's d for a design with groups (Westfall, Kenny and Judd 2014).
@@ -174,7 +174,8 @@ def likelihood_ratio(
     """
     rows = _arrange(response, intervention, {"scene": scenes, "trajectory": trajectories, "episode": episodes}, model)
     fitted = _search(rows, rows.first_guess, slope=True, restricted=False)
-    # Without its fixed effect a model of few groups may have two bottoms, with larger effects of groups or without.
+    # Without its fixed effect a model of few groups may have two local minima, with larger effects of groups or
+    # without.
     starts = (fitted.point, rows.first_guess)
     without = min((_search(rows, start, slope=False, restricted=False) for start in starts), key=lambda low: low.value)
     statistic = max(0.0, without.value - fitted.value)
@@ -192,7 +193,7 @@ class _Rows:
     """The rows summed up for one model, responses in units of their own standard deviation around their mean."""
 
     sums: Sums
-    free: Integers  # which of the four spreads (see `nested.profile`) the model has
+    free: Integers  # which of the four spreads (see `likelihood.profile`) the model has
     centre: float
     unit: float
     groups: dict[str, int]
@@ -222,7 +223,7 @@ def _arrange(response: ArrayLike, intervention: ArrayLike, labels: dict[Level, L
     centre, unit = float(y.mean()), float(y.std())
     _check_variation(y, x, unit)
     outer = np.zeros(len(y), dtype=np.int64) if shape.outer is None else codes[shape.outer]
-    sums = sum_up((y - centre) / unit, x, outer, None if shape.inner is None else codes[shape.inner])
+    sums = group_sums((y - centre) / unit, x, outer, None if shape.inner is None else codes[shape.inner])
     free = ([] if shape.outer is None else [0, 1, 2]) + ([] if shape.inner is None else [3])
     return _Rows(sums, np.array(free), centre, unit, groups)
 
@@ -248,13 +249,13 @@ def _check_groups(groups: dict[str, int], shape: Model, rows: int) -> None:
         several = _SEVERAL[name]
         if count < 2:
             raise BadArgument(
-                f"All rows lie in one {name}, which says nothing about how {several} differ. "
+                f"All rows lie in one {name}, so the variation between {several} cannot be estimated. "
                 f"Give rows of at least two {several}, or choose a model without them."
             )
         effects = 2 if name == shape.outer else 1
         if effects * count >= rows:
             raise BadArgument(
-                f"{rows} rows in {count} {several} cannot tell what {several} share from chance. "
+                f"{rows} rows in {count} {several} cannot separate the effects of {several} from residual variation. "
                 f"Give more than {effects} rows per {name} on average, or choose a model without {several}."
             )
 
@@ -264,19 +265,19 @@ def _check_variation(y: Floats, x: Floats, unit: float) -> None:
     if np.abs(left).max() <= 1e-9 * max(np.abs(y).max(), 1e-300) or unit == 0:
         raise BadArgument(
             f"The response does not vary: it is {y[x == 0][0]:g} in every control row and {y[x == 1][0]:g} in every "
-            "row with the intervention. There is no chance to weigh the effect against; report the two numbers."
+            "row with the intervention. There is no variation to compare the effect with; report the two numbers."
         )
 
 
-def _search(rows: _Rows, start: Floats, *, slope: bool, restricted: bool) -> Bottom:
+def _search(rows: _Rows, start: Floats, *, slope: bool, restricted: bool) -> Minimum:
     def function(points: Floats) -> Floats:
         return deviance(rows.sums, profile(rows.sums, _widen(rows, points), slope=slope), restricted=restricted)
 
     # Where a spread is zero the likelihood may have a saddle, which no slope leads away from.
-    bottom = minimise(function, np.where(np.abs(start) < 0.05, 0.05, start))
+    bottom = minimize(function, np.where(np.abs(start) < 0.05, 0.05, start))
     if np.abs(bottom.point).max() > 1e4:
         raise BadArgument(
-            "The rows of a group agree exactly, so nothing is left over to weigh the effect against. "
+            "The rows of a group agree exactly, so there is no residual variation to compare the effect with. "
             "Choose a model with coarser groups."
         )
     return bottom
@@ -289,7 +290,7 @@ def _widen(rows: _Rows, points: Floats) -> Floats:
     return spreads
 
 
-def _tidy(rows: _Rows, best: Bottom) -> Floats:
+def _tidy(rows: _Rows, best: Minimum) -> Floats:
     """The four spreads of the best point in their usual form: only b negative, and zero where zero does as well."""
     a, b, c, d = _widen(rows, best.point[None])[0]
     spreads = np.array([abs(a), b if a >= 0 else -b, abs(c), abs(d)])
@@ -345,7 +346,7 @@ def _report(
     error, df, method = effect.standard_error, effect.df, "mixed model, Satterthwaite's t"
     if shape.outer == "scene":
         errors, freedoms = robust_errors(contributions(rows.sums, spreads[None]), found)
-        if errors[1] * rows.unit > 1e-6 * error:  # scenes that agree exactly have no say
+        if errors[1] * rows.unit > 1e-6 * error:  # scenes that agree exactly give no error
             error, df = float(errors[1]) * rows.unit, float(freedoms[1])
             method = f"mixed model, cluster-robust t ({rows.groups['scene']} scenes)"
     reach = quantile((1 + level) / 2, df) * error

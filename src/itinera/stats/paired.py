@@ -1,4 +1,4 @@
-"""Two systems on the same episodes: how much better one is, and whether chance explains it.
+"""Paired comparison of two systems on the same episodes: the difference, its interval and a permutation test.
 
 Start with `paired_difference`. Every difference here is a minus b: positive means a is higher.
 """
@@ -22,7 +22,7 @@ _SIGNS_AT_ONCE = 1 << 22
 
 @dataclass(frozen=True)
 class Difference:
-    """How far apart two systems are on the same episodes."""
+    """The difference of two systems on the same episodes."""
 
     interval: Interval  # of the mean of a - b
     p_value: float  # two-sided, by sign flips
@@ -82,8 +82,8 @@ def paired_t_p_value(
     """The two-sided p-value of the cluster-robust t-test that belongs to the default interval.
 
     Unlike sign flips it has no smallest value, so it can be corrected for many comparisons. Where the differences do
-    not vary between clusters, t has no say, and the answer is that of the sign flips, 2 / 2**clusters (or 1 if there is
-    no difference).
+    not vary between clusters, t is undefined, and the result is that of the sign flips, 2 / 2**clusters (or 1 if there
+    is no difference).
     """
     differences = _differences(a, b)
     estimate = estimate_mean(differences, clusters=clusters, weights=weights)

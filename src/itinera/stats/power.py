@@ -1,6 +1,6 @@
-"""Before running anything: how small a difference can these episodes show, and how many would show a smaller one?
+"""Power analysis: the smallest difference a set of episodes can detect, and how many episodes a difference needs.
 
-Describe the comparison once (`Comparison`), then ask `detectable` or `episodes_needed`.
+Describe the comparison once (`ComparisonDesign`), then call `detectable_difference` or `episodes_needed`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MOST_SCENES = 10**9
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonDesign:
     """Two systems to be compared by their means, and how their scores vary.
 
     With a `correlation` both run on the same episodes, and `icc` is that of the differences. Without one, each runs on
@@ -40,7 +40,9 @@ class Comparison:
             raise BadArgument(f"alpha is {self.alpha}. Give a fraction between 0 and 1; 0.05 is usual.")
 
     @classmethod
-    def of_rates(cls, rate: float, *, icc: float, correlation: float | None = None, alpha: float = 0.05) -> Comparison:
+    def from_success_rate(
+        cls, rate: float, *, icc: float, correlation: float | None = None, alpha: float = 0.05
+    ) -> ComparisonDesign:
         """The comparison of two success rates near `rate`, whose standard deviation is sqrt(rate (1 - rate))."""
         if not 0 < rate < 1:
             raise BadArgument(f"The success rate is {rate}. Give a fraction strictly between 0 and 1.")
@@ -48,16 +50,16 @@ class Comparison:
 
 
 @dataclass(frozen=True)
-class Plan:
-    """A set of episodes large enough; for systems on separate scenes, each needs as many."""
+class SampleSize:
+    """The number of episodes a comparison needs; for systems on separate scenes, each needs as many."""
 
     scenes: int
     episodes: int
-    power: float  # the chance it gives, at least the one asked for
+    power: float  # achieved, at least the one requested
 
 
-def achieved_power(comparison: Comparison, difference: float, *, scenes: int, episodes_per_scene: float) -> float:
-    """The chance that a true difference is found significant, and in the right direction.
+def achieved_power(comparison: ComparisonDesign, difference: float, *, scenes: int, episodes_per_scene: float) -> float:
+    """The probability that a true difference is found significant, and in the right direction.
 
     The test is the t-test of the default interval on scenes of equal size: scenes - 1 degrees of freedom for systems
     on the same episodes, 2 (scenes - 1) for systems on separate scenes.
@@ -68,10 +70,13 @@ def achieved_power(comparison: Comparison, difference: float, *, scenes: int, ep
     return float(1 - nctdtr(df, abs(difference) / error, critical))
 
 
-def detectable(comparison: Comparison, *, scenes: int, episodes_per_scene: float, power: float = 0.8) -> float:
+def detectable_difference(
+    comparison: ComparisonDesign, *, scenes: int, episodes_per_scene: float, power: float = 0.8
+) -> float:
     """The smallest true difference that is found significant with this power.
 
-    >>> round(detectable(Comparison.of_rates(0.5, icc=0.05, correlation=0.5), scenes=11, episodes_per_scene=213), 3)
+    >>> design = ComparisonDesign.from_success_rate(0.5, icc=0.05, correlation=0.5)
+    >>> round(detectable_difference(design, scenes=11, episodes_per_scene=213), 3)
     0.109
     """
     from scipy.special import nctdtrinc
@@ -82,8 +87,8 @@ def detectable(comparison: Comparison, *, scenes: int, episodes_per_scene: float
 
 
 def episodes_needed(
-    comparison: Comparison, difference: float, *, episodes_per_scene: float, power: float = 0.8
-) -> Plan:
+    comparison: ComparisonDesign, difference: float, *, episodes_per_scene: float, power: float = 0.8
+) -> SampleSize:
     """The fewest scenes, and the episodes in them, that show this difference with this power.
 
     Episodes are added by adding scenes: more episodes in the same scenes soon stop helping, because what scenes have in
@@ -108,10 +113,10 @@ def episodes_needed(
         middle = (least + most) // 2
         least, most = (least, middle) if enough(middle) else (middle + 1, most)
     reached = achieved_power(comparison, difference, scenes=most, episodes_per_scene=episodes_per_scene)
-    return Plan(most, int(np.ceil(most * episodes_per_scene)), reached)
+    return SampleSize(most, int(np.ceil(most * episodes_per_scene)), reached)
 
 
-def _test(comparison: Comparison, scenes: int, episodes_per_scene: float) -> tuple[float, float, float]:
+def _test(comparison: ComparisonDesign, scenes: int, episodes_per_scene: float) -> tuple[float, float, float]:
     """The standard error of the difference, its degrees of freedom, and the critical value of t."""
     if scenes < 2:
         raise BadArgument(f"{scenes} scenes cannot show how scenes differ. Give at least 2.")
@@ -126,7 +131,7 @@ def _test(comparison: Comparison, scenes: int, episodes_per_scene: float) -> tup
     return error, df, quantile(1 - comparison.alpha / 2, df)
 
 
-def _check_power(comparison: Comparison, power: float) -> None:
+def _check_power(comparison: ComparisonDesign, power: float) -> None:
     if not comparison.alpha < power < 1:
         raise BadArgument(
             f"The power is {power}. Give a chance of success between alpha ({comparison.alpha}) and 1; 0.8 is usual."

@@ -1,4 +1,4 @@
-"""A ranking that does not pretend: systems by mean, with letters for those the episodes cannot tell apart."""
+"""A ranking of systems by mean, with letters that mark systems whose difference is not significant."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Ties:
 def tie_groups(
     scores: ArrayLike, *, clusters: Labels | None = None, weights: ArrayLike | None = None, level: float = 0.95
 ) -> Ties:
-    """Systems ordered by mean, with the groups of those that cannot be told apart.
+    """Systems ordered by mean, with groups of those whose difference is not significant.
 
     `scores` is (systems, episodes), every system on the same episodes. Each pair is compared with the paired
     cluster-robust t-test of the default interval, and the p-values are corrected together by Holm's method, so that
     the chance of calling any equal pair different is at most 1 - level. (Sign flips would not do: with 11 scenes their
     p-values stop at 0.001, and the correction would make every pair of eleven systems a tie.)
 
-    Two systems share a letter if and only if they cannot be told apart. Being a tie is not transitive, so groups may
-    overlap: letters {a}, {a, b}, {b} say that the second is tied with both, while the first is ahead of the third.
-    Higher scores are taken as better; for an error, give its negative.
+    Two systems share a letter if and only if their difference is not significant. Being a tie is not transitive, so
+    groups may overlap: letters {a}, {a, b}, {b} say that the second is tied with both, while the first is ahead of the
+    third. Higher scores are taken as better; for an error, give its negative.
     """
     check_level(level)
     table = np.asarray(scores, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What is asked: instructions, episodes, tours and the protocol they are judged by. Start with `episode.py`."""
+"""Tasks: instructions, episodes, tours and protocols. Start with `episode.py`."""
 
 from itinera.tasks.episode import Alignment, Episode, Instruction, Tour
 from itinera.tasks.protocol import PROTOCOLS, Guidance, Protocol

@@ -1,4 +1,4 @@
-"""What an agent is asked to do: `Instruction`, `Alignment` of its words, `Episode` and `Tour`."""
+"""Tasks: `Instruction`, the `Alignment` of its words with the path, `Episode` and `Tour`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from itinera.worlds import Array, Places, Pose
 
+PART_KEYS = ("first_path_id", "second_path_id", "third_path_id", "fourth_path_id")
+"""The notes of an episode joined from several paths (R4R, R6R, R8R) that name these paths, in order."""
+
 _NO_NOTES: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -21,7 +24,7 @@ def _no_notes() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Instruction:
-    """The words of a task: everything of it that an agent may read."""
+    """The text of a task: all of it that an agent may read."""
 
     text: str
     language: str = "en"
@@ -29,7 +32,7 @@ class Instruction:
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """The words of an instruction beside the places of the reference path they refer to.
+    """The words of an instruction with the places of the reference path they describe.
 
     `first` and `last` are indices into the episode's reference, -1 where a word's place is unknown.
     Times are seconds of the recording, NaN where unknown.
@@ -44,7 +47,7 @@ class Alignment:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Episode:
-    """One task with its answer. Goals and reference path are empty where a host withholds them."""
+    """One task with its solution. Goals and reference path are empty where the host of a benchmark withholds them."""
 
     id: str
     world_id: str
@@ -52,9 +55,9 @@ class Episode:
     goals: Places  # reaching any of them counts
     reference: Places  # start and goal included
     instruction: Instruction
-    path_id: str = ""  # episodes that share a path differ in their words only
+    path_id: str = ""  # episodes with the same path differ in their instruction only
     alignment: Alignment | None = None
-    stated_distance: float | None = None  # metres from start to goal, as the file says; metrics measure their own
+    stated_distance: float | None = None  # metres from start to goal as the file states; metrics measure their own
     notes: Mapping[str, Any] = field(default_factory=_no_notes)  # a file's other fields, kept for writing it again
 
     @property
@@ -64,7 +67,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Tour:
-    """Episodes of one world in the order they are asked. A single episode is a tour of one."""
+    """Episodes of one world in their order. A single episode is a tour of one."""
 
     id: str
     world_id: str

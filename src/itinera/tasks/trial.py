@@ -1,4 +1,4 @@
-"""A trial: an episode cut short, and words that ask for one skill where it was cut."""
+"""A trial of a skill study: a truncated episode whose instruction asks for one skill at the truncation point."""
 
 from __future__ import annotations
 
@@ -9,25 +9,29 @@ from typing import Any
 from itinera.tasks.episode import Episode
 
 ARMS = ("intervention", "control", "ahead")
-"""What a trial's words are: with a sentence added; cut where the walk is cut; cut one step, or one chunk, later."""
+"""The instruction of a trial: the truncated one plus a sentence; the truncated one; or the instruction truncated one
+step (or one sub-instruction) later than the path."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """An episode cut short and told to go on in some way: the agent is walked along its path, then asked.
+    """A truncated episode: the agent is guided along its path, then asked for its action distribution.
 
-    The episode's reference is the path it is walked, from the start to where it was cut; its brief, the words told.
+    The episode's reference is the guided path, from the start to the truncation point; its instruction is the one the
+    agent receives.
     """
 
     id: str  # unique in a study
     skill: str  # "stop", "direction-left", "object", "room-1", "room-within-3"
     arm: str  # one of ARMS
-    twin: str  # id of the control trial of the same walk; "" for controls themselves
+    control_id: str  # id of the control trial with the same path; "" for controls themselves
     episode: Episode
-    target: Mapping[str, Any] = field(default_factory=dict)  # what counts, plain JSON values; what, each skill says
-    source: str = ""  # id of the episode it was cut from; episode.path_id is the trajectory's
+    target: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # correct actions as plain JSON values; keys depend on skill
+    source: str = ""  # id of the truncated episode; episode.path_id names its trajectory
 
     @property
-    def last(self) -> str:
-        """The node where the agent is asked."""
+    def probe_node(self) -> str:
+        """The node where the agent's action distribution is measured."""
         return str(self.episode.reference[-1])

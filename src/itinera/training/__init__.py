@@ -1,4 +1,4 @@
-"""How agents learn: worlds as index tensors, roll-outs of many walkers at once, losses, rewards, checkpoints.
+"""Imitation and reinforcement learning: batched environments, rollouts, losses, rewards, training with checkpoints.
 
-Start with `rollouts.py`. Like the Gymnasium environments, this folder stands above both acting and judging.
+Start with `rollout.py`, then `losses.py` and `trainer.py`; `imitation.py` puts them together for `itinera.train`.
 """

@@ -1,10 +1,10 @@
-"""How well roll-outs went, by the metrics themselves: early scores while training, rows for tables."""
+"""Evaluation of policies by the metrics themselves: scores during training, and the rows of tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,137 +13,158 @@ from numpy.typing import NDArray
 
 from itinera.errors import NoRoute
 from itinera.metrics.attempts import Attempts
-from itinera.metrics.efficiency import path_length, spl
 from itinera.metrics.fidelity import cls, ndtw
-from itinera.metrics.reaching import navigation_error, success
+from itinera.metrics.goal import navigation_error, path_length, spl, success
 from itinera.policies.base import Policy
 from itinera.stats.intervals import Interval, interval
-from itinera.training.dataset import Lessons
-from itinera.training.experts import to_goal
-from itinera.training.rollout import Choose, RollOut, greedy, roll_out
-from itinera.training.vector_env import Atlas
+from itinera.training.dataset import EpisodeDataset
+from itinera.training.experts import shortest_path_expert
+from itinera.training.rollout import ActionSelector, BatchRollout, collect_rollout, greedy
+from itinera.training.vector_env import BatchedGraphEnv
 from itinera.worlds import Array, Place, Places, Ragged
 
-AT_ONCE = 256  # walkers
+BATCH_SIZE = 256
 RADIUS = 3.0  # metres
-SHARES = ("SR", "SPL", "CLS", "nDTW")  # between 0 and 1
+UNIT_METRICS = ("SR", "SPL", "CLS", "nDTW")  # whose intervals are bounded by 0 and 1
+METRE_METRICS = ("PL", "NE")  # all others are printed in percent
 
 
-class AtlasSpace:
-    """All worlds of an atlas as one space, so that walkers in many of them are measured at once."""
+class BatchedGraphSpace:
+    """All worlds of an environment as one space whose places are node numbers, so that batches are measured at once."""
 
-    def __init__(self, atlas: Atlas) -> None:
-        self._block, self._far = atlas.block.numpy(), atlas.far.numpy()
-        self._first, self._beyond, self._onward = atlas.first.numpy(), atlas.beyond.numpy(), atlas.onward.numpy()
+    def __init__(self, env: BatchedGraphEnv) -> None:
+        self._row, self._distances = env.distance_row.numpy(), env.distances.numpy()
+        self._first_edge, self._edge_target = env.first_edge.numpy(), env.edge_target.numpy()
+        self._next_action = env.next_action.numpy()
 
-    def _metres(self, pairs: NDArray[np.int64]) -> Array:
-        metres: Array = self._far[pairs]
+    def _look_up(self, pairs: NDArray[np.int64]) -> Array:
+        metres: Array = self._distances[pairs]
         return metres
 
     def locate(self, places: Places) -> NDArray[Any]:
         return np.asarray(places)
 
     def between(self, a: Places, b: Places) -> Array:
-        return self._metres(self._block[self.locate(a)][:, None] + self.locate(b))
+        return self._look_up(self._row[self.locate(a)][:, None] + self.locate(b))
 
     def along(self, places: Places) -> Array:
-        at = self.locate(places)
-        return self._metres(self._block[at[:-1]] + at[1:])
+        nodes = self.locate(places)
+        return self._look_up(self._row[nodes[:-1]] + nodes[1:])
 
     def route(self, start: Place, goal: Place) -> Places:
-        at, end = int(start), int(goal)  # nodes are numbers here
-        if not np.isfinite(self._far[self._block[at] + end]):
-            raise NoRoute(f"No way leads from node {start} to {goal}.")
-        way = [at]
-        while at != end:
-            at = int(self._beyond[self._first[at] + self._onward[self._block[at] + end] - 1])
-            way.append(at)
-        return np.array(way)
+        node, end = int(start), int(goal)
+        if not np.isfinite(self._distances[self._row[node] + end]):
+            raise NoRoute(f"No path leads from node {start} to node {goal}.")
+        path = [node]
+        while node != end:
+            node = int(self._edge_target[self._first_edge[node] + self._next_action[self._row[node] + end] - 1])
+            path.append(node)
+        return np.array(path)
 
     def blocks(self, a: Ragged, b: Ragged) -> Array:
-        each = np.repeat(b.counts, a.counts)  # columns of each row of each block
-        rows = np.repeat(self._block[a.values], each)
-        first = np.repeat(np.repeat(b.starts[:-1], a.counts), each)
-        column = np.arange(len(rows)) - np.repeat(np.cumsum(each) - each, each)
-        return self._metres(rows + b.values[first + column])
+        widths = np.repeat(b.counts, a.counts)  # columns of each row of each block
+        rows = np.repeat(self._row[a.values], widths)
+        first = np.repeat(np.repeat(b.starts[:-1], a.counts), widths)
+        column = np.arange(len(rows)) - np.repeat(np.cumsum(widths) - widths, widths)
+        return self._look_up(rows + b.values[first + column])
 
     def steps(self, rows: Ragged) -> Array:
         joints = rows.joints
-        return self._metres(self._block[rows.values[joints]] + rows.values[joints + 1])
+        return self._look_up(self._row[rows.values[joints]] + rows.values[joints + 1])
 
 
-def attempts_of(atlas: Atlas, walked: RollOut) -> Attempts:
-    """What was walked beside what was asked."""
-    batch, n = walked.batch, walked.batch.walkers
-    unknown = np.full(n, np.nan)
+def rollout_attempts(env: BatchedGraphEnv, rollout: BatchRollout) -> Attempts:
+    """The paths of a rollout beside their episodes, for the metrics."""
+    batch = rollout.batch
     return Attempts(
-        AtlasSpace(atlas),
-        walked=_ragged(walked.path, walked.moves + 1),
-        reference=_ragged(batch.path, batch.path_lengths),
-        goals=Ragged.from_counts(batch.goal.numpy(), np.ones(n, dtype=np.int64)),
-        stopped=walked.stopped.numpy(),
-        stated=unknown,
-        durations=unknown,
+        BatchedGraphSpace(env),
+        path=_to_ragged(rollout.path, rollout.moves + 1),
+        reference=_to_ragged(batch.path, batch.path_lengths),
+        goals=Ragged.from_counts(batch.goal.numpy(), np.ones(batch.size, dtype=np.int64)),
+        stopped=rollout.stopped.numpy(),
     )
 
 
-def _ragged(table: torch.Tensor, counts: torch.Tensor) -> Ragged:
-    kept = torch.arange(table.shape[1]) < counts[:, None]
-    return Ragged.from_counts(table[kept].numpy(), counts.numpy())
+def _to_ragged(table: torch.Tensor, counts: torch.Tensor) -> Ragged:
+    mask = torch.arange(table.shape[1]) < counts[:, None]
+    return Ragged.from_counts(table[mask].numpy(), counts.numpy())
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
-    """A row for each lesson, in their order."""
+class EvaluationScores:
+    """A row per episode of a dataset, in its order."""
 
-    columns: dict[str, Array]  # PL, NE, SR, SPL, CLS, nDTW, each (lessons,)
-    worlds: Sequence[str]  # (lessons,) of each
-    paths: tuple[tuple[int, ...], ...]  # the nodes each walked
+    columns: dict[str, Array]  # PL, NE, SR, SPL, CLS, nDTW, each (episodes,)
+    worlds: Sequence[str]  # (episodes,) world ids
+    paths: tuple[tuple[int, ...], ...]  # node numbers
     stopped: NDArray[np.bool_]
 
     def mean(self, metric: str) -> float:
         return float(self.columns[metric].mean())
 
     def interval(self, metric: str) -> Interval:
-        """The mean with its interval over worlds."""
-        bounds = (0.0, 1.0) if metric in SHARES else None
+        """The mean with its confidence interval, worlds being the sample."""
+        bounds = (0.0, 1.0) if metric in UNIT_METRICS else None
         return interval(self.columns[metric], clusters=list(self.worlds), bounds=bounds)
 
+    def format(self, metric: str) -> str:
+        """The mean and its interval as text, rates in percent: "56.9 (52.3 – 61.4)"."""
+        scale = display_scale(metric)
+        found = self.interval(metric)
+        return f"{scale * found.mean:.1f} ({scale * found.low:.1f} – {scale * found.high:.1f})"
 
-def evaluate(policy: Policy[Any], atlas: Atlas, lessons: Lessons, *, limit: int, choose: Choose = greedy) -> Scores:
-    """How a policy does on lessons: the likeliest action at every step unless another choice is given.
 
-    Nothing is dropped out meanwhile, and one that is being trained goes on as it was.
+def display_scale(metric: str) -> float:
+    """1 for lengths in metres, 100 for all other metrics, which are printed in percent."""
+    return 1.0 if metric in METRE_METRICS else 100.0
+
+
+def average_seeds(scores: Sequence[EvaluationScores]) -> EvaluationScores:
+    """The mean over seeds of every column; paths are those of the first seed."""
+    names = scores[0].columns
+    return replace(scores[0], columns={name: np.mean([s.columns[name] for s in scores], axis=0) for name in names})
+
+
+def evaluate(
+    policy: Policy[Any],
+    env: BatchedGraphEnv,
+    dataset: EpisodeDataset,
+    *,
+    max_steps: int,
+    select_action: ActionSelector = greedy,
+) -> EvaluationScores:
+    """The scores of a policy on a dataset, by default with the most probable action at every step.
+
+    The policy is in evaluation mode meanwhile, and then in the mode it was in.
     """
     columns: dict[str, Array] = {}
-    paths: list[tuple[int, ...]] = [()] * len(lessons)
-    stopped = np.zeros(len(lessons), dtype=bool)
-    with torch.no_grad(), _at_rest(policy):
-        for batch in lessons.in_order(AT_ONCE):
-            walked = roll_out(policy, atlas, batch, choose=choose, teacher=to_goal, limit=limit)
-            rows = batch.numbers.numpy()
-            for name, values in measured(attempts_of(atlas, walked)).items():
-                columns.setdefault(name, np.empty(len(lessons)))[rows] = values
-            stopped[rows] = walked.stopped.numpy()
-            for row, path, moves in zip(rows, walked.path.tolist(), walked.moves.tolist(), strict=True):
+    paths: list[tuple[int, ...]] = [()] * len(dataset)
+    stopped = np.zeros(len(dataset), dtype=bool)
+    with torch.no_grad(), _evaluation_mode(policy):
+        for batch in dataset.batches(BATCH_SIZE):
+            rollout = collect_rollout(
+                policy, env, batch, select_action=select_action, expert=shortest_path_expert, max_steps=max_steps
+            )
+            rows = batch.index.numpy()
+            for name, values in compute_metrics(rollout_attempts(env, rollout)).items():
+                columns.setdefault(name, np.empty(len(dataset)))[rows] = values
+            stopped[rows] = rollout.stopped.numpy()
+            for row, path, moves in zip(rows, rollout.path.tolist(), rollout.moves.tolist(), strict=True):
                 paths[row] = tuple(path[: moves + 1])
-    return Scores(columns, [episode.world_id for episode in lessons.episodes], tuple(paths), stopped)
+    return EvaluationScores(columns, [episode.world_id for episode in dataset.episodes], tuple(paths), stopped)
 
 
 @contextmanager
-def _at_rest(policy: Policy[Any]) -> Iterator[None]:
-    """Out of training for so long."""
-    training = bool(getattr(policy, "training", False))
-    if training:
-        policy.eval()  # type: ignore[attr-defined]
+def _evaluation_mode(policy: Policy[Any]) -> Iterator[None]:
+    training = policy.training
+    policy.eval()
     try:
         yield
     finally:
-        if training:
-            policy.train()  # type: ignore[attr-defined]
+        policy.train(training)
 
 
-def measured(attempts: Attempts) -> dict[str, Array]:
+def compute_metrics(attempts: Attempts) -> dict[str, Array]:
     """The metrics of Stay on the Path, and nDTW."""
     return {
         "PL": path_length(attempts),

@@ -1,4 +1,4 @@
-"""Teachers: what should be done where a walker is."""
+"""Experts: the action to imitate at the node where an agent is."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import torch
 from torch import Tensor
 
 from itinera.training.dataset import Batch
-from itinera.training.vector_env import Atlas, Walkers
+from itinera.training.vector_env import BatchedGraphEnv, EnvState
 
-Teacher: TypeAlias = Callable[[Atlas, Batch, Walkers, Tensor], Tensor]
-"""The action for each of the walkers, who are these rows of the batch."""
-
-
-def to_goal(atlas: Atlas, batch: Batch, at: Walkers, rows: Tensor) -> Tensor:
-    """By a shortest way to the goal, and STOP there."""
-    return atlas.action_to(at.node, batch.goal[rows])
+Expert: TypeAlias = Callable[[BatchedGraphEnv, Batch, EnvState, Tensor], Tensor]
+"""(n,) the action for each agent of a state; the last argument (n,) gives their rows in the batch."""
 
 
-def along_path(atlas: Atlas, batch: Batch, at: Walkers, rows: Tensor) -> Tensor:
-    """Along the reference: to its node after so many moves, STOP when it has ended.
+def shortest_path_expert(env: BatchedGraphEnv, batch: Batch, state: EnvState, rows: Tensor) -> Tensor:
+    """Along a shortest path to the goal; STOP there."""
+    return env.shortest_path_action(state.node, batch.goal[rows])
 
-    A walker who left it is led by a shortest way to the node that is next by the number of moves, the goal at last, so
-    that a path which crosses itself is walked as it is told.
+
+def reference_path_expert(env: BatchedGraphEnv, batch: Batch, state: EnvState, rows: Tensor) -> Tensor:
+    """Along the reference path: after k moves towards its node k + 1; STOP at its end.
+
+    The number of moves decides which node is next, so that a path that crosses itself is followed. An agent that left
+    the path is sent to that node by a shortest path, and finally to the goal.
     """
     path, goal = batch.path[rows], batch.goal[rows]
     column = torch.arange(path.shape[1])
-    # Where the reference stays in place, the node after that is next: nobody can wait.
-    ahead = (column > at.moves[:, None]) & (column < batch.path_lengths[rows, None]) & (path != at.node[:, None])
-    there = path.gather(1, ahead.long().argmax(dim=1, keepdim=True)).squeeze(1)
-    return atlas.action_to(at.node, torch.where(ahead.any(dim=1), there, goal))
+    # A reference may stay in place, an agent cannot: the next node is the first that differs from its own.
+    ahead = (column > state.moves[:, None]) & (column < batch.path_lengths[rows, None]) & (path != state.node[:, None])
+    target = path.gather(1, ahead.long().argmax(dim=1, keepdim=True)).squeeze(1)
+    return env.shortest_path_action(state.node, torch.where(ahead.any(dim=1), target, goal))

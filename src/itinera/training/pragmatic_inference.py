@@ -1,9 +1,9 @@
-"""Pragmatic inference: a follower proposes paths, a speaker says how well the instruction fits each, both decide.
+"""Pragmatic inference: a follower proposes paths, a speaker scores the instruction given each, and both decide.
 
-The follower proposes by state-factored search: of all that it could do from where it has been, it tries the likeliest
-next, wherever that is. An agent who does so in a place it does not know walks there, so what is found here is not what
-an ordinary agent under the rules of a benchmark could do: it is an evaluation, and it tells beside the scores of the
-paths chosen how many metres of exploration they took. Start with `proposed`, then `settled`.
+The follower proposes by state-factored search: it expands the most probable unexpanded action of all places it has
+visited. An agent in an unknown scene would have to walk there, so these results are not those of an agent under the
+rules of a benchmark. Each score is therefore reported with the metres of exploration it took. Start with
+`propose_paths`, then `rerank_paths`.
 
 Reference: Fried et al. 2018, Speaker-Follower Models for Vision-and-Language Navigation.
 """
@@ -20,223 +20,249 @@ import torch
 from torch import Tensor
 
 from itinera.metrics.attempts import Attempts
-from itinera.policies.base import Policy, take
+from itinera.policies.base import Policy, select_rows
 from itinera.policies.speaker import Speaker
-from itinera.training.back_translation import route_of
-from itinera.training.dataset import Batch, Lessons
-from itinera.training.evaluation import AtlasSpace, Scores, measured
-from itinera.training.vector_env import Atlas, Walkers
+from itinera.training.back_translation import observe_paths
+from itinera.training.dataset import Batch, EpisodeDataset
+from itinera.training.evaluation import BatchedGraphSpace, EvaluationScores, compute_metrics
+from itinera.training.vector_env import BatchedGraphEnv, EnvState
 from itinera.worlds import Array, Ragged
 
-AT_ONCE = 64  # episodes searched together
-TOLD_AT_ONCE = 512  # paths told together
+SEARCH_BATCH = 64  # episodes searched together
+SPEAKER_BATCH = 512  # paths scored together
 
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """Paths a follower proposes for one episode, the likeliest first, and what it took to find them."""
+    """The paths proposed for one episode, the most probable first, and what it took to find them."""
 
-    paths: tuple[tuple[int, ...], ...]  # nodes of each, from the start
-    follower: Array  # (paths,) the log-probability of walking and stopping so
-    speaker: Array  # (paths,) the log-probability of telling it in the words of the instruction
-    tried: tuple[int, ...]  # nodes where it looked for what to do next, in this order
+    paths: tuple[tuple[int, ...], ...]  # node numbers, from the start
+    follower: Array  # (paths,) log-probability of the path, its STOP included
+    speaker: Array  # (paths,) log-probability of the instruction given the path
+    expanded: tuple[int, ...]  # the nodes expanded by the search, in order
 
 
-def proposed(
-    policy: Policy[Any], speaker: Speaker, atlas: Atlas, lessons: Lessons, *, limit: int, count: int = 40
+def propose_paths(
+    policy: Policy[Any],
+    speaker: Speaker,
+    env: BatchedGraphEnv,
+    dataset: EpisodeDataset,
+    *,
+    max_steps: int,
+    count: int = 40,
 ) -> list[Proposals]:
-    """For every lesson up to so many paths of `limit` moves at most, with what follower and speaker think of them.
+    """For every episode up to `count` paths of at most `max_steps` moves, scored by follower and speaker.
 
-    Of paths that end at one place in one view only the likeliest is proposed. Both must have been made with one
-    vocabulary, and what the policy keeps in mind must not grow from step to step.
+    Of paths that end at one node facing one view only the most probable is proposed. Both models must share one
+    tokenizer, and the tensors of the policy's state must keep their shapes from step to step.
     """
-    each: list[Proposals] = []
+    proposals: list[Proposals] = []
     with torch.no_grad():
-        for first in range(0, len(lessons), AT_ONCE):
-            batch = lessons.batch(range(first, min(first + AT_ONCE, len(lessons))))
-            found = _searched(policy, atlas, batch, limit=limit, count=count)
-            each += _judged(speaker, atlas, batch, found)
-    return each
+        for first in range(0, len(dataset), SEARCH_BATCH):
+            batch = dataset.batch(range(first, min(first + SEARCH_BATCH, len(dataset))))
+            searches = _search_paths(policy, env, batch, max_steps=max_steps, count=count)
+            proposals += _score_proposals(speaker, env, batch, searches)
+    return proposals
 
 
 @dataclass(frozen=True, eq=False)
-class Settled:
+class RerankedPaths:
     """The paths chosen among proposals."""
 
-    scores: Scores
-    explored: Array  # (lessons,) metres from each place tried to the next, and at last to where the chosen path ends
+    scores: EvaluationScores
+    exploration: Array  # (episodes,) metres from each expanded node to the next, and finally to the end of the path
 
 
-def settled(atlas: Atlas, lessons: Lessons, proposals: Sequence[Proposals], *, speaker: float = 0.95) -> Settled:
-    """The path that follower and speaker like best together, where the `speaker` has this weight.
+def rerank_paths(
+    env: BatchedGraphEnv, dataset: EpisodeDataset, proposals: Sequence[Proposals], *, speaker_weight: float = 0.95
+) -> RerankedPaths:
+    """The paths with the highest weighted log-probability of follower and speaker.
 
-    A weight of 0 takes what the follower likes best of all it found; choose the weight on other lessons. Scores are
-    log-probabilities as they are; the authors' code, whose weight is 0.95, divides each by their standard
-    deviation over all proposals. Exploration is measured along shortest ways, which an agent that does not know them
-    could not all walk: it is at least so long.
+    A weight of 0 takes the follower's best path; choose the weight on another dataset. Log-probabilities are used as
+    they are; the authors' code, whose weight is 0.95, divides each by its standard deviation over all proposals.
+    Exploration is measured along shortest paths, which an agent that does not know them could not follow: it is a lower
+    bound.
     """
-    chosen = [each.paths[int(np.argmax((1 - speaker) * each.follower + speaker * each.speaker))] for each in proposals]
-    batch = lessons.batch(range(len(lessons)))
-    space = AtlasSpace(atlas)
-    walked = Ragged.from_counts(np.concatenate(chosen), np.array([len(path) for path in chosen]))
-    reference = Ragged.from_counts(np.concatenate(lessons.paths), batch.path_lengths.numpy())
-    goals = Ragged.from_counts(batch.goal.numpy(), np.ones(len(lessons), dtype=np.int64))
-    stopped, unknown = np.ones(len(lessons), dtype=bool), np.full(len(lessons), np.nan)
-    columns = measured(Attempts(space, walked, reference, goals, stopped, unknown, unknown))
-    worlds = [episode.world_id for episode in lessons.episodes]
-    went = [space.along(np.array([*each.tried, path[-1]])).sum() for each, path in zip(proposals, chosen, strict=True)]
-    return Settled(Scores(columns, worlds, tuple(chosen), stopped), np.array(went))
+    chosen = [
+        each.paths[int(np.argmax((1 - speaker_weight) * each.follower + speaker_weight * each.speaker))]
+        for each in proposals
+    ]
+    batch = dataset.batch(range(len(dataset)))
+    space = BatchedGraphSpace(env)
+    attempts = Attempts(
+        space,
+        path=Ragged.from_counts(np.concatenate(chosen), np.array([len(path) for path in chosen])),
+        reference=Ragged.from_counts(np.concatenate(dataset.paths), batch.path_lengths.numpy()),
+        goals=Ragged.from_counts(batch.goal.numpy(), np.ones(len(dataset), dtype=np.int64)),
+    )
+    worlds = [episode.world_id for episode in dataset.episodes]
+    scores = EvaluationScores(compute_metrics(attempts), worlds, tuple(chosen), attempts.stopped)
+    routes = [np.array([*each.expanded, path[-1]]) for each, path in zip(proposals, chosen, strict=True)]
+    return RerankedPaths(scores, np.array([space.along(route).sum() for route in routes]))
 
 
 @dataclass(frozen=True, eq=False)
-class _Tried:
-    """A step of the search: for each of some episodes one place was tried."""
+class _Expansion:
+    """A step of the search: one node was expanded for each of some episodes."""
 
-    changed: dict[str, Tensor]  # (n, …) what the policy has in mind since it looked there, apart from what stays
-    candidates: Tensor  # (rows, size) what it saw along the ways
-    geometry: Tensor  # (rows, GEOMETRY)
+    changed: dict[str, Tensor]  # (n, …) the fields of the policy's state that this step changed
+    candidates: Tensor  # (rows, features)
+    geometry: Tensor  # (rows, GEOMETRY_DIM)
 
 
 @dataclass(frozen=True)
-class _Idea:
-    """Something that could be done."""
+class _Hypothesis:
+    """A path that could be expanded, or that ends."""
 
-    path: tuple[int, ...]  # nodes, the one it leads to last
-    view: int  # one is turned to there
-    stops: bool = False  # ends there
-    step: int = -1  # of the search, at which it came up; -1 before the first
-    at: int = 0  # which of the places tried then
-    row: int = 0  # which of the ways seen then
+    path: tuple[int, ...]  # nodes
+    view: int  # faced at its end
+    stops: bool = False
+    step: int = -1  # the expansion it comes from; -1 for the start
+    position: int = 0  # among the nodes of that expansion
+    row: int = 0  # among the candidates of that expansion
+
+    @property
+    def state(self) -> tuple[int, int, bool]:
+        return self.path[-1], self.view, self.stops
 
 
 class _Search:
-    """The search for one episode: ideas wait, the likeliest is tried; of those that lead to a state only the first."""
+    """The search for one episode: a queue of hypotheses, of which each state is expanded once."""
 
-    def __init__(self, start: int, view: int, *, count: int, limit: int) -> None:
-        # A heap of costs, which are minus log-probabilities; numbers that break ties; and ideas.
-        self.waiting: list[tuple[float, int, _Idea]] = [(0.0, 0, _Idea((start,), view))]
-        self.known: set[tuple[int, int, bool]] = set()
+    def __init__(self, start: int, view: int, *, count: int, max_steps: int) -> None:
+        # A heap of negative log-probabilities, numbers that break ties, and hypotheses.
+        self.queue: list[tuple[float, int, _Hypothesis]] = [(0.0, 0, _Hypothesis((start,), view))]
+        self.closed: set[tuple[int, int, bool]] = set()
         self.finished: list[tuple[float, tuple[int, ...]]] = []
-        self.tried: list[int] = []
-        self.count, self.limit, self.made = count, limit, 1
+        self.expanded: list[int] = []
+        self.count, self.max_steps, self.added = count, max_steps, 1
 
-    def likeliest(self) -> tuple[float, _Idea] | None:
-        """The cost and the idea to try next; those that stop are finished. None when there is nothing left to do."""
-        while self.waiting and len(self.finished) < self.count:
-            cost, _, idea = heappop(self.waiting)
-            if self._is_new(idea):
-                self.known.add(_state(idea))
-                if not idea.stops:
-                    self.tried.append(idea.path[-1])
-                    return cost, idea
-                self.finished.append((-cost, idea.path))
+    def pop(self) -> tuple[float, _Hypothesis] | None:
+        """The cost and the hypothesis to expand next; None if the search is over. Those that stop are finished."""
+        while self.queue and len(self.finished) < self.count:
+            cost, _, hypothesis = heappop(self.queue)
+            if hypothesis.state not in self.closed:
+                self.closed.add(hypothesis.state)
+                if not hypothesis.stops:
+                    self.expanded.append(hypothesis.path[-1])
+                    return cost, hypothesis
+                self.finished.append((-cost, hypothesis.path))
         return None
 
-    def add(self, cost: float, idea: _Idea) -> None:
-        if self._is_new(idea) and len(idea.path) - 1 <= self.limit:
-            heappush(self.waiting, (cost, self.made, idea))
-            self.made += 1
-
-    def _is_new(self, idea: _Idea) -> bool:
-        return _state(idea) not in self.known
+    def push(self, cost: float, hypothesis: _Hypothesis) -> None:
+        if hypothesis.state not in self.closed and len(hypothesis.path) - 1 <= self.max_steps:
+            heappush(self.queue, (cost, self.added, hypothesis))
+            self.added += 1
 
 
-def _state(idea: _Idea) -> tuple[int, int, bool]:
-    return idea.path[-1], idea.view, idea.stops
-
-
-def _searched(policy: Policy[Any], atlas: Atlas, batch: Batch, *, limit: int, count: int) -> list[_Search]:
-    """The searches for a batch of episodes, all of them a step at a time."""
+def _search_paths(
+    policy: Policy[Any], env: BatchedGraphEnv, batch: Batch, *, max_steps: int, count: int
+) -> list[_Search]:
+    """The searches for a batch of episodes, all advanced together."""
     starts = zip(batch.start.tolist(), batch.view.tolist(), strict=True)
-    searches = [_Search(start, view, count=count, limit=limit) for start, view in starts]
-    first = policy.read(batch.words, batch.lengths)
-    steps: list[_Tried] = []
-    while found := [(k, *next_) for k, search in enumerate(searches) if (next_ := search.likeliest()) is not None]:
-        ideas = [idea for _, _, idea in found]
-        before = _in_mind(take(first, torch.tensor([k for k, _, _ in found])), steps, ideas)
-        seen = atlas.look(_walkers(atlas, steps, ideas))
-        after, weighed = policy.step(before, seen)
-        costs = (-weighed.logits.double().log_softmax(dim=1)).tolist()
-        slots = seen.slots.tolist()
-        for at, (k, so_far, idea) in enumerate(found):
-            searches[k].add(so_far + costs[at][0], replace(idea, stops=True))
-            for way, (beyond, view) in enumerate(_ways(atlas, idea.path[-1])):
-                more = _Idea((*idea.path, beyond), view, step=len(steps), at=at, row=slots[at][way])
-                searches[k].add(so_far + costs[at][1 + way], more)
-        steps.append(_Tried(_changes(before, after), seen.candidates, seen.geometry))
+    searches = [_Search(start, view, count=count, max_steps=max_steps) for start, view in starts]
+    initial = policy.encode_instruction(batch.words, batch.lengths)
+    expansions: list[_Expansion] = []
+    while found := [(k, *popped) for k, search in enumerate(searches) if (popped := search.pop()) is not None]:
+        hypotheses = [hypothesis for _, _, hypothesis in found]
+        initial_rows = select_rows(initial, torch.tensor([k for k, _, _ in found]))
+        before = _restore_policy_state(initial_rows, expansions, hypotheses)
+        observation = env.observe(_restore_env_state(env, expansions, hypotheses))
+        after, output = policy(before, observation)
+        costs = (-output.logits.double().log_softmax(dim=1)).tolist()
+        padded_index = observation.padded_index.tolist()
+        for position, (k, cost, hypothesis) in enumerate(found):
+            searches[k].push(cost + costs[position][0], replace(hypothesis, stops=True))
+            for edge, (target, view) in enumerate(_edges(env, hypothesis.path[-1])):
+                path, row = (*hypothesis.path, target), padded_index[position][edge]
+                successor = _Hypothesis(path, view, step=len(expansions), position=position, row=row)
+                searches[k].push(cost + costs[position][1 + edge], successor)
+        expansions.append(_Expansion(_changed_fields(before, after), observation.candidates, observation.geometry))
     return searches
 
 
-def _ways(atlas: Atlas, node: int) -> Iterator[tuple[int, int]]:
-    """Where each way on from a node leads, and the view one is turned to then."""
-    first = int(atlas.first[node])
-    candidates = slice(first, first + int(atlas.degree[node]))
-    return zip(atlas.beyond[candidates].tolist(), atlas.view[candidates].tolist(), strict=True)
+def _edges(env: BatchedGraphEnv, node: int) -> Iterator[tuple[int, int]]:
+    """The target of each edge of a node, and the view faced there."""
+    first = int(env.first_edge[node])
+    edges = slice(first, first + int(env.degree[node]))
+    return zip(env.edge_target[edges].tolist(), env.edge_view[edges].tolist(), strict=True)
 
 
-def _changes(before: Any, after: Any) -> dict[str, Tensor]:
-    """What a step put in the place of something else; the words that were read, for one, stay."""
-    now = {field.name: getattr(after, field.name) for field in fields(after)}
+def _changed_fields(before: Any, after: Any) -> dict[str, Tensor]:
+    """The tensors of a state that a step replaced; the encoded instruction, for one, stays."""
     return {
-        name: value for name, value in now.items() if isinstance(value, Tensor) and value is not getattr(before, name)
+        field.name: value
+        for field in fields(after)
+        if isinstance(value := getattr(after, field.name), Tensor) and value is not getattr(before, field.name)
     }
 
 
-def _in_mind(first: Any, steps: Sequence[_Tried], ideas: Sequence[_Idea]) -> Any:
-    """What the policy had in mind when each idea came up; `first` is what it had at the start."""
-    names = steps[0].changed if steps else ()
+def _restore_policy_state(initial: Any, expansions: Sequence[_Expansion], hypotheses: Sequence[_Hypothesis]) -> Any:
+    """The policy's state at the end of each hypothesis; `initial` is its state at the start."""
+    names = expansions[0].changed if expansions else ()
 
-    def recalled(name: str, k: int, idea: _Idea) -> Tensor:
-        value: Tensor = getattr(first, name)[k] if idea.step < 0 else steps[idea.step].changed[name][idea.at]
-        return value
+    def restore(name: str, k: int, hypothesis: _Hypothesis) -> Tensor:
+        if hypothesis.step < 0:
+            value: Tensor = getattr(initial, name)[k]
+            return value
+        return expansions[hypothesis.step].changed[name][hypothesis.position]
 
     return replace(
-        first, **{name: torch.stack([recalled(name, k, idea) for k, idea in enumerate(ideas)]) for name in names}
+        initial,
+        **{name: torch.stack([restore(name, k, each) for k, each in enumerate(hypotheses)]) for name in names},
     )
 
 
-def _walkers(atlas: Atlas, steps: Sequence[_Tried], ideas: Sequence[_Idea]) -> Walkers:
-    """Those who have done what each idea says."""
-    at = atlas.put(torch.tensor([idea.path[-1] for idea in ideas]), torch.tensor([idea.view for idea in ideas]))
-    longest = max(len(idea.path) for idea in ideas)
-    for k, idea in enumerate(ideas):
-        if idea.step >= 0:
-            at.taken[k], at.taken_geometry[k] = (
-                steps[idea.step].candidates[idea.row],
-                steps[idea.step].geometry[idea.row],
-            )
+def _restore_env_state(
+    env: BatchedGraphEnv, expansions: Sequence[_Expansion], hypotheses: Sequence[_Hypothesis]
+) -> EnvState:
+    """The state of the environment at the end of each hypothesis."""
+    state = env.reset(
+        torch.tensor([each.path[-1] for each in hypotheses]), torch.tensor([each.view for each in hypotheses])
+    )
+    longest = max(len(each.path) for each in hypotheses)
+    for k, each in enumerate(hypotheses):
+        if each.step >= 0:
+            expansion = expansions[each.step]
+            state.previous[k] = expansion.candidates[each.row]
+            state.previous_geometry[k] = expansion.geometry[each.row]
     return replace(
-        at,
-        before=torch.tensor([idea.path[-2] if len(idea.path) > 1 else -1 for idea in ideas]),
-        visited=torch.tensor([[*idea.path[:-1], *[-1] * (longest + 1 - len(idea.path))] for idea in ideas]),
-        moves=torch.tensor([len(idea.path) - 1 for idea in ideas]),
+        state,
+        previous_node=torch.tensor([each.path[-2] if len(each.path) > 1 else -1 for each in hypotheses]),
+        visited=torch.tensor([[*each.path[:-1], *[-1] * (longest + 1 - len(each.path))] for each in hypotheses]),
+        moves=torch.tensor([len(each.path) - 1 for each in hypotheses]),
     )
 
 
-def _judged(speaker: Speaker, atlas: Atlas, batch: Batch, searches: Sequence[_Search]) -> list[Proposals]:
-    """What was found, with what the speaker thinks of it."""
+def _score_proposals(
+    speaker: Speaker, env: BatchedGraphEnv, batch: Batch, searches: Sequence[_Search]
+) -> list[Proposals]:
+    """The finished paths of searches with the speaker's log-probabilities."""
     paths = [path for search in searches for _, path in search.finished]
-    who = torch.repeat_interleave(torch.tensor([len(search.finished) for search in searches]))
-    likely = [
-        _likely(speaker, atlas, batch, paths[k : k + TOLD_AT_ONCE], who[k : k + TOLD_AT_ONCE])
-        for k in range(0, len(paths), TOLD_AT_ONCE)
+    counts = [len(search.finished) for search in searches]
+    owner_index = torch.repeat_interleave(torch.tensor(counts))
+    log_probs = [
+        _instruction_log_probs(speaker, env, batch, paths[k : k + SPEAKER_BATCH], owner_index[k : k + SPEAKER_BATCH])
+        for k in range(0, len(paths), SPEAKER_BATCH)
     ]
-    told = np.split(torch.cat(likely).numpy(), np.cumsum([len(search.finished) for search in searches])[:-1])
+    by_episode = np.split(torch.cat(log_probs).numpy(), np.cumsum(counts)[:-1])
     return [
         Proposals(
             tuple(path for _, path in search.finished),
-            np.array([likely for likely, _ in search.finished]),
-            speaks,
-            tuple(search.tried),
+            np.array([log_prob for log_prob, _ in search.finished]),
+            speaker_log_probs,
+            tuple(search.expanded),
         )
-        for search, speaks in zip(searches, told, strict=True)
+        for search, speaker_log_probs in zip(searches, by_episode, strict=True)
     ]
 
 
-def _likely(speaker: Speaker, atlas: Atlas, batch: Batch, paths: Sequence[tuple[int, ...]], who: Tensor) -> Tensor:
-    """(paths,) the log-probability that the speaker tells each path in the words of the episode it was found for."""
+def _instruction_log_probs(
+    speaker: Speaker, env: BatchedGraphEnv, batch: Batch, paths: Sequence[tuple[int, ...]], owner_index: Tensor
+) -> Tensor:
+    """(paths,) the log-probability of the instruction of each path's episode, given the path."""
     counts = torch.tensor([len(path) for path in paths])
     longest = int(counts.max())
     table = torch.tensor([[*path, *[path[-1]] * (longest - len(path))] for path in paths])
-    memory = speaker.remember(route_of(atlas, table, counts, batch.view[who]))
-    return -speaker.surprise(memory, batch.words[who], batch.lengths[who]).double().sum(dim=1)
+    state = speaker.encode_paths(observe_paths(env, table, counts, batch.view[owner_index]))
+    return -speaker.word_losses(state, batch.words[owner_index], batch.lengths[owner_index]).double().sum(dim=1)

@@ -1,8 +1,8 @@
-"""Proxy tasks: what HAMT learns from paths and their words before it walks. Start with `proxy_lesson`.
+"""Proxy tasks of HAMT's pretraining on paths and their instructions. Start with `pretraining_objective`.
 
-A batch does one task, drawn by the ratios of the paper: guess hidden words (MLM) and what was seen at steps where it is
-hidden (MRC), say which way the path goes on (SAP), by what angle and how far along it one is (SAR), how ways lie to one
-another (SPREL), and which of five walks the words tell of (ITM).
+A batch does one task, drawn by the ratios of the paper: masked language modeling (MLM), masked region classification
+(MRC), single-step action prediction (SAP) and regression (SAR), spatial relationship prediction (SPREL), and
+instruction-trajectory matching (ITM).
 Reference: Chen et al. 2021, History Aware Multimodal Transformer for Vision-and-Language Navigation, section 3.3.
 """
 
@@ -16,206 +16,229 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, kl_div, mse_loss
 
-from itinera.policies.base import take
-from itinera.policies.hamt import HAMT, State, raw_steps
-from itinera.policies.hamt_pretraining import Proxies
-from itinera.policies.observation import Seen
-from itinera.policies.tokenizer import FIRST
-from itinera.training.dataset import Batch, Shuffle
-from itinera.training.tours import moved_on
-from itinera.training.trainer import Chance, Lesson
-from itinera.training.vector_env import Atlas, Walkers
+from itinera.policies.base import select_rows
+from itinera.policies.hamt import HAMT, HAMTState, raw_steps
+from itinera.policies.hamt_pretraining import HAMTForPretraining
+from itinera.policies.observation import GEOMETRY_DIM, BatchObservation
+from itinera.policies.tokenizer import FIRST_WORD
+from itinera.training.dataset import Batch, BatchSampler
+from itinera.training.trainer import LossFn
+from itinera.training.vector_env import BatchedGraphEnv, EnvState
 
-HIDDEN = 0.15  # the share of words, or of steps, to be guessed
-REPLACED, LEFT = 0.1, 0.1  # of those words, the shares that become another word, or stay
-BLIND = 0.3  # how often nothing is seen but where ways lead
-LOST = 0.43  # how often, otherwise, it is not told where they lead
-FALSE = 2  # other walks of the batch, and as many with their steps in another order, among which the true one is found
+MASK_PROBABILITY = 0.15  # of words (MLM) and of history steps (MRC)
+REPLACE_PROBABILITY, KEEP_PROBABILITY = 0.1, 0.1  # of masked words, that become another word, or stay
+DROP_FEATURES_PROBABILITY = 0.3  # that an observation has only geometry
+DROP_GEOMETRY_PROBABILITY = 0.43  # otherwise, that it has no geometry
+NEGATIVES = 2  # other paths of the batch in ITM, and as many with their steps in another order
 
 
 @dataclass(frozen=True, eq=False)
-class Trail:
-    """Paths walked for so many moves, as they were seen."""
+class PathPrefix:
+    """The first moves of the reference paths of a batch, as observed along them."""
 
-    raw: Tensor  # (walkers, steps, …) the steps
-    there: Tensor  # (walkers, steps) whether there was such a step
-    at: Walkers
-    seen: Seen  # at its end
+    raw: Tensor  # (batch, steps, …) raw history features
+    mask: Tensor  # (batch, steps)
+    env_state: EnvState  # at the end
+    observation: BatchObservation  # at the end
 
 
-def trail(policy: HAMT, atlas: Atlas, batch: Batch, moves: Tensor) -> Trail:
-    """What is seen along the first so many moves (walkers,) of the paths of a batch."""
-    at = atlas.put(batch.start, batch.view)
-    seen = atlas.look(at)
-    raw, there = [], []
+def observe_prefix(policy: HAMT, env: BatchedGraphEnv, batch: Batch, moves: Tensor) -> PathPrefix:
+    """The first `moves` (batch,) moves of the reference paths."""
+    env_state = env.reset(batch.start, batch.view)
+    observation = env.observe(env_state)
+    raw, mask = [], []
     for k in range(int(moves.max())):
-        onward = batch.path[:, min(k + 1, batch.path.shape[1] - 1)]
-        action = torch.where(k < moves, atlas.action_along(at.node, onward), 0).clamp_min(0)
-        faced = policy.as_seen(seen)
-        at = moved_on(atlas, at, seen, action)
-        seen = atlas.look(at)
-        raw.append(raw_steps(faced, seen))
-        there.append(action > 0)
+        target = batch.path[:, min(k + 1, batch.path.shape[1] - 1)]
+        action = torch.where(k < moves, env.neighbor_action(env_state.node, target), 0).clamp_min(0)
+        place = policy.raw_place(observation)
+        env_state = env.step_movers(env_state, observation, action)
+        observation = env.observe(env_state)
+        raw.append(raw_steps(place, observation))
+        mask.append(action > 0)
     if not raw:
-        width = raw_steps(policy.as_seen(seen), seen).shape[1]
-        return Trail(torch.zeros(batch.walkers, 0, width), torch.zeros(batch.walkers, 0, dtype=torch.bool), at, seen)
-    return Trail(torch.stack(raw, dim=1), torch.stack(there, dim=1), at, seen)
+        width = raw_steps(policy.raw_place(observation), observation).shape[1]
+        empty = torch.zeros(batch.size, 0, width), torch.zeros(batch.size, 0, dtype=torch.bool)
+        return PathPrefix(*empty, env_state, observation)
+    return PathPrefix(torch.stack(raw, dim=1), torch.stack(mask, dim=1), env_state, observation)
 
 
-def behind(policy: HAMT, state: State, walked: Trail, places: Tensor | None = None) -> State:
-    """What is kept in mind with a trail behind; `places` (walkers, steps) are the steps' numbers, if not in order."""
-    if places is None:
-        places = torch.arange(walked.there.shape[1]).expand(walked.there.shape)
-    tokens = policy.step_tokens(walked.raw.flatten(0, 1), places.reshape(-1), state.meanings)
-    history = tokens.reshape(*walked.there.shape, tokens.shape[1])
-    return replace(state, history=history, there=walked.there, moves=walked.there.sum(dim=1))
+def add_history(policy: HAMT, state: HAMTState, prefix: PathPrefix, positions: Tensor | None = None) -> HAMTState:
+    """The state with a prefix as history; `positions` (batch, steps) are the step numbers, by default in order."""
+    if positions is None:
+        positions = torch.arange(prefix.mask.shape[1]).expand(prefix.mask.shape)
+    tokens = policy.history_tokens(prefix.raw.flatten(0, 1), positions.reshape(-1), state.embeddings)
+    history = tokens.reshape(*prefix.mask.shape, tokens.shape[1])
+    return replace(state, history=history, history_mask=prefix.mask, moves=prefix.mask.sum(dim=1))
 
 
-Task: TypeAlias = Callable[[Proxies, Atlas, Batch, torch.Generator], Tensor]
+ProxyTask: TypeAlias = Callable[[HAMTForPretraining, BatchedGraphEnv, Batch, torch.Generator], Tensor]
 """The loss of a batch."""
 
 
-def hidden_words(proxies: Proxies, atlas: Atlas, batch: Batch, rng: torch.Generator) -> Tensor:
-    """MLM: cross-entropy of words that are hidden, changed or left, the whole walk known."""
-    policy = proxies.policy
-    real = torch.arange(batch.words.shape[1]) < batch.lengths[:, None]
-    chosen = real & (torch.rand(batch.words.shape, generator=rng) < HIDDEN)
-    fate = torch.rand(batch.words.shape, generator=rng)
-    others = torch.randint(FIRST, max(FIRST + 1, len(proxies.usual)), batch.words.shape, generator=rng)
-    words = torch.where(chosen & (fate < REPLACED), others, batch.words)
-    hidden = chosen & (fate >= REPLACED + LEFT)
-    embedded = torch.where(hidden[:, :, None], proxies.hidden, policy.embedding(words))
-    walked = trail(policy, atlas, batch, batch.path_lengths - 1)
-    state = behind(policy, policy.heard(embedded, batch.lengths), walked)
-    tokens, _ = policy.both_met(state, *policy.gathered(state, None))
-    if not bool(chosen.any()):
+def masked_language_modeling(
+    model: HAMTForPretraining, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
+) -> Tensor:
+    """MLM: cross-entropy of words that are masked, replaced or kept, given the whole path."""
+    policy = model.policy
+    is_word = torch.arange(batch.words.shape[1]) < batch.lengths[:, None]
+    selected = is_word & (torch.rand(batch.words.shape, generator=rng) < MASK_PROBABILITY)
+    draw = torch.rand(batch.words.shape, generator=rng)
+    others = torch.randint(FIRST_WORD, max(FIRST_WORD + 1, len(model.mlm_bias)), batch.words.shape, generator=rng)
+    words = torch.where(selected & (draw < REPLACE_PROBABILITY), others, batch.words)
+    masked = selected & (draw >= REPLACE_PROBABILITY + KEEP_PROBABILITY)
+    embedded = torch.where(masked[:, :, None], model.mask_token, policy.embedding(words))
+    prefix = observe_prefix(policy, env, batch, batch.path_lengths - 1)
+    state = add_history(policy, policy.encode_embedded(embedded, batch.lengths), prefix)
+    tokens, _ = policy.cross_attend_both(state, *policy.assemble_tokens(state, None))
+    if not bool(selected.any()):
         return tokens.sum() * 0
-    return cross_entropy(proxies.words(tokens[:, 1:][chosen]), batch.words[chosen])
+    return cross_entropy(model.word_logits(tokens[:, 1:][selected]), batch.words[selected])
 
 
-def hidden_sights(proxies: Proxies, atlas: Atlas, batch: Batch, rng: torch.Generator) -> Tensor:
-    """MRC: how far what is imagined at hidden steps is from what was seen there, by the share of each feature."""
-    policy, n = proxies.policy, proxies.policy.features
-    walked = trail(policy, atlas, batch, batch.path_lengths - 1)
-    seen = walked.raw[:, :, :n].clamp_min(0)
-    chosen = walked.there & (torch.rand(walked.there.shape, generator=rng) < HIDDEN) & (seen.sum(dim=2) > 0)
-    if not bool(chosen.any()):
-        return proxies.hidden.sum() * 0
-    # What was seen is hidden, all views and the way taken too; where the way led is not.
-    raw = torch.where(chosen[:, :, None], 0.0, walked.raw)
-    raw[:, :, -_told(walked) :] = walked.raw[:, :, -_told(walked) :]
-    state = behind(policy, policy.read(batch.words, batch.lengths), replace(walked, raw=raw))
-    rows, packing, _ = policy.gathered(state, None)
-    _, rows = policy.met(state, rows, packing, packing)
-    imagined = proxies.imagine(rows[batch.walkers :][chosen[walked.there]]).log_softmax(dim=1)
-    shares = seen[chosen] / seen[chosen].sum(dim=1, keepdim=True)
-    return kl_div(imagined, shares, reduction="batchmean")
+def masked_region_classification(
+    model: HAMTForPretraining, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
+) -> Tensor:
+    """MRC: KL divergence of the predicted from the observed feature distribution at masked history steps."""
+    policy, n = model.policy, model.policy.num_features
+    prefix = observe_prefix(policy, env, batch, batch.path_lengths - 1)
+    features = prefix.raw[:, :, :n].clamp_min(0)
+    masked = prefix.mask & (torch.rand(prefix.mask.shape, generator=rng) < MASK_PROBABILITY)
+    masked = masked & (features.sum(dim=2) > 0)
+    if not bool(masked.any()):
+        return model.mask_token.sum() * 0
+    # All features are masked, those of the panorama and of the chosen candidate too; its geometry is not.
+    raw = torch.where(masked[:, :, None], 0.0, prefix.raw)
+    raw[:, :, -GEOMETRY_DIM:] = prefix.raw[:, :, -GEOMETRY_DIM:]
+    state = add_history(policy, policy.encode_instruction(batch.words, batch.lengths), replace(prefix, raw=raw))
+    rows, packing, _ = policy.assemble_tokens(state, None)
+    _, rows = policy.cross_attend(state, rows, packing, packing)
+    predicted = model.mrc_head(rows[batch.size :][masked[prefix.mask]]).log_softmax(dim=1)
+    observed = features[masked] / features[masked].sum(dim=1, keepdim=True)
+    return kl_div(predicted, observed, reduction="batchmean")
 
 
-def _told(walked: Trail) -> int:
-    return walked.seen.taken_geometry.shape[1]
+def single_step_action_prediction(
+    model: HAMTForPretraining, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
+) -> Tensor:
+    """SAP: cross-entropy of the next action of the reference path after a random prefix."""
+    state, prefix, action = _sample_prefix(model.policy, env, batch, rng)
+    return cross_entropy(model.policy.predict(state, _drop_modality(prefix.observation, rng)).logits, action)
 
 
-def next_action(proxies: Proxies, atlas: Atlas, batch: Batch, rng: torch.Generator) -> Tensor:
-    """SAP: cross-entropy of the way the path goes on, or STOP at its end, after some of its moves."""
-    state, walked, taught = _part_way(proxies.policy, atlas, batch, rng)
-    return cross_entropy(proxies.policy.weigh(state, _half_seen(walked.seen, rng)).logits, taught)
+def single_step_action_regression(
+    model: HAMTForPretraining, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
+) -> Tensor:
+    """SAR: squared error of the heading and elevation of that action, radians, and of the progress along the path."""
+    state, prefix, action = _sample_prefix(model.policy, env, batch, rng)
+    tokens = model.policy.fuse(state, _drop_modality(prefix.observation, rng))
+    row = prefix.observation.padded_index.gather(1, (action - 1).clamp_min(0)[:, None]).squeeze(1)
+    angles = torch.where(action[:, None] > 0, _candidate_angles(prefix.observation)[row], 0.0)
+    length = env.distance(batch.start, batch.goal)
+    progress = 1 - env.distance(prefix.env_state.node, batch.goal) / length.clamp_min(1e-6)
+    return mse_loss(model.sar_head(tokens.summary), torch.cat([angles, progress[:, None]], dim=1))
 
 
-def next_angle(proxies: Proxies, atlas: Atlas, batch: Batch, rng: torch.Generator) -> Tensor:
-    """SAR: squared error of the heading and elevation of that way, radians, and of the share of the path behind."""
-    state, walked, taught = _part_way(proxies.policy, atlas, batch, rng)
-    found = proxies.policy.looked(state, _half_seen(walked.seen, rng))
-    way = walked.seen.slots.gather(1, (taught - 1).clamp_min(0)[:, None]).squeeze(1)
-    angles = torch.where(taught[:, None] > 0, _angles(walked.seen)[way], 0.0)
-    far = atlas.distance(batch.start, batch.goal)
-    progress = 1 - atlas.distance(walked.at.node, batch.goal) / far.clamp_min(1e-6)
-    return mse_loss(proxies.turn(found.summary), torch.cat([angles, progress[:, None]], dim=1))
-
-
-def lie_of_ways(proxies: Proxies, atlas: Atlas, batch: Batch, rng: torch.Generator) -> Tensor:
-    """SPREL: squared error of heading and elevation, radians, from one of the ways on to each of them."""
-    state, walked, _ = _part_way(proxies.policy, atlas, batch, rng)
-    candidates = proxies.policy.looked(state, _half_seen(walked.seen, rng)).candidates
-    counts = walked.seen.open.sum(dim=1)
-    who = torch.repeat_interleave(torch.arange(len(counts)), counts)
+def spatial_relationship_prediction(
+    model: HAMTForPretraining, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
+) -> Tensor:
+    """SPREL: squared error of heading and elevation, radians, from a random candidate to each candidate."""
+    state, prefix, _ = _sample_prefix(model.policy, env, batch, rng)
+    observation = prefix.observation
+    candidates = model.policy.fuse(state, _drop_modality(observation, rng)).candidates
+    counts = observation.mask.sum(dim=1)
+    owner_index = torch.repeat_interleave(torch.arange(len(counts)), counts)
     drawn = (torch.rand(len(counts), generator=rng) * counts).long()
-    anchor = walked.seen.slots.gather(1, drawn[:, None]).squeeze(1).clamp_max(len(candidates) - 1)[who]
-    angles = _angles(walked.seen)
-    apart = angles - angles[anchor]
-    apart = (apart + torch.pi) % (2 * torch.pi) - torch.pi
-    return mse_loss(proxies.apart(torch.cat([candidates[anchor], candidates], dim=1)), apart)
+    anchor = observation.padded_index.gather(1, drawn[:, None]).squeeze(1).clamp_max(len(candidates) - 1)[owner_index]
+    angles = _candidate_angles(observation)
+    relative = angles - angles[anchor]
+    relative = (relative + torch.pi) % (2 * torch.pi) - torch.pi
+    return mse_loss(model.sprel_head(torch.cat([candidates[anchor], candidates], dim=1)), relative)
 
 
-def told_walk(proxies: Proxies, atlas: Atlas, batch: Batch, rng: torch.Generator) -> Tensor:
-    """ITM: cross-entropy of the walk the words tell of, among four others: two of the batch, two in another order."""
-    policy, n = proxies.policy, batch.walkers
-    walked = trail(policy, atlas, batch, batch.path_lengths - 1)
-    read = policy.read(batch.words, batch.lengths)
-    own = behind(policy, read, walked)
-    states = [own]
-    for k in range(1, FALSE + 1):
+def instruction_trajectory_matching(
+    model: HAMTForPretraining, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
+) -> Tensor:
+    """ITM: cross-entropy of the described path among four negatives: two of the batch, two with shuffled steps."""
+    policy, n = model.policy, batch.size
+    prefix = observe_prefix(policy, env, batch, batch.path_lengths - 1)
+    text = policy.encode_instruction(batch.words, batch.lengths)
+    positive = add_history(policy, text, prefix)
+    states = [positive]
+    for k in range(1, NEGATIVES + 1):
         other = torch.arange(n).roll(k)
-        states.append(replace(own, history=own.history[other], there=own.there[other]))
-    for _ in range(FALSE):
-        drawn = torch.rand(walked.there.shape, generator=rng).masked_fill(~walked.there, 2.0)
-        states.append(behind(policy, read, walked, drawn.argsort(dim=1).argsort(dim=1)))
-    everyone = take(own, torch.arange(n).repeat(len(states)))
-    everyone = replace(
-        everyone,
+        states.append(replace(positive, history=positive.history[other], history_mask=positive.history_mask[other]))
+    for _ in range(NEGATIVES):
+        drawn = torch.rand(prefix.mask.shape, generator=rng).masked_fill(~prefix.mask, 2.0)
+        states.append(add_history(policy, text, prefix, drawn.argsort(dim=1).argsort(dim=1)))
+    joint = select_rows(positive, torch.arange(n).repeat(len(states)))
+    joint = replace(
+        joint,
         history=torch.cat([state.history for state in states]),
-        there=torch.cat([state.there for state in states]),
+        history_mask=torch.cat([state.history_mask for state in states]),
     )
-    words, summary = policy.met(everyone, *policy.gathered(everyone, None))
-    summary = summary * words[:, 0] if policy.sizes.words_look else summary
-    scores = proxies.fit(summary).reshape(len(states), n).T
+    words, summary = policy.cross_attend(joint, *policy.assemble_tokens(joint, None))
+    summary = summary * words[:, 0] if policy.config.text_attends else summary
+    scores = model.itm_head(summary).reshape(len(states), n).T
     return cross_entropy(scores, torch.zeros(n, dtype=torch.int64))
 
 
-def _part_way(policy: HAMT, atlas: Atlas, batch: Batch, rng: torch.Generator) -> tuple[State, Trail, Tensor]:
-    """Walkers somewhere on their paths, and the action that leads on along them."""
-    moves = (torch.rand(batch.walkers, generator=rng) * batch.path_lengths).long()
-    walked = trail(policy, atlas, batch, moves)
-    state = behind(policy, policy.read(batch.words, batch.lengths), walked)
-    onward = batch.path.gather(1, torch.minimum(moves + 1, batch.path_lengths - 1)[:, None]).squeeze(1)
-    taught = torch.where(moves < batch.path_lengths - 1, atlas.action_along(walked.at.node, onward), 0)
-    return state, walked, taught.clamp_min(0)
+def _sample_prefix(
+    policy: HAMT, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
+) -> tuple[HAMTState, PathPrefix, Tensor]:
+    """The state after a random prefix of each path, the prefix, and the next action of the path."""
+    moves = (torch.rand(batch.size, generator=rng) * batch.path_lengths).long()
+    prefix = observe_prefix(policy, env, batch, moves)
+    state = add_history(policy, policy.encode_instruction(batch.words, batch.lengths), prefix)
+    target = batch.path.gather(1, torch.minimum(moves + 1, batch.path_lengths - 1)[:, None]).squeeze(1)
+    onward = env.neighbor_action(prefix.env_state.node, target)
+    action = torch.where(moves < batch.path_lengths - 1, onward, 0)
+    return state, prefix, action.clamp_min(0)
 
 
-def _half_seen(seen: Seen, rng: torch.Generator) -> Seen:
-    """The same, now and then without what is seen, or without where it lies."""
-    blind, lost = torch.rand(2, generator=rng).tolist()
-    if blind < BLIND:
-        around = None if seen.around is None else torch.zeros_like(seen.around)
+def _drop_modality(observation: BatchObservation, rng: torch.Generator) -> BatchObservation:
+    """The observation, sometimes without features, sometimes without geometry."""
+    drop_features, drop_geometry = torch.rand(2, generator=rng).tolist()
+    if drop_features < DROP_FEATURES_PROBABILITY:
+        panorama = None if observation.panorama is None else torch.zeros_like(observation.panorama)
         return replace(
-            seen, candidates=torch.zeros_like(seen.candidates), here=torch.zeros_like(seen.here), around=around
+            observation,
+            candidates=torch.zeros_like(observation.candidates),
+            place=torch.zeros_like(observation.place),
+            panorama=panorama,
         )
-    return replace(seen, geometry=torch.zeros_like(seen.geometry)) if lost < LOST else seen
+    if drop_geometry < DROP_GEOMETRY_PROBABILITY:
+        return replace(observation, geometry=torch.zeros_like(observation.geometry))
+    return observation
 
 
-def _angles(seen: Seen) -> Tensor:
-    """(rows, 2) heading and elevation of the ways, radians, seen from where one is turned to."""
-    g = seen.geometry
+def _candidate_angles(observation: BatchObservation) -> Tensor:
+    """(rows, 2) relative heading and elevation of the candidates, radians."""
+    g = observation.geometry
     return torch.stack([torch.atan2(g[:, 0], g[:, 1]), torch.atan2(g[:, 2], g[:, 3])], dim=1)
 
 
-RATIOS: Mapping[Task, int] = {
-    hidden_words: 5,
-    next_action: 1,
-    next_angle: 1,
-    lie_of_ways: 1,
-    hidden_sights: 2,
-    told_walk: 2,
+TASK_RATIOS: Mapping[ProxyTask, int] = {
+    masked_language_modeling: 5,
+    single_step_action_prediction: 1,
+    single_step_action_regression: 1,
+    spatial_relationship_prediction: 1,
+    masked_region_classification: 2,
+    instruction_trajectory_matching: 2,
 }
-"""How often each task is done, as in the paper."""
+"""Relative frequencies of the tasks, as in the paper."""
 
 
-def proxy_lesson(proxies: Proxies, atlas: Atlas, batches: Shuffle, ratios: Mapping[Task, int] = RATIOS) -> Lesson:
-    """What `train` asks for: the loss of one of the tasks, drawn by the ratios, on the k-th batch."""
-    tasks, often = list(ratios), torch.tensor(list(ratios.values()), dtype=torch.float32)
+def pretraining_objective(
+    model: HAMTForPretraining,
+    env: BatchedGraphEnv,
+    batches: BatchSampler,
+    ratios: Mapping[ProxyTask, int] = TASK_RATIOS,
+) -> LossFn:
+    """The loss of one proxy task, drawn by the ratios, on the k-th batch."""
+    tasks, frequencies = list(ratios), torch.tensor(list(ratios.values()), dtype=torch.float32)
 
-    def lesson(step: int, chance: Chance) -> Tensor:
-        task = tasks[int(torch.multinomial(often, 1, generator=chance.rng))]
-        return task(proxies, atlas, batches[step], chance.rng)
+    def loss_fn(step: int, rng: torch.Generator) -> Tensor:
+        task = tasks[int(torch.multinomial(frequencies, 1, generator=rng))]
+        return task(model, env, batches[step], rng)
 
-    return lesson
+    return loss_fn

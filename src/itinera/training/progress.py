@@ -1,77 +1,79 @@
-"""How training goes, told while it does: a line now and then, and TensorBoard's curves where that is installed."""
+"""Progress of training: log messages, and TensorBoard curves if it is installed."""
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from itinera.training.evaluation import SHARES, Scores
+from itinera.training.evaluation import EvaluationScores
 
-EARLY = ("SR", "SPL", "CLS")  # metrics of early scores
+METRICS = ("SR", "SPL", "CLS")  # logged by default
+_log = logging.getLogger("itinera")
 
 
-class Log:
-    """Tells of a training run, named as its folder; give `heard` to `train`.
+class TrainingLog:
+    """Logs a training run under a name; pass `on_step` to `train_model`.
 
-    Whatever was told is on its way to the terminal and to the disk before training goes on, so a kill loses nothing.
-    Training that is taken up again goes on in the same curves, without the steps that are made twice.
+    With a `folder` it also writes TensorBoard curves there, and flushes them at every message, so that a killed run
+    loses nothing. A resumed run continues the same curves; steps made twice are purged.
     """
 
-    def __init__(self, folder: Path, *, total: int, every: int = 200, told: IO[str] | None = None) -> None:
-        self.folder, self.total, self.every = folder, total, every
-        self._told = told
-        self._curves: Any = None
-        self._losses: list[float] = []  # since the last line
+    def __init__(self, name: str, *, total: int, every: int = 200, folder: Path | None = None) -> None:
+        self.name, self.total, self.every, self.folder = name, total, every, folder
+        self._writer: Any = None
+        self._losses: list[float] = []  # since the last message
         self._since = time.monotonic()
 
-    def __enter__(self) -> Log:
+    def __enter__(self) -> TrainingLog:
         return self
 
-    def __exit__(self, *left: object) -> None:
-        if self._curves is not None:
-            self._curves.close()
+    def __exit__(self, *error: object) -> None:
+        if self._writer is not None:
+            self._writer.close()
 
-    def heard(self, step: int, loss: float) -> None:
-        """So many steps were made, the last with this loss."""
+    def on_step(self, step: int, loss: float) -> None:
+        """Record the loss of a step; logs a message every `every` steps and at the end."""
         self._losses.append(loss)
         if step % self.every and step != self.total:
             return
         pace = len(self._losses) / max(time.monotonic() - self._since, 1e-9)
         mean = sum(self._losses) / len(self._losses)
         left = (self.total - step) / pace / 60
-        self._say(f"{step} of {self.total} steps, loss {mean:.3f}, {pace:.1f} steps/s, {left:.0f} min left")
+        message = "%s: %d of %d steps, loss %.3f, %.1f steps/s, %.0f min left"
+        _log.info(message, self.name, step, self.total, mean, pace, left)
         self._draw(step, {"loss": mean, "steps/s": pace})
         self._losses, self._since = [], time.monotonic()
 
-    def scored(self, step: int, where: str, scores: Scores, metrics: Sequence[str] = EARLY) -> None:
-        """Early scores after so many steps; `where` names the lessons."""
-        found = {name: scores.interval(name) for name in metrics}
-        told = []
-        for name, one in found.items():
-            scale = 100 if name in SHARES else 1
-            told.append(f"{name} {scale * one.mean:.1f} ({scale * one.low:.1f} – {scale * one.high:.1f})")
-        self._say(f"{step} of {self.total} steps, {where}: {', '.join(told)}")
-        self._draw(step, {f"{where}/{name}": one.mean for name, one in found.items()})
-        self._since = time.monotonic()  # the time it took is not that of training
-
-    def _say(self, line: str) -> None:
-        stream = sys.stderr if self._told is None else self._told
-        stream.write(f"{self.folder.name}: {line}\n")  # at once, as other processes write there too
-        stream.flush()
+    def log_scores(self, step: int, split: str, scores: EvaluationScores, metrics: Sequence[str] = METRICS) -> None:
+        """Log scores after a step with their confidence intervals; `split` names the dataset."""
+        texts = ", ".join(f"{name} {scores.format(name)}" for name in metrics)
+        _log.info("%s: %d of %d steps, %s: %s", self.name, step, self.total, split, texts)
+        self._draw(step, {f"{split}/{name}": scores.mean(name) for name in metrics})
+        self._since = time.monotonic()  # evaluation does not count in steps/s
 
     def _draw(self, step: int, values: dict[str, float]) -> None:
-        if self._curves is None:
-            self._curves = _curves(self.folder, step)
+        if self._writer is None:
+            self._writer = _NoCurves() if self.folder is None else _open_curves(self.folder, step)
         for name, value in values.items():
-            self._curves.add_scalar(name, value, step)
-        self._curves.flush()
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+
+def log_to_stderr() -> None:
+    """Print the messages of the `itinera` logger to stderr, a line each: for scripts and their worker processes."""
+    if not _log.handlers:
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(logging.Formatter("%(message)s"))
+        _log.addHandler(handler)
+    _log.setLevel(logging.INFO)
 
 
 class _NoCurves:
-    """Stands where TensorBoard is not installed."""
+    """Takes the place of TensorBoard's writer where there is none."""
 
     def add_scalar(self, name: str, value: float, step: int) -> None: ...
 
@@ -80,7 +82,7 @@ class _NoCurves:
     def close(self) -> None: ...
 
 
-def _curves(folder: Path, first: int) -> Any:
+def _open_curves(folder: Path, first: int) -> Any:
     try:
         from torch.utils.tensorboard.writer import SummaryWriter
     except ImportError:

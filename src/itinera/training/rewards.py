@@ -1,6 +1,6 @@
-"""Rewards of whole roll-outs: the equations of Stay on the Path for many walkers at once.
+"""Rewards of batched rollouts: the equations of Stay on the Path.
 
-`itinera.gym.rewards` has the same for one walker, step by step; a test holds them equal. Both ask the metrics.
+`itinera.gym.rewards` has the same rewards for one agent, step by step; a test compares them. Both call the metrics.
 """
 
 from __future__ import annotations
@@ -10,41 +10,41 @@ import torch
 from torch import Tensor
 
 from itinera.metrics.fidelity import cls
-from itinera.metrics.reaching import success
-from itinera.training.evaluation import attempts_of
+from itinera.metrics.goal import success
+from itinera.training.evaluation import rollout_attempts
 from itinera.training.losses import Reward
-from itinera.training.rollout import RollOut
-from itinera.training.vector_env import Atlas
+from itinera.training.rollout import BatchRollout
+from itinera.training.vector_env import BatchedGraphEnv
 
 
-def goal_oriented(atlas: Atlas, *, radius: float = 3.0, needs_stop: bool = False) -> Reward:
-    """Metres nearer to the goal at each step, and 1 at the last for ending within the radius (equation 11).
+def make_goal_oriented_reward(env: BatchedGraphEnv, *, radius: float = 3.0, needs_stop: bool = False) -> Reward:
+    """The decrease of the distance to the goal at each step, plus 1 at the last step for success (equation 11).
 
-    With `needs_stop` whoever runs out of moves has not succeeded, wherever it is.
+    With `needs_stop`, an agent that runs out of steps does not succeed, wherever it is.
     """
 
-    def reward(walked: RollOut) -> Tensor:
-        to_goal = atlas.distance(walked.path, walked.batch.goal[:, None])
-        nearer = to_goal[:, :-1] - to_goal[:, 1:]  # nothing after the end, where the last place is repeated
-        earned = torch.cat([nearer, nearer.new_zeros(len(nearer), 1)], dim=1)[:, : len(walked.steps)]
-        arrived = success(attempts_of(atlas, walked), radius=radius, needs_stop=needs_stop)
-        return _at_the_end(earned, walked, arrived)
+    def reward(rollout: BatchRollout) -> Tensor:
+        to_goal = env.distance(rollout.path, rollout.batch.goal[:, None])
+        progress = to_goal[:, :-1] - to_goal[:, 1:]  # 0 after the end, where the path is padded with its last node
+        rewards = torch.cat([progress, progress.new_zeros(len(progress), 1)], dim=1)[:, : len(rollout.steps)]
+        bonus = success(rollout_attempts(env, rollout), radius=radius, needs_stop=needs_stop)
+        return _add_at_last_step(rewards, rollout, bonus)
 
     return reward
 
 
-def fidelity_oriented(atlas: Atlas, *, radius: float = 3.0, needs_stop: bool = False) -> Reward:
-    """Nothing until the last step, then 1 for ending within the radius, and CLS (equation 12)."""
+def make_fidelity_oriented_reward(env: BatchedGraphEnv, *, radius: float = 3.0, needs_stop: bool = False) -> Reward:
+    """0 until the last step, then 1 for success plus CLS (equation 12)."""
 
-    def reward(walked: RollOut) -> Tensor:
-        attempts = attempts_of(atlas, walked)
-        worth = success(attempts, radius=radius, needs_stop=needs_stop) + cls(attempts, threshold=radius)
-        return _at_the_end(torch.zeros(walked.batch.walkers, len(walked.steps)), walked, worth)
+    def reward(rollout: BatchRollout) -> Tensor:
+        attempts = rollout_attempts(env, rollout)
+        bonus = success(attempts, radius=radius, needs_stop=needs_stop) + cls(attempts, threshold=radius)
+        return _add_at_last_step(torch.zeros(rollout.batch.size, len(rollout.steps)), rollout, bonus)
 
     return reward
 
 
-def _at_the_end(earned: Tensor, walked: RollOut, worth: np.ndarray) -> Tensor:
-    """The same with so much more at each walker's last step: its STOP, or its last move where it ran out of them."""
-    last = torch.where(walked.stopped, walked.moves, walked.moves - 1)
-    return earned.scatter_add(1, last[:, None], torch.from_numpy(worth).float()[:, None])
+def _add_at_last_step(rewards: Tensor, rollout: BatchRollout, bonus: np.ndarray) -> Tensor:
+    """The rewards plus a bonus (batch,) at each agent's last step: STOP, or the last move if it ran out of steps."""
+    last = torch.where(rollout.stopped, rollout.moves, rollout.moves - 1)
+    return rewards.scatter_add(1, last[:, None], torch.from_numpy(bonus).float()[:, None])

@@ -1,125 +1,127 @@
-"""Many walkers at once: what they did, and how sure the policy was of it. Start with `roll_out`."""
+"""Rollouts of a policy on a batch of episodes. Start with `collect_rollout`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
-from itinera.policies.base import Policy, Weighed, take
+from itinera.policies.base import Policy, PolicyOutput, select_rows
 from itinera.training.dataset import Batch
-from itinera.training.experts import Teacher
-from itinera.training.vector_env import Atlas, Walkers
+from itinera.training.experts import Expert
+from itinera.training.vector_env import BatchedGraphEnv, EnvState
 
-SHRINK = 0.75  # the share of walkers under way below which the others are left out of the work
-
-
-@dataclass(frozen=True, eq=False)
-class Step:
-    """One step of those who were still under way."""
-
-    rows: Tensor  # (n,) which walkers of the batch
-    node: Tensor  # (n,) where they were
-    weighed: Weighed
-    taught: Tensor  # (n,) what the teacher would have done
-    action: Tensor  # (n,) what they did
+SHRINK = 0.75  # the batch is compacted when a smaller share of it is still active
 
 
 @dataclass(frozen=True, eq=False)
-class RollOut:
-    """What a batch of walkers did."""
+class RolloutStep:
+    """One step of the agents that are still active."""
+
+    rows: Tensor  # (n,) their rows in the batch
+    node: Tensor  # (n,)
+    output: PolicyOutput
+    expert_action: Tensor  # (n,) -1 for none
+    action: Tensor  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class BatchRollout:
+    """What a batch of agents did."""
 
     batch: Batch
-    steps: tuple[Step, ...]
-    path: Tensor  # (walkers, steps + 1) nodes, the last one repeated
-    moves: Tensor  # (walkers,) so many moves
-    stopped: Tensor  # (walkers,) whether each stopped by itself
+    steps: tuple[RolloutStep, ...]
+    path: Tensor  # (batch, steps + 1) nodes, padded with the last
+    moves: Tensor  # (batch,) number of moves
+    stopped: Tensor  # (batch,) whether the agent chose STOP
 
     @property
-    def acted(self) -> int:
-        """Steps of all walkers together."""
+    def num_actions(self) -> int:
+        """The number of actions of all agents together."""
         return sum(len(step.rows) for step in self.steps)
 
 
-Choose: TypeAlias = Callable[[Weighed, Tensor, Tensor], Tensor]
-"""What walkers do, by what the policy weighed, what is taught, and which rows of the batch they are."""
+ActionSelector: TypeAlias = Callable[[PolicyOutput, Tensor, Tensor], Tensor]
+"""(n,) the actions to take, from the policy's output, the expert's actions (n,) and the rows in the batch (n,)."""
 
 
-def greedy(weighed: Weighed, taught: Tensor, rows: Tensor) -> Tensor:
-    """What the policy likes best (student forcing)."""
-    return weighed.logits.argmax(dim=1)
+def greedy(output: PolicyOutput, expert_action: Tensor, rows: Tensor) -> Tensor:
+    """The most probable actions (student forcing)."""
+    return output.logits.argmax(dim=1)
 
 
-def as_taught(weighed: Weighed, taught: Tensor, rows: Tensor) -> Tensor:
-    """What the teacher does (teacher forcing)."""
-    return taught
+def teacher_forcing(output: PolicyOutput, expert_action: Tensor, rows: Tensor) -> Tensor:
+    """The expert's actions."""
+    return expert_action
 
 
-class Sampled:
-    """What the policy likes, by chance (sampled forcing)."""
+def sample(rng: torch.Generator) -> ActionSelector:
+    """A selector that samples actions from the policy."""
 
-    def __init__(self, rng: torch.Generator) -> None:
-        self.rng = rng
+    def select(output: PolicyOutput, expert_action: Tensor, rows: Tensor) -> Tensor:
+        probabilities = output.logits.detach().softmax(dim=1)
+        return torch.multinomial(probabilities, 1, generator=rng).squeeze(1)
 
-    def __call__(self, weighed: Weighed, taught: Tensor, rows: Tensor) -> Tensor:
-        likely = weighed.logits.detach().softmax(dim=1)
-        return torch.multinomial(likely, 1, generator=self.rng).squeeze(1)
-
-
-class Mixed:
-    """Some walkers do as they are taught from beginning to end, the others what the policy likes, by chance."""
-
-    def __init__(self, taught: Tensor, rng: torch.Generator) -> None:
-        self.taught, self.sampled = taught, Sampled(rng)
-
-    def __call__(self, weighed: Weighed, taught: Tensor, rows: Tensor) -> Tensor:
-        return torch.where(self.taught[rows], taught, self.sampled(weighed, taught, rows))
+    return select
 
 
-def roll_out(
-    policy: Policy[Any], atlas: Atlas, batch: Batch, *, choose: Choose, teacher: Teacher, limit: int
-) -> RollOut:
-    """Let a policy walk a batch of episodes until all have stopped, or after `limit` moves."""
-    state = policy.read(batch.words, batch.lengths)
-    at = atlas.put(batch.start, batch.view)
-    rows = torch.arange(batch.walkers)
-    steps, places = list[Step](), [batch.start]
-    moves = torch.zeros(batch.walkers, dtype=torch.int64)
-    stopped = torch.zeros(batch.walkers, dtype=torch.bool)
-    done = torch.zeros(batch.walkers, dtype=torch.bool)  # of those in `rows`
-    for _ in range(limit):
-        seen = atlas.look(at)
-        state, weighed = policy.step(state, seen)
-        taught = teacher(atlas, batch, at, rows)
-        action = choose(weighed, taught, rows)
-        live = ~done
-        steps.append(_step(rows, at, weighed, taught, action, live))
-        ending = live & (action == 0)
-        stopped[rows[ending]] = True
-        done = done | ending
+def mixed_forcing(forced: Tensor, unforced: ActionSelector) -> ActionSelector:
+    """A selector of expert actions for the agents marked in `forced` (batch,), and of `unforced` for the others."""
+
+    def select(output: PolicyOutput, expert_action: Tensor, rows: Tensor) -> Tensor:
+        return torch.where(forced[rows], expert_action, unforced(output, expert_action, rows))
+
+    return select
+
+
+def collect_rollout(
+    policy: Policy[Any],
+    env: BatchedGraphEnv,
+    batch: Batch,
+    *,
+    select_action: ActionSelector,
+    expert: Expert,
+    max_steps: int,
+) -> BatchRollout:
+    """The rollout of a policy on a batch of episodes, until all agents have stopped or made `max_steps` steps."""
+    policy_state = policy.encode_instruction(batch.words, batch.lengths)
+    env_state = env.reset(batch.start, batch.view)
+    rows = torch.arange(batch.size)
+    steps, places = list[RolloutStep](), [batch.start]
+    moves = torch.zeros(batch.size, dtype=torch.int64)
+    stopped = torch.zeros(batch.size, dtype=torch.bool)
+    done = torch.zeros(batch.size, dtype=torch.bool)  # of the agents in `rows`
+    for _ in range(max_steps):
+        observation = env.observe(env_state)
+        policy_state, output = policy(policy_state, observation)
+        expert_action = expert(env, batch, env_state, rows)
+        action = select_action(output, expert_action, rows)
+        active = ~done
+        steps.append(_make_step(rows, env_state, output, expert_action, action, active))
+        stopping = active & (action == 0)
+        stopped[rows[stopping]] = True
+        done = done | stopping
         if bool(done.all()):
             break
-        at = atlas.move(at, seen, torch.where(done, 1, action))  # those who are done go anywhere; nobody looks
-        going = ~done
-        moves[rows[going]] += 1
+        env_state = env.step(env_state, observation, torch.where(done, 1, action))  # agents that are done go anywhere
+        moving = ~done
+        moves[rows[moving]] += 1
         places.append(places[-1].clone())
-        places[-1][rows[going]] = at.node[going]
-        if float(going.sum()) < SHRINK * len(rows):
-            kept = going.nonzero().squeeze(1)
-            state, at, rows, done = take(state, kept), _of(at, kept), rows[kept], done[kept]
-    return RollOut(batch, tuple(steps), torch.stack(places, dim=1), moves, stopped)
+        places[-1][rows[moving]] = env_state.node[moving]
+        if float(moving.sum()) < SHRINK * len(rows):
+            index = moving.nonzero().squeeze(1)
+            policy_state, env_state = select_rows(policy_state, index), select_rows(env_state, index)
+            rows, done = rows[index], done[index]
+    return BatchRollout(batch, tuple(steps), torch.stack(places, dim=1), moves, stopped)
 
 
-def _step(rows: Tensor, at: Walkers, weighed: Weighed, taught: Tensor, action: Tensor, live: Tensor) -> Step:
-    if bool(live.all()):
-        return Step(rows, at.node, weighed, taught, action)
-    kept = live.nonzero().squeeze(1)
-    weighed = Weighed(weighed.logits.index_select(0, kept), weighed.value.index_select(0, kept))
-    return Step(rows[kept], at.node[kept], weighed, taught[kept], action[kept])
-
-
-def _of(at: Walkers, index: Tensor) -> Walkers:
-    return replace(at, **{field.name: getattr(at, field.name).index_select(0, index) for field in fields(at)})
+def _make_step(
+    rows: Tensor, state: EnvState, output: PolicyOutput, expert_action: Tensor, action: Tensor, active: Tensor
+) -> RolloutStep:
+    if bool(active.all()):
+        return RolloutStep(rows, state.node, output, expert_action, action)
+    index = active.nonzero().squeeze(1)
+    return RolloutStep(rows[index], state.node[index], select_rows(output, index), expert_action[index], action[index])

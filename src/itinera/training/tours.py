@@ -1,14 +1,13 @@
-"""Tours of many walkers at once: episodes one after another, each walker led on from where it stopped.
+"""Rollouts of tours in a batch: episodes one after another, with oracle guidance between them.
 
-What happens is what `itinera run --tours` lets happen (`runs/tour_loop.py`); a test walks both side by side. Start with
-`tour_out`.
+The phases are those of `itinera run --tours` (`runs/tour_loop.py`); a test compares both. Start with `collect_tours`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,231 +15,229 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from itinera.metrics.attempts import Attempts
-from itinera.metrics.tours import Legs, tour_ndtw
-from itinera.policies.base import Weighed, take
-from itinera.policies.observation import Seen
+from itinera.metrics.tours import TourGroups, tour_ndtw
+from itinera.policies.base import TourPolicy, select_rows
 from itinera.seeding import generator
 from itinera.tasks import Split
 from itinera.tasks.protocol import IVLN, Guidance
-from itinera.training.dataset import Batch, Lessons
-from itinera.training.evaluation import RADIUS, AtlasSpace, Scores, attempts_of, measured
-from itinera.training.experts import Teacher, to_goal
-from itinera.training.rollout import Choose, RollOut, Step, as_taught, greedy
-from itinera.training.trainer import Chance, Lesson
-from itinera.training.vector_env import Atlas, Walkers
+from itinera.training.dataset import Batch, EpisodeDataset
+from itinera.training.evaluation import RADIUS, BatchedGraphSpace, EvaluationScores, compute_metrics, rollout_attempts
+from itinera.training.experts import Expert, shortest_path_expert
+from itinera.training.rollout import ActionSelector, BatchRollout, RolloutStep, greedy, teacher_forcing
+from itinera.training.trainer import LossFn
+from itinera.training.vector_env import BatchedGraphEnv, EnvState
 from itinera.worlds import Array, Ragged
 
-LANES = 64  # tours at once, when they are only walked
+BATCH_SIZE = 64  # tours, in evaluation
 
-Numbers = NDArray[np.int64]
-"""The numbers of the lessons of a tour, in the order they are asked."""
-
-
-class Tourist(Protocol):
-    """A policy that can be shown things without being asked; one that remembers has `read_on` too."""
-
-    def read(self, words: Tensor, lengths: Tensor) -> Any: ...
-
-    def watch(self, state: Any, seen: Seen, moved: Tensor | None = None) -> Any: ...
-
-    def weigh(self, state: Any, seen: Seen) -> Weighed: ...
+EpisodeIndex = NDArray[np.int64]
+"""Positions in a dataset of the episodes of a tour, in their order."""
 
 
 @dataclass(frozen=True, eq=False)
-class Leg:
-    """The k-th episode of all tours that have so many."""
+class TourLeg:
+    """The k-th episode of all tours that have one."""
 
-    lanes: Tensor  # (walkers,) which tours
-    walked: RollOut
+    tours: Tensor  # (batch,) positions of their tours
+    rollout: BatchRollout
 
 
-def tours_of(split: Split, lessons: Lessons) -> list[Numbers]:
-    """The tours of a split through lessons; where it has none, every lesson is a tour of its own."""
-    number = {episode.id: k for k, episode in enumerate(lessons.episodes)}
+def index_tours(split: Split, dataset: EpisodeDataset) -> list[EpisodeIndex]:
+    """The tours of a split as positions in a dataset; without tours, every episode is a tour of its own."""
+    position = {episode.id: k for k, episode in enumerate(dataset.episodes)}
     if not split.tours:
-        return [np.array([k]) for k in range(len(lessons))]
-    return [np.array([number[name] for name in tour.episode_ids]) for tour in split.tours]
+        return [np.array([k]) for k in range(len(dataset))]
+    return [np.array([position[name] for name in tour.episode_ids]) for tour in split.tours]
 
 
-class TourShuffle:
-    """Batches of tours without end, each epoch in another order; which comes k-th depends on the seed and k alone.
+class TourSampler:
+    """Endless shuffled batches of tours; batch k depends only on the seed and k.
 
-    Tours are cut into pieces of `most` episodes, each of which begins with nothing in mind: 50 steps are those of about
-    eight episodes, so that nothing older is remembered anyway.
+    Tours are cut into parts of at most `max_episodes` episodes, each of which starts without memory: 50 history steps
+    are those of about eight episodes, so that nothing older would be remembered anyway.
     """
 
-    def __init__(self, tours: Sequence[Numbers], lanes: int, *, seed: int, most: int = 12) -> None:
-        self.lanes, self.seed = lanes, seed
-        self._pieces = [piece for tour in tours for piece in np.array_split(tour, -(-len(tour) // most))]
+    def __init__(self, tours: Sequence[EpisodeIndex], batch_size: int, *, seed: int, max_episodes: int = 12) -> None:
+        self.batch_size, self.seed = batch_size, seed
+        self._parts = [part for tour in tours for part in np.array_split(tour, -(-len(tour) // max_episodes))]
 
-    def __getitem__(self, k: int) -> list[Numbers]:
+    def __getitem__(self, k: int) -> list[EpisodeIndex]:
         epoch, at = divmod(k, len(self))
-        order = generator(self.seed, "tours", str(epoch)).permutation(len(self._pieces))
-        return [self._pieces[i] for i in order[at * self.lanes : (at + 1) * self.lanes]]
+        order = generator(self.seed, "tours", str(epoch)).permutation(len(self._parts))
+        return [self._parts[i] for i in order[at * self.batch_size : (at + 1) * self.batch_size]]
 
     def __len__(self) -> int:
-        """Batches of an epoch; what is left over is left out."""
-        return max(1, len(self._pieces) // self.lanes)
+        """The number of batches per epoch; an incomplete last batch is dropped."""
+        return max(1, len(self._parts) // self.batch_size)
 
 
-def tour_out(
-    policy: Tourist,
-    atlas: Atlas,
-    lessons: Lessons,
-    tours: Sequence[Numbers],
+def collect_tours(
+    policy: TourPolicy[Any],
+    env: BatchedGraphEnv,
+    dataset: EpisodeDataset,
+    tours: Sequence[EpisodeIndex],
     *,
-    choose: Choose,
-    teacher: Teacher,
-    limit: int,
+    select_action: ActionSelector,
+    expert: Expert,
+    max_steps: int,
     guidance: Guidance | None = IVLN.guidance,
-) -> Iterator[Leg]:
-    """Let a policy walk tours side by side; the legs as they are walked, so that each can be learned from at once.
+) -> Iterator[TourLeg]:
+    """The rollouts of a policy on a batch of tours, leg by leg, so that a loss can be computed after each.
 
-    Of what it saw a policy keeps numbers that it was given, not what it made of them, so no leg holds on to another.
+    Policies keep raw features of earlier episodes, not computed tokens, so the graph of a leg does not grow.
     """
     state: Any = None
-    read_on = getattr(policy, "read_on", None)
-    lanes = torch.arange(len(tours))
+    active = torch.arange(len(tours))
     for k in range(max(map(len, tours))):
-        batch = lessons.batch([int(tours[lane][k]) for lane in lanes.tolist()])
-        if state is None or read_on is None:
-            state = policy.read(batch.words, batch.lengths)
+        batch = dataset.batch([int(tours[tour][k]) for tour in active.tolist()])
+        if state is None:
+            state = policy.encode_instruction(batch.words, batch.lengths)
         else:
-            state = read_on(state, batch.words, batch.lengths)
-        walked, state, at = _walk(policy, atlas, batch, state, choose, teacher, limit)
-        yield Leg(lanes, walked)
-        on = torch.tensor([row for row, lane in enumerate(lanes.tolist()) if len(tours[lane]) > k + 1])
-        if not len(on):
+            state = policy.update_instruction(state, batch.words, batch.lengths)
+        rollout, state, env_state = _run_episode(policy, env, batch, state, select_action, expert, max_steps)
+        yield TourLeg(active, rollout)
+        remaining = torch.tensor([row for row, tour in enumerate(active.tolist()) if len(tours[tour]) > k + 1])
+        if not len(remaining):
             return
-        lanes, state, at = lanes[on], take(state, on), take(at, on)
+        active = active[remaining]
+        state, env_state = select_rows(state, remaining), select_rows(env_state, remaining)
         if guidance is not None:
-            start = torch.from_numpy(lessons.start[[int(tours[lane][k + 1]) for lane in lanes.tolist()]])
-            unseen = ~walked.stopped[on]  # who ran out of steps has not been asked where it came to
-            state = led(policy, atlas, state, at, unseen=unseen, goal=batch.goal[on], start=start, guidance=guidance)
+            start = torch.from_numpy(dataset.start[[int(tours[tour][k + 1]) for tour in active.tolist()]])
+            unobserved = ~rollout.stopped[remaining]  # out of steps: the last place has not been observed yet
+            state = guide(
+                policy,
+                env,
+                state,
+                env_state,
+                unobserved=unobserved,
+                goal=batch.goal[remaining],
+                start=start,
+                guidance=guidance,
+            )
 
 
-def _walk(
-    policy: Tourist, atlas: Atlas, batch: Batch, state: Any, choose: Choose, teacher: Teacher, limit: int
-) -> tuple[RollOut, Any, Walkers]:
-    """An episode of each, what is kept in mind of it, and where all are at its end."""
-    at = atlas.put(batch.start, batch.view)
-    n = batch.walkers
-    steps, places = list[Step](), [batch.start]
+def _run_episode(
+    policy: TourPolicy[Any],
+    env: BatchedGraphEnv,
+    batch: Batch,
+    state: Any,
+    select_action: ActionSelector,
+    expert: Expert,
+    max_steps: int,
+) -> tuple[BatchRollout, Any, EnvState]:
+    """The rollout of one episode per tour, and the states of the policy and the environment at its end."""
+    env_state = env.reset(batch.start, batch.view)
+    n = batch.size
+    steps, places = list[RolloutStep](), [batch.start]
     moves, stopped = torch.zeros(n, dtype=torch.int64), torch.zeros(n, dtype=torch.bool)
-    going: Tensor | None = None
-    for _ in range(limit):
-        seen = atlas.look(at)
-        state = policy.watch(state, seen, going)
-        rows = torch.arange(n) if going is None else going.nonzero().squeeze(1)
-        asked, where = (state, at) if len(rows) == n else (take(state, rows), take(at, rows))
-        weighed = policy.weigh(asked, seen if len(rows) == n else atlas.look(where))
-        taught = teacher(atlas, batch, where, rows)
-        action = choose(weighed, taught, rows)
-        steps.append(Step(rows, where.node, weighed, taught, action))
+    moving: Tensor | None = None
+    for _ in range(max_steps):
+        observation = env.observe(env_state)
+        state = policy.observe(state, observation, moving)
+        rows = torch.arange(n) if moving is None else moving.nonzero().squeeze(1)
+        if len(rows) == n:
+            active_state, active_env = state, env_state
+            output = policy.predict(active_state, observation)
+        else:
+            active_state, active_env = select_rows(state, rows), select_rows(env_state, rows)
+            output = policy.predict(active_state, env.observe(active_env))
+        expert_action = expert(env, batch, active_env, rows)
+        action = select_action(output, expert_action, rows)
+        steps.append(RolloutStep(rows, active_env.node, output, expert_action, action))
         stopped[rows[action == 0]] = True
-        done = torch.zeros(n, dtype=torch.int64).index_copy(0, rows, action)
-        going = done > 0
-        if not bool(going.any()):
+        actions = torch.zeros(n, dtype=torch.int64).index_copy(0, rows, action)
+        moving = actions > 0
+        if not bool(moving.any()):
             break
-        at = moved_on(atlas, at, seen, done)
-        moves += going
-        places.append(at.node)
-    return RollOut(batch, tuple(steps), torch.stack(places, dim=1), moves, stopped), state, at
+        env_state = env.step_movers(env_state, observation, actions)
+        moves += moving
+        places.append(env_state.node)
+    return BatchRollout(batch, tuple(steps), torch.stack(places, dim=1), moves, stopped), state, env_state
 
 
 @torch.no_grad()
-def led(
-    policy: Tourist,
-    atlas: Atlas,
+def guide(
+    policy: TourPolicy[Any],
+    env: BatchedGraphEnv,
     state: Any,
-    at: Walkers,
+    env_state: EnvState,
     *,
-    unseen: Tensor,
+    unobserved: Tensor,
     goal: Tensor,
     start: Tensor,
     guidance: Guidance,
 ) -> Any:
-    """What is kept in mind after being led to the goal, where it was missed, and to the next start.
+    """The policy's state after the oracle phases: to the goal if it was missed, then to the next start.
 
-    Those who have not seen where they are, `unseen` (walkers,), are shown it first. Then the places passed on the way
-    are shown and nothing else: who stands on the next start is led nowhere. The released code then showed the whole
-    path of the next episode, which gave its answer away. Of ways equally short a leader of a run may take another.
+    Agents that have not observed their last place, `unobserved` (batch,), observe it first. Then every place on the
+    way is observed, and nothing else: an agent that stands on the next start is not guided. The released code then
+    showed the whole path of the next episode, which gave its answer away. Among equally short paths the guidance of a
+    run may take another.
     """
-    if bool(unseen.any()):
-        state = policy.watch(state, atlas.look(at), unseen)
-    missed = atlas.distance(at.node, goal) > guidance.goal_distance
-    missed = missed & guidance.to_goal & atlas.distance(at.node, goal).isfinite()
+    if bool(unobserved.any()):
+        state = policy.observe(state, env.observe(env_state), unobserved)
+    to_goal = env.distance(env_state.node, goal) > guidance.goal_distance
+    to_goal = to_goal & guidance.to_goal & env.distance(env_state.node, goal).isfinite()
     for _ in range(2 * guidance.step_limit):
-        target = torch.where(missed, goal, start)
-        action = atlas.action_to(at.node, target)
-        action = torch.where(atlas.distance(at.node, target).isfinite(), action, 0)  # who cannot be led is put there
+        target = torch.where(to_goal, goal, start)
+        action = env.shortest_path_action(env_state.node, target)
+        reachable = env.distance(env_state.node, target).isfinite()
+        action = torch.where(reachable, action, 0)  # otherwise the agent is placed at the start
         if not bool(action.any()):
             break
-        at = moved_on(atlas, at, atlas.look(at), action)
-        state = policy.watch(state, atlas.look(at), action > 0)
-        missed = missed & (at.node != goal)
+        env_state = env.step_movers(env_state, env.observe(env_state), action)
+        state = policy.observe(state, env.observe(env_state), action > 0)
+        to_goal = to_goal & (env_state.node != goal)
     return state
 
 
-def moved_on(atlas: Atlas, at: Walkers, seen: Seen, action: Tensor) -> Walkers:
-    """The walkers after they took these actions; those whose action is 0 stay as they are."""
-    moving = action > 0
-    moved = atlas.move(at, seen, action.clamp_min(1))
-
-    def of(new: Tensor, old: Tensor) -> Tensor:
-        return torch.where(moving if new.dim() == 1 else moving[:, None], new, old)
-
-    return Walkers(
-        of(moved.node, at.node),
-        of(moved.view, at.view),
-        of(moved.before, at.before),
-        torch.cat([at.visited, torch.where(moving, at.node, -1)[:, None]], dim=1),
-        of(moved.moves, at.moves),
-        of(moved.taken, at.taken),
-        of(moved.taken_geometry, at.taken_geometry),
-    )
-
-
-def tour_lesson(
-    policy: Tourist,
-    atlas: Atlas,
-    lessons: Lessons,
-    batches: TourShuffle,
+def tour_objective(
+    policy: TourPolicy[Any],
+    env: BatchedGraphEnv,
+    dataset: EpisodeDataset,
+    batches: TourSampler,
     *,
-    loss: Callable[[RollOut], Tensor],
-    teacher: Teacher,
-    limit: int,
+    loss: Callable[[BatchRollout], Tensor],
+    expert: Expert,
+    max_steps: int,
     guidance: Guidance | None = IVLN.guidance,
-) -> Lesson:
-    """What `train` asks for: the loss of the k-th batch of tours, walked as they are taught, its mean over episodes.
+) -> LossFn:
+    """Imitation learning on tours with teacher forcing; the mean of the loss over all episodes of a batch.
 
-    As in the released code there is one step for all episodes of the tours; the paper tells of one for each.
+    As in the released code there is one optimizer step for all episodes of the tours; the paper describes one for each.
     """
 
-    def lesson(step: int, chance: Chance) -> Tensor:
+    def loss_fn(step: int, rng: torch.Generator) -> Tensor:
         tours = batches[step]
-        legs = tour_out(
-            policy, atlas, lessons, tours, choose=as_taught, teacher=teacher, limit=limit, guidance=guidance
+        legs = collect_tours(
+            policy,
+            env,
+            dataset,
+            tours,
+            select_action=teacher_forcing,
+            expert=expert,
+            max_steps=max_steps,
+            guidance=guidance,
         )
-        losses = [loss(leg.walked) * len(leg.lanes) for leg in legs]
+        losses = [loss(leg.rollout) * len(leg.tours) for leg in legs]
         return torch.stack(losses).sum() / sum(map(len, tours))
 
-    return lesson
+    return loss_fn
 
 
 def evaluate_tours(
-    policy: Tourist,
-    atlas: Atlas,
-    lessons: Lessons,
-    tours: Sequence[Numbers],
+    policy: TourPolicy[Any],
+    env: BatchedGraphEnv,
+    dataset: EpisodeDataset,
+    tours: Sequence[EpisodeIndex],
     *,
-    limit: int,
-    choose: Choose = greedy,
+    max_steps: int,
+    select_action: ActionSelector = greedy,
     guidance: Guidance | None = IVLN.guidance,
-) -> Scores:
-    """How a policy does on tours: a row for each episode, tour after tour, t-nDTW among the columns.
+) -> EvaluationScores:
+    """The scores of a policy on tours: a row per episode, tour after tour, with the column t-nDTW.
 
-    Every episode of a tour has the tour's t-nDTW, so that means weigh tours by their episodes, as the paper does.
+    Every episode has the t-nDTW of its tour, so that means weight tours by their number of episodes, as the paper does.
     """
     rows = [[np.empty(0)] * len(tour) for tour in tours]
     names: tuple[str, ...] = ()
@@ -248,52 +245,58 @@ def evaluate_tours(
     stopped = [np.zeros(len(tour), dtype=bool) for tour in tours]
     order = np.argsort([len(tour) for tour in tours], kind="stable")[::-1]
     with torch.no_grad():
-        for first in range(0, len(order), LANES):
-            some = order[first : first + LANES]
-            side_by_side = [tours[i] for i in some]
-            legs = tour_out(
-                policy, atlas, lessons, side_by_side, choose=choose, teacher=to_goal, limit=limit, guidance=guidance
+        for first in range(0, len(order), BATCH_SIZE):
+            chunk = order[first : first + BATCH_SIZE]
+            legs = collect_tours(
+                policy,
+                env,
+                dataset,
+                [tours[i] for i in chunk],
+                select_action=select_action,
+                expert=shortest_path_expert,
+                max_steps=max_steps,
+                guidance=guidance,
             )
             for k, leg in enumerate(legs):
-                scored = measured(attempts_of(atlas, leg.walked))
-                names = tuple(scored)
-                table = np.stack(list(scored.values()), axis=1)
-                each = zip(leg.lanes.tolist(), leg.walked.path.tolist(), leg.walked.moves.tolist(), strict=True)
-                for row, (lane, path, moves) in enumerate(each):
-                    tour = int(some[lane])
+                metrics = compute_metrics(rollout_attempts(env, leg.rollout))
+                names = tuple(metrics)
+                table = np.stack(list(metrics.values()), axis=1)
+                agents = zip(leg.tours.tolist(), leg.rollout.path.tolist(), leg.rollout.moves.tolist(), strict=True)
+                for row, (position, path, moves) in enumerate(agents):
+                    tour = int(chunk[position])
                     rows[tour][k], paths[tour][k] = table[row], tuple(path[: moves + 1])
-                    stopped[tour][k] = bool(leg.walked.stopped[row])
-    whole = np.array([row for tour in rows for row in tour])
-    columns = {name: whole[:, k] for k, name in enumerate(names)}
-    walked = tuple(path for tour in paths for path in tour)
-    columns["t-nDTW"] = tour_column(atlas, lessons, tours, walked)
-    worlds = [lessons.episodes[int(k)].world_id for tour in tours for k in tour]
-    return Scores(columns, worlds, walked, np.concatenate(stopped))
+                    stopped[tour][k] = bool(leg.rollout.stopped[row])
+    values = np.array([row for tour in rows for row in tour])
+    columns = {name: values[:, k] for k, name in enumerate(names)}
+    all_paths = tuple(path for tour in paths for path in tour)
+    columns["t-nDTW"] = compute_tour_ndtw(env, dataset, tours, all_paths)
+    worlds = [dataset.episodes[int(k)].world_id for tour in tours for k in tour]
+    return EvaluationScores(columns, worlds, all_paths, np.concatenate(stopped))
 
 
-def tour_column(atlas: Atlas, lessons: Lessons, tours: Sequence[Numbers], paths: Sequence[Sequence[int]]) -> Array:
-    """(episodes,) the t-nDTW of the tour each episode is in; `paths` are what was walked, tour after tour."""
-    asked = [lessons.paths[int(k)] for tour in tours for k in tour]
-    n, unknown = len(asked), np.full(len(asked), np.nan)
+def compute_tour_ndtw(
+    env: BatchedGraphEnv, dataset: EpisodeDataset, tours: Sequence[EpisodeIndex], paths: Sequence[Sequence[int]]
+) -> Array:
+    """(episodes,) the t-nDTW of the tour of each episode; `paths` are the agent's, tour after tour."""
+    references = [dataset.paths[int(k)] for tour in tours for k in tour]
     attempts = Attempts(
-        AtlasSpace(atlas),
-        walked=Ragged.of([np.asarray(path, dtype=np.int64) for path in paths]),
-        reference=Ragged.of(asked),
-        goals=Ragged.of([path[-1:] for path in asked]),
-        stopped=np.ones(n, dtype=bool),
-        stated=unknown,
-        durations=unknown,
+        BatchedGraphSpace(env),
+        path=Ragged.from_rows([np.asarray(path, dtype=np.int64) for path in paths]),
+        reference=Ragged.from_rows(references),
+        goals=Ragged.from_rows([path[-1:] for path in references]),
     )
-    number = np.repeat(np.arange(len(tours)), [len(tour) for tour in tours])
-    return tour_ndtw(attempts, Legs(number, np.zeros(n, dtype=bool)), threshold=RADIUS)[number]
+    tour = np.repeat(np.arange(len(tours)), [len(tour) for tour in tours])
+    return tour_ndtw(attempts, TourGroups(tour, np.zeros(len(references), dtype=bool)), threshold=RADIUS)[tour]
 
 
-def with_tours(scores: Scores, atlas: Atlas, lessons: Lessons, tours: Sequence[Numbers]) -> Scores:
-    """Scores of lessons walked each by itself, as if on tours: a row for each episode, tour after tour, with t-nDTW."""
+def group_by_tour(
+    scores: EvaluationScores, env: BatchedGraphEnv, dataset: EpisodeDataset, tours: Sequence[EpisodeIndex]
+) -> EvaluationScores:
+    """Scores of single episodes as if they were on tours: a row per episode, tour after tour, with t-nDTW."""
     order = np.concatenate(tours)
     paths = tuple(scores.paths[k] for k in order)
     columns = {name: values[order] for name, values in scores.columns.items()}
-    columns["t-nDTW"] = tour_column(atlas, lessons, tours, paths)
+    columns["t-nDTW"] = compute_tour_ndtw(env, dataset, tours, paths)
     return replace(
         scores, columns=columns, worlds=[scores.worlds[k] for k in order], paths=paths, stopped=scores.stopped[order]
     )

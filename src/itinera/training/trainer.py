@@ -1,13 +1,16 @@
-"""Training: steps, a schedule, checkpoints. A run that was killed goes on from its last checkpoint and ends in the same
-numbers; two runs of one seed are identical (with one thread)."""
+"""The training loop with its learning-rate schedule and checkpoints.
+
+A run that is killed resumes from its last checkpoint and ends with the same weights; two runs of one seed are identical
+(with one thread).
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import torch
@@ -15,151 +18,200 @@ from torch import Tensor, nn
 
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 from itinera.formats.io import atomic_write
-from itinera.policies.checkpoint import Model, encode, read_model
+from itinera.policies.checkpoint import Model, ModelFile, encode_model, read_model
 from itinera.seeding import generator
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How training goes on: so many steps, warming up, then slower and slower along a cosine."""
+    """Optimizer settings: linear warmup, then cosine decay of the learning rate."""
 
     steps: int
-    rate: float = 1e-3  # the highest learning rate
-    last_rate: float = 0.0  # the rate at the end, as a share of the highest
-    warm_up: int = 50  # steps
-    decay: float = 0.01  # of weights
-    clip: float = 5.0  # the largest norm of the gradient
-    every: int = 200  # steps from checkpoint to checkpoint
+    learning_rate: float = 1e-3  # the maximum
+    final_ratio: float = 0.0  # learning rate at the end, as a fraction of the maximum
+    warmup_steps: int = 50
+    weight_decay: float = 0.01
+    max_grad_norm: float = 5.0
+    checkpoint_every: int = 200  # steps
 
-    def rate_at(self, step: int) -> float:
+    def learning_rate_at(self, step: int) -> float:
         """The learning rate of a step, counted from 0."""
         cosine = 0.5 * (1 + math.cos(math.pi * step / self.steps))
-        return self.rate * min(1.0, (step + 1) / self.warm_up) * (self.last_rate + (1 - self.last_rate) * cosine)
+        warmup = min(1.0, (step + 1) / self.warmup_steps)
+        return self.learning_rate * warmup * (self.final_ratio + (1 - self.final_ratio) * cosine)
 
 
-@dataclass(frozen=True, eq=False)
-class Chance:
-    """The streams of random numbers of a training run; dropout draws from torch's own."""
+LossFn: TypeAlias = Callable[[int, torch.Generator], Tensor]
+"""The loss of step k, counted from 0; random choices are drawn from the generator."""
 
-    rng: torch.Generator
-
-    @classmethod
-    def of(cls, seed: int, *names: str) -> Chance:
-        draws = generator(seed, *names).integers(0, 1 << 62, 2)
-        torch.manual_seed(int(draws[0]))
-        return cls(torch.Generator().manual_seed(int(draws[1])))
+OnStep: TypeAlias = Callable[[int, float], None]
+"""Called after every step with the number of steps made and the loss."""
 
 
-Lesson = Callable[[int, Chance], Tensor]
-"""The loss of step k, counted from 0; whatever is left to chance is drawn from the stream given."""
-
-Heard = Callable[[int, float], None]
-"""Told after every step: how many were made, and the loss."""
+class NonFiniteLoss(ItineraError):
+    """The loss or the norm of its gradient is not finite."""
 
 
-class NotFinite(ItineraError):
-    """A loss is not a number, or the gradient has no end."""
+def seed_torch(seed: int, *names: str) -> torch.Generator:
+    """The generator for these names; also seeds torch's global generator, which initialization and dropout use."""
+    draws = generator(seed, *names).integers(0, 1 << 62, 2)
+    torch.manual_seed(int(draws[0]))
+    return torch.Generator().manual_seed(int(draws[1]))
 
 
-def train(
+class Trainer:
+    """The training loop: iterate over its steps and call `update` with the loss of each.
+
+        trainer = Trainer(model, Schedule(steps=1000), seed=0, name="rcm", checkpoint=path)
+        for step in trainer:
+            rollout = collect_rollout(model.policy, env, batches[step], ...)
+            trainer.update(imitation_loss(rollout))
+
+    The optimizer is AdamW. `name` and `seed` decide every random draw: dropout uses torch's global generator,
+    everything else should use `trainer.rng`. With a `checkpoint` training resumes by itself if it has the same name,
+    seed, schedule and model; `overwrite` starts anew; any other checkpoint is refused. `on_step` is called after every
+    step.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        schedule: Schedule,
+        *,
+        seed: int,
+        name: str,
+        checkpoint: Path | None = None,
+        overwrite: bool = False,
+        on_step: OnStep | None = None,
+    ) -> None:
+        self.model, self.schedule, self.name = model, schedule, name
+        self.optimizer = torch.optim.AdamW(
+            model.policy.parameters(), schedule.learning_rate, weight_decay=schedule.weight_decay, fused=True
+        )
+        self.rng = seed_torch(seed, "training", name)
+        self.step = 0  # steps made
+        self._plan = msgspec.json.encode({"name": name, "seed": seed, "schedule": schedule}).decode()
+        self._checkpoint, self._on_step = checkpoint, on_step
+        if checkpoint is not None and checkpoint.exists() and not overwrite:
+            self.step = _resume(checkpoint, self._plan, model, self.optimizer, self.rng)
+
+    def __iter__(self) -> Iterator[int]:
+        """The numbers of the steps left, counted from 0, with the model in training mode."""
+        self.model.policy.train()
+        while self.step < self.schedule.steps:
+            step = self.step
+            yield step
+            if self.step == step:
+                raise RuntimeError(f"Step {step} was not updated. Call trainer.update(loss) once per step.")
+
+    def update(self, loss: Tensor) -> None:
+        """Take one optimizer step; write a checkpoint if it is due."""
+        schedule, policy = self.schedule, self.model.policy
+        for group in self.optimizer.param_groups:
+            group["lr"] = schedule.learning_rate_at(self.step)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()  # type: ignore[no-untyped-call]
+        grad_norm = nn.utils.clip_grad_norm_(policy.parameters(), schedule.max_grad_norm)
+        _check_finite(self.name, self.step, loss, grad_norm)
+        self.optimizer.step()
+        self.step += 1
+        if self._on_step is not None:
+            self._on_step(self.step, float(loss.detach()))
+        is_due = self.step % schedule.checkpoint_every == 0 or self.step == schedule.steps
+        if self._checkpoint is not None and is_due:
+            _save_checkpoint(self._checkpoint, self._plan, self.step, self.model, self.optimizer, self.rng)
+
+
+def train_model(
     model: Model,
-    lesson: Lesson,
+    loss_fn: LossFn,
     schedule: Schedule,
     *,
     seed: int,
     name: str,
     checkpoint: Path | None = None,
-    heard: Heard | None = None,
+    overwrite: bool = False,
+    on_step: OnStep | None = None,
 ) -> Model:
-    """The model after all steps of a schedule.
-
-    `name` and `seed` decide all that is left to chance. With a `checkpoint`, training goes on from there if it is of
-    the same name, seed and schedule, and keeps itself there.
-    """
-    policy: nn.Module = model.policy
-    optimiser = torch.optim.AdamW(policy.parameters(), schedule.rate, weight_decay=schedule.decay, fused=True)
-    chance = Chance.of(seed, "training", name)
-    plan = msgspec.json.encode({"name": name, "seed": seed, "schedule": schedule}).decode()
-    first = 0
-    if checkpoint is not None and checkpoint.exists():
-        first = _resume(checkpoint, plan, model, optimiser, chance)
-    policy.train()
-    for step in range(first, schedule.steps):
-        for group in optimiser.param_groups:
-            group["lr"] = schedule.rate_at(step)
-        loss = lesson(step, chance)
-        optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # type: ignore[no-untyped-call]
-        norm = nn.utils.clip_grad_norm_(policy.parameters(), schedule.clip)
-        _check_finite(name, step, loss, norm)
-        optimiser.step()
-        if heard is not None:
-            heard(step + 1, float(loss.detach()))
-        if checkpoint is not None and ((step + 1) % schedule.every == 0 or step + 1 == schedule.steps):
-            _keep(checkpoint, plan, step + 1, model, optimiser, chance)
+    """The model after all steps of a schedule; see `Trainer`."""
+    trainer = Trainer(
+        model, schedule, seed=seed, name=name, checkpoint=checkpoint, overwrite=overwrite, on_step=on_step
+    )
+    for step in trainer:
+        trainer.update(loss_fn(step, trainer.rng))
     return model
 
 
-def _check_finite(name: str, step: int, loss: Tensor, norm: Tensor) -> None:
-    if not (math.isfinite(float(loss.detach())) and math.isfinite(float(norm))):
-        raise NotFinite(
-            f"Training {name} stopped at step {step}: the loss of its batch is {float(loss.detach())}, the norm of the "
-            f"gradient {float(norm)}. The checkpoint before it is whole. Look at batch {step}, or lower the rate."
+def _check_finite(name: str, step: int, loss: Tensor, grad_norm: Tensor) -> None:
+    if not (math.isfinite(float(loss.detach())) and math.isfinite(float(grad_norm))):
+        raise NonFiniteLoss(
+            f"Training {name} stopped at step {step}: the loss is {float(loss.detach())}, the gradient norm "
+            f"{float(grad_norm)}. The previous checkpoint is intact. Inspect batch {step}, or lower learning_rate."
         )
 
 
-class _Kept(msgspec.Struct):
+class _Progress(msgspec.Struct):
     plan: str
     step: int
 
 
-def _keep(path: Path, plan: str, step: int, model: Model, optimiser: torch.optim.Optimizer, chance: Chance) -> None:
-    state: dict[str, Any] = optimiser.state_dict()["state"]
-    more = {f"optimiser.{k}.{part}": value for k, parts in state.items() for part, value in parts.items()}
-    more |= {"chance.own": chance.rng.get_state(), "chance.torch": torch.get_rng_state()}
-    notes = msgspec.json.encode(_Kept(plan, step)).decode()
+def _save_checkpoint(
+    path: Path, plan: str, step: int, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator
+) -> None:
+    state: dict[str, Any] = optimizer.state_dict()["state"]
+    extra = {f"optimizer.{k}.{part}": value for k, parts in state.items() for part, value in parts.items()}
+    extra |= {"rng.sampling": rng.get_state(), "rng.torch": torch.get_rng_state()}
+    notes = msgspec.json.encode(_Progress(plan, step)).decode()
     with atomic_write(path) as stream:
-        stream.write(encode(model, more, notes))
+        stream.write(encode_model(model, extra, notes))
 
 
-def _resume(path: Path, plan: str, model: Model, optimiser: torch.optim.Optimizer, chance: Chance) -> int:
-    """How many steps the checkpoint has behind it; all state becomes what it was then."""
-    opened = read_model(path)
+def read_progress(path: Path) -> tuple[ModelFile, str, int]:
+    """The contents of a checkpoint, its plan and the number of steps made; raises BadFile for a plain model."""
+    contents = read_model(path)
     try:
-        kept = msgspec.json.decode(opened.notes, type=_Kept)
+        progress = msgspec.json.decode(contents.notes, type=_Progress)
     except msgspec.DecodeError:
-        raise BadFile(str(path), [Fault("notes", "is not there.", "This is a model, not a checkpoint.")]) from None
-    if kept.plan != plan or opened.model.card != model.card:
+        problem = "is a trained model, not a training checkpoint."
+        raise BadFile(str(path), [Fault("", problem, "Write to another file, or use overwrite=True.")]) from None
+    return contents, progress.plan, progress.step
+
+
+def _resume(path: Path, plan: str, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator) -> int:
+    """The number of steps a checkpoint has made; restores the weights, the optimizer and the generators."""
+    contents, checkpoint_plan, step = read_progress(path)
+    if checkpoint_plan != plan or contents.model.card != model.card:
         raise BadArgument(
-            f"{path} is a checkpoint of other training: {kept.plan}, not {plan}, or of another model. "
-            "Remove it to begin anew."
+            f"{path} is a checkpoint of another training run: its plan is {checkpoint_plan}, not {plan}, or its model "
+            "differs. Write to another file, or use overwrite=True to start anew."
         )
-    faults = _faults(opened.more, model.policy, chance)
+    faults = _check_state(contents.extra, model.policy, rng)
     if faults:
         raise BadFile(str(path), faults)
-    model.policy.load_state_dict(opened.model.policy.state_dict())
+    model.policy.load_state_dict(contents.model.policy.state_dict())
     state: dict[int, dict[str, Tensor]] = {}
-    for name, value in opened.more.items():
-        if name.startswith("optimiser."):
+    for name, value in contents.extra.items():
+        if name.startswith("optimizer."):
             _, number, part = name.split(".", 2)
             state.setdefault(int(number), {})[part] = value
-    whole = optimiser.state_dict()
-    optimiser.load_state_dict({"state": state, "param_groups": whole["param_groups"]})
-    chance.rng.set_state(opened.more["chance.own"])
-    torch.set_rng_state(opened.more["chance.torch"])
-    return kept.step
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": state, "param_groups": groups})
+    rng.set_state(contents.extra["rng.sampling"])
+    torch.set_rng_state(contents.extra["rng.torch"])
+    return step
 
 
-def _faults(more: Mapping[str, Tensor], policy: nn.Module, chance: Chance) -> list[Fault]:
-    """What is missing of the state of training, or of another shape."""
-    shapes = {"chance.own": chance.rng.get_state().shape, "chance.torch": torch.get_rng_state().shape}
+def _check_state(extra: Mapping[str, Tensor], policy: nn.Module, rng: torch.Generator) -> list[Fault]:
+    """The tensors of the training state that are missing or of another shape."""
+    shapes = {"rng.sampling": rng.get_state().shape, "rng.torch": torch.get_rng_state().shape}
     for k, parameter in enumerate(policy.parameters()):
         parts = {"step": torch.Size(), "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
-        own = {f"optimiser.{k}.{part}": shape for part, shape in parts.items()}
-        if own.keys() & more.keys():  # one that no loss depended on has none
+        own = {f"optimizer.{k}.{part}": shape for part, shape in parts.items()}
+        if own.keys() & extra.keys():  # a parameter without a gradient has no state
             shapes |= own
-    faults = [Fault(name, "is missing.", "Remove the checkpoint to begin anew.") for name in shapes if name not in more]
+    remedy = "Remove the checkpoint to start anew."
+    faults = [Fault(name, "is missing.", remedy) for name in shapes if name not in extra]
     for name, shape in shapes.items():
-        if name in more and more[name].shape != shape:
-            faults.append(Fault(name, f"is of shape {tuple(more[name].shape)}, not {tuple(shape)}."))
+        if name in extra and extra[name].shape != shape:
+            faults.append(Fault(name, f"has the shape {tuple(extra[name].shape)}, expected {tuple(shape)}.", remedy))
     return faults

@@ -1,11 +1,11 @@
-"""Where: places, distances between them, and what stands there. Start with `space.py`."""
+"""Places, distances between them, and the rooms and objects at each place. Start with `space.py`."""
 
 from itinera.worlds.euclidean import Euclidean
 from itinera.worlds.graph import NavGraph
 from itinera.worlds.pose import Pose
 from itinera.worlds.ragged import Ragged
 from itinera.worlds.space import Array, BatchSpace, Place, Places, Space
-from itinera.worlds.world import Room, SeenObject, World
+from itinera.worlds.world import Room, VisibleObject, World
 
 __all__ = [
     "Array",
@@ -17,7 +17,7 @@ __all__ = [
     "Pose",
     "Ragged",
     "Room",
-    "SeenObject",
     "Space",
+    "VisibleObject",
     "World",
 ]

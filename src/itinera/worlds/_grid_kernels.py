@@ -1,13 +1,15 @@
-"""Whether a robot's centre stays in the allowed cells of a grid along lines and circular arcs, without sampling.
+"""Exact collision checks: whether a robot's center stays in free grid cells along lines and circular arcs.
 
-A move is a stretch of constant curvature: metres driven forward (backward if negative) and radians turned to the left;
-no turn is a straight line, no metres a pivot. Its curve is cut where it runs straight along an axis, so that each piece
-goes one way in x and one way in y; a piece then walks from cell to cell, and at every cell one corner tells on which
-side the curve leaves: the sign of `left_of`, which is the same for lines and arcs of any radius and needs no roots.
+A move has constant curvature: metres driven forward (backward if negative) and radians turned to the left; zero turn
+is a straight line, zero metres a rotation in place. The curve is split where it runs parallel to an axis, so that
+each piece is monotone in x and y. A piece is then traversed from cell to cell; at each cell, one corner decides on
+which side the curve leaves: the sign of `left_offset`, which is the same for lines and arcs of any radius and needs no
+roots.
 
-What touching means: a point on a border, to TOUCH metres, stands in either cell, so a curve may run along a wall and
-graze its corners. It may not run between two blocked cells, nor come to a corner where two blocked cells meet across:
-that gap is closed, so that what is connected is connected by the sides of cells. Outside the grid nothing is allowed.
+Contact: a point on a border, to within TOUCH metres, belongs to either cell, so a curve may run along a wall and
+graze its corners. It may not run between two blocked cells, nor pass a corner where two blocked cells meet
+diagonally: that gap is closed, so that connected means connected by the sides of cells. Outside the grid, everything
+is blocked.
 """
 
 # mypy: allow-untyped-decorators
@@ -20,12 +22,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 TOUCH = 1e-9  # metres: a curve this deep in a blocked cell only touches it
-_STRAIGHT = 1e-12  # radians: a turn that is lost in rounding on any map
+_STRAIGHT = 1e-12  # radians: a turn below rounding error on any map
 
 
 @njit(cache=True, nogil=True)
 def pose_after(x: float, y: float, heading: float, metres: float, turn: float) -> tuple[float, float, float]:
-    """Where one move ends, exactly: x, y, heading."""
+    """The exact pose after one move: x, y, heading."""
     middle = heading + 0.5 * turn
     chord = metres
     if abs(turn) > _STRAIGHT:
@@ -35,7 +37,7 @@ def pose_after(x: float, y: float, heading: float, metres: float, turn: float) -
 
 @njit(cache=True, nogil=True)
 def point_clear(allowed: NDArray[np.bool_], resolution: float, x: float, y: float) -> bool:
-    """Whether the robot may stand here."""
+    """Whether the robot may be here."""
     return _zone_clear(allowed, x / resolution, y / resolution, TOUCH / resolution)
 
 
@@ -43,15 +45,15 @@ def point_clear(allowed: NDArray[np.bool_], resolution: float, x: float, y: floa
 def move_clear(
     allowed: NDArray[np.bool_], resolution: float, x: float, y: float, heading: float, metres: float, turn: float
 ) -> bool:
-    """Whether the robot's centre stays in allowed cells along one move."""
-    return clear_to(allowed, resolution, TOUCH, x, y, heading, metres, turn)
+    """Whether the robot's center stays in free cells along one move."""
+    return clear_within(allowed, resolution, TOUCH, x, y, heading, metres, turn)
 
 
 @njit(cache=True, nogil=True)
 def moves_clear(
     allowed: NDArray[np.bool_], resolution: float, pose: NDArray[np.float64], moves: NDArray[np.float64]
 ) -> int:
-    """The index of the first of (n, 2) moves from a pose (3,) that is not clear; -1 if all are."""
+    """The index of the first of (n, 2) moves from a pose (3,) that collides; -1 if none does."""
     x, y, heading = pose[0], pose[1], pose[2]
     for k in range(len(moves)):
         if not move_clear(allowed, resolution, x, y, heading, moves[k, 0], moves[k, 1]):
@@ -61,7 +63,7 @@ def moves_clear(
 
 
 @njit(cache=True, nogil=True)
-def clear_to(
+def clear_within(
     allowed: NDArray[np.bool_],
     resolution: float,
     touch: float,
@@ -71,8 +73,8 @@ def clear_to(
     metres: float,
     turn: float,
 ) -> bool:
-    """As `move_clear`, with a touch of so many metres."""
-    # From here on a unit is a cell, and driving backward is driving forward the other way round.
+    """Like `move_clear`, with an explicit contact tolerance in metres."""
+    # From here on the unit is a cell, and driving backward is driving forward in the opposite direction.
     x, y, length, touch = x / resolution, y / resolution, abs(metres) / resolution, touch / resolution
     if length == 0.0:
         return _zone_clear(allowed, x, y, touch)
@@ -83,7 +85,7 @@ def clear_to(
         return _piece_clear(
             allowed, touch, x, y, across, up, 0.0, x, y, x + length * across, y + length * up, across >= 0, up >= 0
         )
-    if abs(turn) > 2 * math.pi:  # once round is all there is to see
+    if abs(turn) > 2 * math.pi:  # one full circle covers the curve
         length *= 2 * math.pi / abs(turn)
         turn = math.copysign(2 * math.pi, turn)
     return _arc_clear(allowed, touch, x, y, towards, length, turn)
@@ -93,7 +95,7 @@ def clear_to(
 def _arc_clear(
     allowed: NDArray[np.bool_], touch: float, x: float, y: float, towards: float, length: float, turn: float
 ) -> bool:
-    """Whether an arc is clear, quadrant by quadrant of its direction."""
+    """Whether an arc is clear, one quadrant of its direction at a time."""
     across, up, bend = math.cos(towards), math.sin(towards), turn / length
     quarter = 0.5 * math.pi
     sign = 1 if turn > 0 else -1
@@ -102,7 +104,7 @@ def _arc_clear(
     while turned != turn:
         border = (quadrant + (1 if sign > 0 else 0)) * quarter - towards
         turned = border if sign * border < sign * turn else turn
-        if sign * turned < 0.0:  # began on the border of a quadrant, to rounding
+        if sign * turned < 0.0:  # started on the border of a quadrant, up to rounding
             turned = 0.0
         chord = 2.0 * math.sin(0.5 * turned) / bend
         to_x = x + chord * math.cos(towards + 0.5 * turned)
@@ -118,8 +120,8 @@ def _arc_clear(
 
 
 @njit(cache=True, nogil=True)
-def left_of(across: float, up: float, bend: float, dx: float, dy: float) -> float:
-    """How far (dx, dy) lies to the left of the curve that leaves the origin along (across, up) with this curvature.
+def left_offset(across: float, up: float, bend: float, dx: float, dy: float) -> float:
+    """The signed offset of (dx, dy) to the left of the curve that leaves the origin along (across, up), curvature bend.
 
     Positive to the left and negative to the right of a line, inside and outside of an arc; near the curve it is the
     distance.
@@ -143,14 +145,14 @@ def _piece_clear(
     rightward: bool,
     upward: bool,
 ) -> bool:
-    """Whether the piece of a curve between two of its points is clear, that nowhere turns back in x or in y."""
+    """Whether a piece of a curve that is monotone in x and y is clear between two of its points."""
     rows, columns = allowed.shape
     inside = 0 <= from_x < columns and 0 <= from_y < rows and 0 <= to_x < columns and 0 <= to_y < rows
     if inside and not (_on_corner(from_x, from_y, touch) or _on_corner(to_x, to_y, touch)):
-        i, j = _walked(allowed, x, y, across, up, bend, from_x, from_y, to_x, to_y, rightward, upward)
+        i, j = _first_blocked(allowed, x, y, across, up, bend, from_x, from_y, to_x, to_y, rightward, upward)
         if allowed[j, i]:
             return True
-        if _runs_into(touch, x, y, across, up, bend, from_x, from_y, to_x, to_y, i, j, rightward == upward):
+        if _surely_collides(touch, x, y, across, up, bend, from_x, from_y, to_x, to_y, i, j, rightward == upward):
             return False
     return _piece_touches(allowed, touch, x, y, across, up, bend, from_x, from_y, to_x, to_y, rightward, upward)
 
@@ -162,7 +164,7 @@ def _on_corner(x: float, y: float, touch: float) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _walked(
+def _first_blocked(
     allowed: NDArray[np.bool_],
     x: float,
     y: float,
@@ -176,17 +178,17 @@ def _walked(
     rightward: bool,
     upward: bool,
 ) -> tuple[int, int]:
-    """Column and row of the first cell on a piece that is not allowed, or of its last."""
+    """Column and row of the first blocked cell on a piece, or of its last cell."""
     i, j, last_i, last_j = int(from_x), int(from_y), int(to_x), int(to_y)
     step_i, step_j = (1 if rightward else -1), (1 if upward else -1)
-    # An end may lie behind by rounding.
+    # Rounding may put an end behind the start.
     last_i = i if (last_i - i) * step_i < 0 else last_i
     last_j = j if (last_j - j) * step_j < 0 else last_j
-    # The corner ahead, from where the curve began.
+    # The corner ahead, relative to the start of the curve.
     dx, dy = i + (1 if rightward else 0) - x, j + (1 if upward else 0) - y
     side = step_i * step_j
     while allowed[j, i] and i != last_i and j != last_j:
-        if side * left_of(across, up, bend, dx, dy) > 0.0:
+        if side * left_offset(across, up, bend, dx, dy) > 0.0:
             i += step_i
             dx += step_i
         else:
@@ -200,7 +202,7 @@ def _walked(
 
 
 @njit(cache=True, nogil=True)
-def _runs_into(
+def _surely_collides(
     touch: float,
     x: float,
     y: float,
@@ -215,15 +217,15 @@ def _runs_into(
     j: int,
     rising: bool,
 ) -> bool:
-    """Whether a piece surely passes deeper than a touch inside a cell: two opposite corners are on its two sides."""
+    """Whether a piece certainly passes deeper than a touch through a cell: opposite corners lie on its two sides."""
     low_x, high_x = max(i + touch, min(from_x, to_x)), min(i + 1 - touch, max(from_x, to_x))
     low_y, high_y = max(j + touch, min(from_y, to_y)), min(j + 1 - touch, max(from_y, to_y))
     if low_x > high_x or low_y > high_y:
         return False
     if rising:
         low_y, high_y = high_y, low_y
-    one = left_of(across, up, bend, low_x - x, low_y - y)
-    other = left_of(across, up, bend, high_x - x, high_y - y)
+    one = left_offset(across, up, bend, low_x - x, low_y - y)
+    other = left_offset(across, up, bend, high_x - x, high_y - y)
     return one * other <= 0.0
 
 
@@ -243,10 +245,10 @@ def _piece_touches(
     rightward: bool,
     upward: bool,
 ) -> bool:
-    """As `_piece_clear`, minding borders: whether the piece does no more than touch blocked cells.
+    """Like `_piece_clear`, at borders: whether the piece does no more than touch blocked cells.
 
-    The same walk over bands instead of cells: an even band is the inside of a column or row, the odd one after it
-    is what lies within a touch of the border to the next.
+    The same traversal over bands instead of cells: an even band is the inside of a column or row, the odd one after it
+    is the strip within a touch of the border to the next.
     """
     rows, columns = allowed.shape
     low, right, top = -touch, columns + touch, rows + touch
@@ -262,7 +264,7 @@ def _piece_touches(
         if more_a and more_b:
             dx = _band_end(a, touch, rightward) - x
             dy = _band_end(b, touch, upward) - y
-            more_a = side * left_of(across, up, bend, dx, dy) > 0.0
+            more_a = side * left_offset(across, up, bend, dx, dy) > 0.0
         if more_a:
             a += step_a
         else:
@@ -280,7 +282,7 @@ def _band(at: float, touch: float) -> int:
 
 @njit(cache=True, nogil=True)
 def _band_end(band: int, touch: float, forward: bool) -> float:
-    """Where a band ends in the direction of travel."""
+    """The end of a band in the direction of travel."""
     cell = band // 2
     if band % 2 == 0:
         return cell + 1 - touch if forward else cell + touch
@@ -297,7 +299,7 @@ def _zone_clear(allowed: NDArray[np.bool_], x: float, y: float, touch: float) ->
 
 @njit(cache=True, nogil=True)
 def _bands_clear(allowed: NDArray[np.bool_], a: int, b: int) -> bool:
-    """Whether one may be where these bands cross: some cell there is allowed, and not just two across a corner."""
+    """Whether the crossing of two bands is free: some cell there is free, and not just two diagonal ones."""
     i, j = a // 2, b // 2
     here = _is_allowed(allowed, j, i)
     if a % 2 == 0 and b % 2 == 0:

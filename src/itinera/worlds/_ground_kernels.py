@@ -1,7 +1,7 @@
-"""From triangles to places to stand: columns of cells, what is in each, and what a robot may not come near.
+"""From triangles to walkable cells: the pieces of faces in each cell, floor levels, and clearance from obstacles.
 
-Lengths across are in cells, heights in metres. Directions are 0 +x, 1 +y, 2 -x, 3 -y; corner k of a cell lies between
-directions k and k + 1.
+Horizontal lengths are in cells, heights in metres. Directions are 0 +x, 1 +y, 2 -x, 3 -y; corner k of a cell lies
+between directions k and k + 1.
 """
 
 # mypy: allow-untyped-decorators
@@ -15,11 +15,11 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
-WALKABLE, RISING, UPRIGHT, HANGING = 2, 1, 0, -1  # which way a face looks: up and flat enough, up, sideways, down
+WALKABLE, RISING, UPRIGHT, HANGING = 2, 1, 0, -1  # orientation of a face: up and flat enough, up, vertical, down
 
-_TOUCH = 1e-3  # cells; what lies this near a border is in the cells on both sides of it
-_SLIVER = 1e-2  # cells; a piece of floor narrower than this carries nobody
-_LEVEL = 1e-4  # metres; heights closer than this are the same
+_TOUCH = 1e-3  # cells; a piece this near a border belongs to the cells on both sides
+_SLIVER = 1e-2  # cells; a piece of floor narrower than this supports nothing
+_LEVEL = 1e-4  # metres; heights closer than this are equal
 
 
 @njit(cache=True, nogil=True)
@@ -44,10 +44,10 @@ def _cut(piece: Floats, n: int, axis: int, border: float, side: float, out: Floa
 
 @njit(cache=True, nogil=True)
 def pieces_in_cells(corners: Floats, wide: int, cells: Ints, faces: Ints, extents: Singles) -> int:
-    """cells, faces, extents <- each piece of each face in a cell; returns how many, which may be more than fit.
+    """cells, faces, extents <- the piece of each face in each cell; returns the number needed, perhaps more than fit.
 
-    corners: (f, 3, 3) in cells, cells, metres. extents: (n, 6) the box about the piece: low and high x, low and high y,
-    from 0 to 1 within its cell, then z. Call again with more room where not all fitted.
+    corners: (f, 3, 3) in cells, cells, metres. extents: (n, 6) the bounding box of the piece: low and high x, low and
+    high y, from 0 to 1 within its cell, then z. If not all fit, call again with larger arrays.
     """
     triangle, half, row = np.empty((3, 3)), np.empty((9, 3)), np.empty((9, 3))
     left, piece = np.empty((9, 3)), np.empty((9, 3))
@@ -87,19 +87,19 @@ def pieces_in_cells(corners: Floats, wide: int, cells: Ints, faces: Ints, extent
 
 @njit(cache=True, nogil=True)
 def gather_by_cell(cells: Ints, starts: Ints, order: Ints) -> None:
-    """starts, all 0, order <- the pieces of cell c are order[starts[c]:starts[c + 1]], in the order they came."""
+    """starts, all 0, order <- the pieces of cell c are order[starts[c]:starts[c + 1]], in their input order."""
     for cell in cells:
         starts[cell] += 1
     for c in range(1, len(starts)):
         starts[c] += starts[c - 1]
-    # Each cell's entry is its end now; filled from the back, it becomes its start.
+    # Each entry is the end of its cell now; filling from the back turns it into the start.
     for k in range(len(cells) - 1, -1, -1):
         starts[cells[k]] -= 1
         order[starts[cells[k]]] = k
 
 
 @njit(cache=True, nogil=True)
-def _carries(extent: Singles) -> bool:
+def _is_wide_enough(extent: Singles) -> bool:
     return bool(extent[1] - extent[0] > _SLIVER and extent[3] - extent[2] > _SLIVER)
 
 
@@ -107,9 +107,9 @@ def _carries(extent: Singles) -> bool:
 def _obstacle(
     z: float, inside: Ints, faces: Ints, extents: Singles, kinds: NDArray[np.int8], reach: Floats, box: Singles
 ) -> bool:
-    """Whether anything of this cell stands in the way of one who stands at z; box <- what of the cell it takes.
+    """Whether anything in this cell blocks a robot standing at z; box <- the part of the cell that it covers.
 
-    reach: how high one climbs, how tall one is, how high a solid may be.
+    reach: the robot's climb, its height, and the greatest height of a solid's top.
     """
     climb, height, solid = reach
     box[0], box[1], box[2], box[3] = 1.0, 0.0, 1.0, 0.0
@@ -120,7 +120,7 @@ def _obstacle(
             hanging = low
         if kind > 0 and z + climb < low < rising:
             rising = low
-    # The first face overhead is seen from behind: below it is the inside of something solid, a wardrobe or a stair.
+    # The first face overhead is a back face: the space below it is inside a solid, such as a wardrobe or a stair.
     within = rising < hanging - _LEVEL and rising < z + solid
     for k in inside:
         low, high = extents[k, 4], extents[k, 5]
@@ -145,9 +145,9 @@ def find_levels(
     blocked: NDArray[np.bool_],
     boxes: Singles,
 ) -> int:
-    """counts, cells, heights, blocked, boxes <- the floors of each cell from low to high; returns how many.
+    """counts, cells, heights, blocked, boxes <- the floor levels of each cell from low to high; returns their number.
 
-    A floor with another at most a climb above it in the same cell is not stood on: one stands on the rug, on the step.
+    A level with another one at most a climb above it in the same cell is dropped: a robot stands on the rug or step.
     """
     found = 0
     box = np.empty(4, dtype=np.float32)
@@ -156,7 +156,7 @@ def find_levels(
         inside = order[starts[cell] : starts[cell + 1]]
         n = 0
         for k in inside:
-            if kinds[faces[k]] != WALKABLE or not _carries(extents[k]):
+            if kinds[faces[k]] != WALKABLE or not _is_wide_enough(extents[k]):
                 continue
             z = np.float32(0.5) * (extents[k, 4] + extents[k, 5])
             at = n
@@ -179,8 +179,10 @@ def find_levels(
 
 
 @njit(cache=True, nogil=True)
-def _level_near(starts: Ints, heights: Singles, blocked: NDArray[np.bool_], cell: int, z: float, climb: float) -> int:
-    """The level of a cell one steps to from z: the nearest within a climb, free ones first; -1 where there is none."""
+def _nearest_level(
+    starts: Ints, heights: Singles, blocked: NDArray[np.bool_], cell: int, z: float, climb: float
+) -> int:
+    """The level of a cell reached by a step from z: the nearest within a climb, free ones first; -1 for none."""
     best, gap = -1, climb + _LEVEL
     for n in range(starts[cell], starts[cell + 1]):
         off = abs(heights[n] - z)
@@ -200,16 +202,16 @@ def link_levels(
     climb: float,
     links: Ints,
 ) -> None:
-    """links <- (n, 10) the level one steps to in each direction, then round each corner, -1 for none; then the column.
+    """links <- (n, 10) the level reached in each direction, then around each corner, -1 for none; then the column.
 
-    A step leads back the way it came. Round a corner one goes by either of the two cells beside it.
+    Links are symmetric. A corner is passed through either of the two cells beside it.
     """
     far = len(starts) - 1
     offsets = (1, wide, -1, -wide)
     for n in range(len(cells)):
         for k in range(4):
             cell = cells[n] + offsets[k]
-            links[n, k] = _level_near(starts, heights, blocked, cell, heights[n], climb) if 0 <= cell < far else -1
+            links[n, k] = _nearest_level(starts, heights, blocked, cell, heights[n], climb) if 0 <= cell < far else -1
     for n in range(len(cells)):
         for k in range(4):
             other = links[n, k]
@@ -227,7 +229,7 @@ def link_levels(
 
 
 @njit(cache=True, nogil=True)
-def _keep_off(
+def _mark_clearance(
     source: int,
     i: int,
     j: int,
@@ -241,9 +243,9 @@ def _keep_off(
     waiting: Ints,
     closed: NDArray[np.bool_],
 ) -> None:
-    """closed <- the levels about a source whose middle is nearer than the radius to a box in cell (i, j).
+    """closed <- the levels around a source whose center is nearer than the radius to a box in cell (i, j).
 
-    seen: the mark of the last call that came by each level.
+    seen: the mark of the last call that visited each level.
     """
     waiting[0], n = source, 1
     seen[source] = mark
@@ -275,16 +277,16 @@ def close_to_obstacles(
     radius: float,
     closed: NDArray[np.bool_],
 ) -> None:
-    """closed <- the levels where a robot's middle may not be: nearer than its radius to an obstacle or an edge.
+    """closed <- the levels where a robot's center may not be: nearer than its radius to an obstacle or an edge.
 
-    closed is all False at first; the radius is in cells. Obstacles close the cell they are in, however small the robot.
+    closed is all False at first; the radius is in cells. An obstacle closes its own cell for every radius.
     """
     whole = np.zeros(4, dtype=np.float32)
     whole[1] = whole[3] = 1.0
     offsets_x, offsets_y = (1, 0, -1, 0), (0, 1, 0, -1)
     seen, mark = np.zeros(len(cells), dtype=np.int32), 0
     waiting = np.empty(len(cells) + 1, dtype=np.int32)
-    # What is further by no more than rounding is far enough.
+    # A distance short of the radius by rounding only is enough.
     radius -= 1e-3
     for n in range(len(cells)):
         i, j = cells[n] % wide, cells[n] // wide
@@ -293,19 +295,19 @@ def close_to_obstacles(
             for k in range(8):
                 if links[n, k] >= 0 and not blocked[links[n, k]]:
                     mark += 1
-                    _keep_off(n, i, j, boxes[n], cells, links, wide, radius, mark, seen, waiting, closed)
+                    _mark_clearance(n, i, j, boxes[n], cells, links, wide, radius, mark, seen, waiting, closed)
                     break
         else:
             for k in range(4):
                 if links[n, k] < 0:
                     mark += 1
                     x, y = i + offsets_x[k], j + offsets_y[k]
-                    _keep_off(n, x, y, whole, cells, links, wide, radius, mark, seen, waiting, closed)
+                    _mark_clearance(n, x, y, whole, cells, links, wide, radius, mark, seen, waiting, closed)
 
 
 @njit(cache=True, nogil=True)
 def smooth_heights(heights: Floats, links: Ints, reach: int, along: int, out: Floats) -> None:
-    """out <- heights averaged over as many cells on both sides, `reach` where there are; along x (0) or y (1)."""
+    """out <- heights averaged over equally many cells on both sides, at most `reach`; along x (0) or y (1)."""
     for n in range(len(heights)):
         total, count = heights[n], 1
         one = two = n
@@ -320,7 +322,7 @@ def smooth_heights(heights: Floats, links: Ints, reach: int, along: int, out: Fl
 
 @njit(cache=True, nogil=True)
 def find_slopes(heights: Floats, links: Ints, size: float, least: float, slopes: Singles) -> None:
-    """slopes <- (n, 2) the rise per metre along x and y; 0 where the ground is as good as level."""
+    """slopes <- (n, 2) the rise per metre along x and y; 0 where the ground is nearly level."""
     for n in range(len(heights)):
         for k in range(2):
             one, two = links[n, k], links[n, k + 2]
@@ -334,7 +336,7 @@ def find_slopes(heights: Floats, links: Ints, size: float, least: float, slopes:
 
 @njit(cache=True, nogil=True)
 def find_islands(links: Ints, islands: Ints) -> int:
-    """islands, all -1 <- which connected part each level belongs to, numbered as they are met; returns how many."""
+    """islands, all -1 <- the connected component of each level, in order of discovery; returns their number."""
     found = 0
     waiting = np.empty(len(links), dtype=np.int32)
     for seed in range(len(links)):

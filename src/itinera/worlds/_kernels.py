@@ -1,4 +1,4 @@
-"""Distances of many walks at once. Rows come flat with their starts; see `Ragged`."""
+"""Distances of many trajectories at once. Rows are flat arrays with their starts; see `Ragged`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
-def shortest_ways(starts: Ints, ends: Ints, lengths: Floats, distances: Floats, before: NDArray[np.int32]) -> None:
-    """distances, before <- the shortest way from every node to every other, inf and -1 where there is none (Dijkstra).
+def all_pairs_shortest_paths(
+    starts: Ints, ends: Ints, lengths: Floats, distances: Floats, before: NDArray[np.int32]
+) -> None:
+    """distances, before <- Dijkstra from every node: distances and predecessors, inf and -1 where unreachable.
 
     Edges leave node i for ends[starts[i]:starts[i + 1]]. scipy's routine is as fast, but importing it takes a third of
-    the time of a whole cold score.
+    the time of a cold score.
     """
     for source in range(len(starts) - 1):
         far, last = distances[source], before[source]
@@ -38,7 +40,7 @@ def shortest_ways(starts: Ints, ends: Ints, lengths: Floats, distances: Floats, 
 
 @njit(cache=True, nogil=True)
 def gather_blocks(distances: Floats, a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, out: Floats) -> None:
-    """out <- distances[a[i], b[j]] for every i, j of every row, row-major, end to end."""
+    """out <- distances[a[i], b[j]] for every i, j of every row, row-major, concatenated."""
     at = 0
     for k in range(len(a_starts) - 1):
         places = b[b_starts[k] : b_starts[k + 1]]
@@ -51,7 +53,7 @@ def gather_blocks(distances: Floats, a: Ints, a_starts: Ints, b: Ints, b_starts:
 
 @njit(cache=True, nogil=True)
 def row_sums(values: Floats, starts: Ints, out: Floats) -> None:
-    """out <- the sum of each row, 0 for an empty one."""
+    """out <- the sum of each row; 0 for an empty row."""
     for k in range(len(starts) - 1):
         total = 0.0
         for i in range(starts[k], starts[k + 1]):
@@ -61,9 +63,9 @@ def row_sums(values: Floats, starts: Ints, out: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def straight_blocks(a: Floats, a_starts: Ints, b: Floats, b_starts: Ints, out: Floats) -> None:
-    """out <- straight-line distance of points a[i], b[j] for every i, j of every row, row-major, end to end."""
+    """out <- Euclidean distance of points a[i], b[j] for every i, j of every row, row-major, concatenated."""
     at = 0
-    # Coordinates side by side: several distances are then worked out at once.
+    # One array per coordinate, so that the compiler can vectorize the loop.
     xs, ys, zs = b[:, 0].copy(), b[:, 1].copy(), b[:, 2].copy()
     for k in range(len(a_starts) - 1):
         first, count = b_starts[k], b_starts[k + 1] - b_starts[k]

@@ -1,7 +1,7 @@
-"""Moving straight over the ground: what a line meets, the nearest place to stand, a robot's step.
+"""Straight motion over the ground: line tracing, the nearest walkable point, a robot's step.
 
-A place is u, v in cells from the grid's corner and the number of the cell it lies in. links and slopes are those of
-`Ground`, directions as in `_column_kernels`. Cells read from arrays are widened at once, so that each kernel is
+A point is u, v in cells from the grid's corner, and the index of its cell. links and slopes are those of `Ground`,
+directions as in `_ground_kernels`. Cell indices read from arrays are widened at once, so that each kernel is
 compiled for one type only.
 """
 
@@ -20,17 +20,17 @@ Singles = NDArray[np.float32]
 Ints = NDArray[np.int32]
 
 
-# What int() does outside of kernels; inside, it keeps 32 bits.
+# Like int() outside kernels; inside a kernel, int() keeps 32 bits.
 widened: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 
-# Of each cell, links holds the eight cells next to it and its column: (n, 10).
+# links holds the eight neighbors of each cell and its column: (n, 10).
 COLUMN, ROW = 8, 9
 
-_TIE = 1e-9  # crossing two borders this close together is crossing a corner
-_INSIDE = 1e-3  # cells; as near as one comes to a border that cannot be crossed
-_DUST = 1e-7  # cells; nobody minds where in this a robot stands
-_SLIDE = 0.5  # cells; the length of the steps one slides by
-_AROUND = 4  # cells; how far one looks about to see how a wall runs
+_TIE = 1e-9  # two borders crossed this close together are crossed at their corner
+_INSIDE = 1e-3  # cells; the minimum distance from a border that cannot be crossed
+_ROUNDING = 1e-7  # cells; positions are rounded to this
+_SLIDE = 0.5  # cells; the length of one sliding step
+_WALL_RADIUS = 4  # cells; the neighborhood in which the direction of a wall is estimated
 
 
 @njit(cache=True, nogil=True)
@@ -39,8 +39,8 @@ def trace(
 ) -> tuple[int, int, float, float]:
     """(cell, direction, part, length) of the straight line from (u, v) in cell n to (u1, v1) in column (i1, j1).
 
-    If nothing is in the way: the last cell, -1, 1 and the length in cells, slopes included. Else the cell in which it
-    ends, the border that stopped it, the part of the way gone and the length up to there.
+    If it is clear: the last cell, -1, 1 and the length in cells, slopes included. Otherwise the cell in which it ends,
+    the direction of the border that stopped it, the fraction traveled and the length up to there.
     """
     du, dv = u1 - u, v1 - v
     far = np.sqrt(du * du + dv * dv)
@@ -48,7 +48,7 @@ def trace(
     steps_u, steps_v = abs(i1 - i), abs(j1 - j)
     right = 0 if i1 > i else 2
     up = 1 if j1 > j else 3
-    # From a place on a border one may cross it without going anywhere.
+    # A line that starts on a border may cross it with zero length.
     step_u = 1.0 / abs(du) if du != 0.0 else 1.0
     step_v = 1.0 / abs(dv) if dv != 0.0 else 1.0
     next_u = ((i + 1 - u) if right == 0 else (u - i)) * step_u if steps_u else 2.0
@@ -85,14 +85,14 @@ def trace(
 
 @njit(cache=True, nogil=True)
 def _rise(slopes: Singles, n: int, du: float, dv: float, far: float) -> float:
-    """How much longer than across a line is that runs over the slope of cell n."""
+    """The extra length, beyond the horizontal one, of a line over the slope of cell n."""
     up = slopes[n, 0] * du + slopes[n, 1] * dv
     return np.sqrt(far * far + up * up) - far  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)
-def sight(links: Ints, slopes: Singles, n: int, u: float, v: float, m: int, u1: float, v1: float) -> float:
-    """The length of the straight way from (u, v) in cell n to (u1, v1) in cell m; inf where there is none."""
+def line_length(links: Ints, slopes: Singles, n: int, u: float, v: float, m: int, u1: float, v1: float) -> float:
+    """The length of the straight line from (u, v) in cell n to (u1, v1) in cell m; inf where it is blocked."""
     last, side, _, length = trace(links, slopes, n, u, v, widened(links[m, COLUMN]), widened(links[m, ROW]), u1, v1)
     return length if side < 0 and last == m else np.inf
 
@@ -101,9 +101,11 @@ def sight(links: Ints, slopes: Singles, n: int, u: float, v: float, m: int, u1: 
 def straight_lengths(
     links: Ints, slopes: Singles, cells: Ints, at: Floats, to_cells: Ints, to: Floats, out: Floats
 ) -> None:
-    """out <- the length in cells of the straight way of each pair; inf where something is in the way."""
+    """out <- the length in cells of the straight line of each pair; inf where it is blocked."""
     for k in range(len(cells)):
-        out[k] = sight(links, slopes, widened(cells[k]), at[k, 0], at[k, 1], widened(to_cells[k]), to[k, 0], to[k, 1])
+        out[k] = line_length(
+            links, slopes, widened(cells[k]), at[k, 0], at[k, 1], widened(to_cells[k]), to[k, 0], to[k, 1]
+        )
 
 
 @njit(cache=True, nogil=True)
@@ -119,29 +121,29 @@ def nearest_cells(
     reach: float,
     cells: Ints,
     out: Floats,
-    gaps: Floats,
+    offsets: Floats,
 ) -> None:
-    """cells, out, gaps <- the nearest cell to each place, where in it the nearest point is, and how far off, metres.
+    """cells, out, gaps <- the nearest cell to each point, the nearest point in it, and its distance, metres.
 
-    at: (k, 3) in cells, cells, metres. A cell straight below or above within `level` metres is preferred. Only cells
-    of `island` count, if that is not negative. Where nothing lies within reach: -1 and inf.
+    at: (k, 3) in cells, cells, metres. A cell straight below or above within `level` metres is preferred. If `island`
+    is not negative, only its cells count. Where nothing lies within reach: -1 and inf.
     """
     tall = (len(starts) - 1) // wide
     for k in range(len(at)):
         u, v, z = at[k, 0], at[k, 1], at[k, 2]
         i, j = int(np.floor(u)), int(np.floor(v))
-        cells[k], gaps[k] = -1, np.inf
+        cells[k], offsets[k] = -1, np.inf
         out[k, 0], out[k, 1] = u, v
         if 0 <= i < wide and 0 <= j < tall:
             for n in range(starts[i + wide * j], starts[i + wide * j + 1]):
-                gap = abs(heights[n] - z)
-                if gap < gaps[k] and gap <= min(level, reach) and (island < 0 or islands[n] == island):
-                    cells[k], gaps[k] = n, gap
+                offset = abs(heights[n] - z)
+                if offset < offsets[k] and offset <= min(level, reach) and (island < 0 or islands[n] == island):
+                    cells[k], offsets[k] = n, offset
         if cells[k] >= 0:
             continue
-        # Off the grid, the first rings around a place hold nothing.
+        # The first rings around a point off the grid hold nothing.
         ring = max(0, max(max(-i, i - wide + 1), max(-j, j - tall + 1)))
-        while (ring - 1) * size < min(gaps[k], reach):
+        while (ring - 1) * size < min(offsets[k], reach):
             for y in range(max(j - ring, 0), min(j + ring, tall - 1) + 1):
                 across = 1 if abs(y - j) == ring else 2 * ring
                 for x in range(i - ring, i + ring + 1, across):
@@ -151,9 +153,9 @@ def nearest_cells(
                     near_v = min(max(v, y + _INSIDE), y + 1.0 - _INSIDE)
                     off = ((near_u - u) ** 2 + (near_v - v) ** 2) * size * size
                     for n in range(starts[x + wide * y], starts[x + wide * y + 1]):
-                        gap = np.sqrt(off + (heights[n] - z) ** 2)
-                        if gap < gaps[k] and gap <= reach and (island < 0 or islands[n] == island):
-                            cells[k], gaps[k] = n, gap
+                        offset = np.sqrt(off + (heights[n] - z) ** 2)
+                        if offset < offsets[k] and offset <= reach and (island < 0 or islands[n] == island):
+                            cells[k], offsets[k] = n, offset
                             out[k, 0], out[k, 1] = near_u, near_v
             ring += 1
 
@@ -162,7 +164,7 @@ def nearest_cells(
 def _move(
     links: Ints, slopes: Singles, n: int, u: float, v: float, du: float, dv: float
 ) -> tuple[int, float, float, float]:
-    """(cell, u, v, part) after going straight by (du, dv), as far as nothing is in the way."""
+    """(cell, u, v, part) after moving straight by (du, dv) until something blocks the way."""
     stop, side, part, _ = trace(links, slopes, n, u, v, int(np.floor(u + du)), int(np.floor(v + dv)), u + du, v + dv)
     if side < 0:
         return stop, u + du, v + dv, 1.0
@@ -173,18 +175,18 @@ def _move(
 
 
 @njit(cache=True, nogil=True)
-def _away(links: Ints, n: int) -> tuple[float, float]:
-    """The direction away from the walls about a cell: to the middle of the ground around it."""
+def _away_from_walls(links: Ints, n: int) -> tuple[float, float]:
+    """The unit vector away from the walls near a cell: towards the centroid of the ground around it."""
     sum_u = sum_v = 0.0
     for side in (1, 3):
         row = n
-        for y in range(_AROUND + 1):
+        for y in range(_WALL_RADIUS + 1):
             row = widened(links[row, side]) if y else n
             if row < 0:
                 break
             for along in (0, 2):
                 m, x = row, 0
-                while m >= 0 and x * x + y * y <= _AROUND * _AROUND:
+                while m >= 0 and x * x + y * y <= _WALL_RADIUS * _WALL_RADIUS:
                     sum_u += x if along == 0 else -x
                     sum_v += y if side == 1 else -y
                     m, x = widened(links[m, along]), x + 1
@@ -194,14 +196,14 @@ def _away(links: Ints, n: int) -> tuple[float, float]:
 
 @njit(cache=True, nogil=True)
 def _slide(links: Ints, slopes: Singles, n: int, u: float, v: float, du: float, dv: float) -> tuple[int, float, float]:
-    """(cell, u, v) after a short step along the wall; borders of cells being jagged, it may swing off a little."""
-    away_u, away_v = _away(links, n)
+    """(cell, u, v) after a short step along the wall. It may turn away a little, because cell borders are jagged."""
+    away_u, away_v = _away_from_walls(links, n)
     into = min(du * away_u + dv * away_v, 0.0)
     du, dv = du - into * away_u, dv - into * away_v
     far = np.sqrt(du * du + dv * dv)
     for swing in (0.0, 0.5, 1.0):
         su, sv = du + swing * far * away_u, dv + swing * far * away_v
-        # No longer for swinging off: nobody slides further than they would have gone.
+        # Never longer than the remaining movement.
         share = far / np.sqrt(su * su + sv * sv) if swing > 0.0 and far > 0.0 else 1.0
         to, x, y, part = _move(links, slopes, n, u, v, su * share, sv * share)
         if part == 1.0:
@@ -210,15 +212,15 @@ def _slide(links: Ints, slopes: Singles, n: int, u: float, v: float, du: float, 
 
 
 @njit(cache=True, nogil=True)
-def go(
+def move_body(
     links: Ints, slopes: Singles, n: int, u: float, v: float, du: float, dv: float, sliding: bool
 ) -> tuple[int, float, float]:
-    """(cell, u, v) after a move: up to the first contact, or on along the wall with what is left of it.
+    """(cell, u, v) after a move: up to the first contact, or sliding along the wall with the rest of it.
 
-    Places and moves are rounded, so that the same actions lead the same way whatever was added up before.
+    Positions and moves are rounded, so that the same actions give the same result whatever was accumulated before.
     """
-    u, v = np.rint(u / _DUST) * _DUST, np.rint(v / _DUST) * _DUST
-    du, dv = np.rint(du / _DUST) * _DUST, np.rint(dv / _DUST) * _DUST
+    u, v = np.rint(u / _ROUNDING) * _ROUNDING, np.rint(v / _ROUNDING) * _ROUNDING
+    du, dv = np.rint(du / _ROUNDING) * _ROUNDING, np.rint(dv / _ROUNDING) * _ROUNDING
     n, u, v, part = _move(links, slopes, n, u, v, du, dv)
     if sliding and part < 1.0:
         du, dv = du * (1.0 - part), dv * (1.0 - part)
@@ -229,14 +231,14 @@ def go(
             if part < 1.0:
                 to, x, y = _slide(links, slopes, n, u, v, du, dv)
             n, u, v = to, x, y
-    return n, np.rint(u / _DUST) * _DUST, np.rint(v / _DUST) * _DUST
+    return n, np.rint(u / _ROUNDING) * _ROUNDING, np.rint(v / _ROUNDING) * _ROUNDING
 
 
 @njit(cache=True, nogil=True)
 def advance(
     links: Ints, slopes: Singles, cells: Ints, at: Floats, moves: Floats, sliding: bool, out_cells: Ints, out: Floats
 ) -> None:
-    """out_cells, out <- where each place comes to by its move, in cells; see `go`."""
+    """out_cells, out <- each point after its move, in cells; see `move_body`."""
     for k in range(len(cells)):
-        n, u, v = go(links, slopes, widened(cells[k]), at[k, 0], at[k, 1], moves[k, 0], moves[k, 1], sliding)
+        n, u, v = move_body(links, slopes, widened(cells[k]), at[k, 0], at[k, 1], moves[k, 0], moves[k, 1], sliding)
         out_cells[k], out[k, 0], out[k, 1] = n, u, v

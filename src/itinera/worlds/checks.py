@@ -1,4 +1,4 @@
-"""Does a space keep the laws every metric relies on? One line for the author of a new one."""
+"""Checks that a space obeys the laws that every metric relies on, in one call."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from itinera.worlds.space import Places, Space
 
 
 def check_space(space: Space, places: Places, *, tolerance: float = 1e-6) -> None:
-    """Raise BadArgument, naming the first law broken, unless distances over these places make sense.
+    """Raise BadArgument, naming the first law broken, unless the distances over these places are consistent.
 
     Laws: no distance is negative or NaN; a place is at distance 0 from itself; no detour is shorter than the
-    distance; a route begins and ends where it should and is as long as the distance.
+    distance; a route starts and ends at the given places and is as long as the distance.
     """
     distances = space.between(places, places)
     if distances.shape != (len(places), len(places)):
@@ -34,12 +34,12 @@ def _check_route(space: Space, places: Places, i: int, j: int, distance: float, 
         route = space.route(places[i], places[j])
     except NoRoute:
         if np.isfinite(distance):
-            raise BadArgument(f"Places {i} and {j} are {distance:g} m apart, but route() found no way.") from None
+            raise BadArgument(f"Places {i} and {j} are {distance:g} m apart, but route() raised NoRoute.") from None
         return
     if not np.isfinite(distance):
-        raise BadArgument(f"route() leads from place {i} to {j}, but their distance is inf.")
+        raise BadArgument(f"route() connects place {i} to {j}, but their distance is inf.")
     if abs(float(space.along(route).sum()) - distance) > tolerance:
         raise BadArgument(f"The route from place {i} to {j} is not as long as their distance, {distance:g} m.")
     ends = space.between([places[i], places[j]], [route[0], route[-1]])
     if ends[0, 0] > tolerance or ends[1, 1] > tolerance:
-        raise BadArgument(f"The route from place {i} to {j} begins or ends elsewhere.")
+        raise BadArgument(f"The route from place {i} to {j} starts or ends at another place.")

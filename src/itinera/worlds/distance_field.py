@@ -1,4 +1,4 @@
-"""A distance field: how far it is from anywhere on the ground to the nearest of some goals, and which way to go."""
+"""A geodesic distance field: the distance and shortest route from every point of the ground to the nearest goal."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from itinera.worlds._surface_kernels import nearest_cells
 from itinera.worlds.ground import Ground
 from itinera.worlds.space import Array, Places
 
-SNAP = 0.5  # metres; a place further than this from where the robot may stand is not taken for one
+SNAP = 0.5  # metres; a position farther than this from the walkable ground is rejected
 
 
 @dataclass(frozen=True, eq=False)
-class Spots:
-    """Places on the ground: the cell each lies in, and where across the grid."""
+class GroundPoints:
+    """Points on the ground: the cell of each and its position in the grid."""
 
     cells: NDArray[np.int32]  # (n,)
-    across: Array  # (n, 2) in cells from the grid's corner
+    across: Array  # (n, 2) grid coordinates, in cells from the grid's corner
 
     def __len__(self) -> int:
         return len(self.cells)
 
-    def __getitem__(self, which: slice | NDArray[np.int64] | NDArray[np.bool_]) -> Spots:
-        return Spots(self.cells[which], self.across[which])
+    def __getitem__(self, which: slice | NDArray[np.int64] | NDArray[np.bool_]) -> GroundPoints:
+        return GroundPoints(self.cells[which], self.across[which])
 
 
-def nearest(ground: Ground, places: Places, *, reach: float, island: int = -1) -> tuple[Spots, Array]:
-    """The nearest places on the ground and how far off they are: cell -1 and inf where none is within reach."""
+def find_nearest(ground: Ground, places: Places, *, reach: float, island: int = -1) -> tuple[GroundPoints, Array]:
+    """The nearest ground points and their distances, metres; cell -1 and inf where none is within reach."""
     points = as_points(places)
     grid = np.column_stack([(points[:, :2] - ground.origin) / ground.size, points[:, 2]])
-    spots = Spots(np.empty(len(points), dtype=np.int32), np.empty((len(points), 2)))
+    spots = GroundPoints(np.empty(len(points), dtype=np.int32), np.empty((len(points), 2)))
     gaps = np.empty(len(points))
     nearest_cells(
         ground.starts,
@@ -53,17 +53,17 @@ def nearest(ground: Ground, places: Places, *, reach: float, island: int = -1) -
     return spots, gaps
 
 
-def stand(ground: Ground, places: Places) -> Spots:
-    """The places on the ground nearest to these; further than SNAP from any, they are refused."""
-    spots, _ = nearest(ground, places, reach=SNAP)
+def snap_to_ground(ground: Ground, places: Places) -> GroundPoints:
+    """The ground points nearest to these places; raises BadArgument for a place farther than SNAP from the ground."""
+    spots, _ = find_nearest(ground, places, reach=SNAP)
     lost = np.flatnonzero(spots.cells < 0)
     if len(lost):
         point = as_points(places)[lost[0]]
-        _, gaps = nearest(ground, point[None], reach=ground.extent(point))
+        _, gaps = find_nearest(ground, point[None], reach=ground.extent(point))
         x, y, z = point
         raise BadArgument(
-            f"Place {lost[0]}, ({x:.2f}, {y:.2f}, {z:.2f}), is not walkable: the nearest place that is lies "
-            f"{gaps[0]:.2f} m away; up to {SNAP:g} m are allowed. Are its axes and units right (metres, z up)?"
+            f"Place {lost[0]}, ({x:.2f}, {y:.2f}, {z:.2f}), is not walkable: the nearest walkable point is "
+            f"{gaps[0]:.2f} m away (limit {SNAP:g} m). Check the axes and units: metres, z up."
         )
     return spots
 
@@ -78,8 +78,8 @@ def as_points(places: Places) -> Array:
     return points
 
 
-def positions(ground: Ground, spots: Spots) -> Array:
-    """(n, 3) metres of places on the ground, at walking height."""
+def ground_positions(ground: Ground, spots: GroundPoints) -> Array:
+    """(n, 3) metres of ground points, at floor height."""
     middle = ground.columns[spots.cells] + 0.5
     rise = (ground.slopes[spots.cells] * (spots.across - middle)).sum(axis=1) * ground.size
     return np.column_stack([spots.across * ground.size + ground.origin, ground.heights[spots.cells] + rise])
@@ -87,16 +87,16 @@ def positions(ground: Ground, spots: Spots) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class DistanceField:
-    """Distances from everywhere on the ground to the nearest goal, as chains of straight lines between turns."""
+    """Geodesic distances to the nearest goal. Shortest paths are chains of straight lines between turning points."""
 
     ground: Ground
-    far: Array  # (n,) from the middle of each cell, in cells; inf where no way leads
-    turn: NDArray[np.int32]  # (n,) the first turn of the way from each cell; -1 where no way leads
-    turns: NDArray[np.void]  # (t,) records `TURN`, across the grid and distances in cells; the goals first
+    cell_distances: Array  # (n,) from the center of each cell, in cells; inf where unreachable
+    turn: NDArray[np.int32]  # (n,) the first turning point from each cell; -1 where unreachable
+    turns: NDArray[np.void]  # (t,) records `TURN`, positions and distances in cells; the goals come first
 
     @classmethod
-    def towards(cls, ground: Ground, goals: Spots, *, until: Spots | None = None) -> DistanceField:
-        """The field of these goals; it may end, to save time, once it has reached the places of `until`."""
+    def compute(cls, ground: Ground, goals: GroundPoints, *, until: GroundPoints | None = None) -> DistanceField:
+        """The field of these goals. Propagation stops early once it has reached every point of `until`."""
         wave = np.empty(len(ground), dtype=WAVE)
         wave[0] = (np.inf, -1, 0, 0, -1, -1, -1, -1, -1, -1)
         wanted = np.zeros(len(ground), dtype=np.bool_)
@@ -106,22 +106,32 @@ class DistanceField:
         turns, count = spread(ground.links, ground.slopes, goals.cells, goals.across, wanted, wave, waiting, turns)
         return cls(ground, wave["far"].copy(), wave["turn"].copy(), turns[:count].copy())
 
-    def at(self, points: Places) -> Array:
-        """(n,) metres from each point to the nearest goal; inf where no way leads."""
-        return self.read(stand(self.ground, points))[0]
+    def distances(self, points: Places) -> Array:
+        """(n,) metres from each point to the nearest goal; inf where unreachable."""
+        return self.lookup(snap_to_ground(self.ground, points))[0]
 
-    def read(self, spots: Spots) -> tuple[Array, NDArray[np.int32]]:
-        """(n,) metres, and the first turn of each way: -1 the middle of the place's own cell, -2 no way."""
+    def lookup(self, spots: GroundPoints) -> tuple[Array, NDArray[np.int32]]:
+        """(n,) metres, and the first turning point of each route: -1 the center of its own cell, -2 unreachable."""
         out, first = np.empty(len(spots)), np.empty(len(spots), dtype=np.int32)
         ground = self.ground
-        read_field(ground.links, ground.slopes, self.far, self.turn, self.turns, spots.cells, spots.across, out, first)
+        read_field(
+            ground.links,
+            ground.slopes,
+            self.cell_distances,
+            self.turn,
+            self.turns,
+            spots.cells,
+            spots.across,
+            out,
+            first,
+        )
         return out * ground.size, first
 
-    def way(self, spot: Spots) -> Spots:
-        """The bends of the way from one place to the nearest goal, both ends included; raises NoRoute."""
-        first = int(self.read(spot)[1][0])
+    def route(self, spot: GroundPoints) -> GroundPoints:
+        """The turning points of the route from one point to the nearest goal, both ends included; raises NoRoute."""
+        first = int(self.lookup(spot)[1][0])
         if first == -2:
-            raise NoRoute("No way leads from there to a goal: they are on different islands of the surface.")
+            raise NoRoute("No route leads to a goal: start and goals are on different islands of the surface.")
         cells, across = [int(spot.cells[0])], [spot.across[0]]
         if first == -1:
             cells.append(cells[0])
@@ -132,4 +142,4 @@ class DistanceField:
             cells.append(int(bend["cell"]))
             across.append(np.array([bend["u"], bend["v"]]))
             first = int(bend["onward"])
-        return Spots(np.array(cells, dtype=np.int32), np.array(across))
+        return GroundPoints(np.array(cells, dtype=np.int32), np.array(across))

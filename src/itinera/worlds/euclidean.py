@@ -1,4 +1,4 @@
-"""Open space: the distance between two points is the straight line."""
+"""Open space: the distance between two points is their Euclidean distance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from itinera.worlds.space import Array, Place, Places
 
 @dataclass(frozen=True)
 class Euclidean:
-    """Space without walls, for positions whose world is not known.
+    """Space without walls, for positions in an unknown world.
 
     >>> Euclidean().between(np.zeros((1, 3)), np.array([[3.0, 4.0, 0.0]]))
     array([[5.]])

@@ -1,17 +1,17 @@
-"""A navigation graph: places are nodes, and one walks along edges."""
+"""A navigation graph: places are nodes, and an agent moves along edges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadArgument, NoRoute
-from itinera.worlds._kernels import gather_blocks, shortest_ways
+from itinera.errors import BadArgument, MissingPackage, NoRoute
+from itinera.worlds._kernels import all_pairs_shortest_paths, gather_blocks
 from itinera.worlds.ragged import Ragged
 from itinera.worlds.space import Array, Place, Places
 
@@ -20,13 +20,13 @@ from itinera.worlds.space import Array, Place, Places
 class NavGraph:
     """Nodes with positions, joined by undirected edges as long as the straight line between their ends.
 
-    Distances and routes between all pairs are computed once, when first asked for. Isolated nodes are kept.
+    All-pairs distances and routes are computed once, on first use. Isolated nodes are kept.
     """
 
     nodes: tuple[str, ...]
     positions: Array  # (n, 3) metres
     edges: NDArray[np.int64]  # (m, 2) node indices, each edge once
-    visible: NDArray[np.bool_] | None = None  # (n, n) whether j is in sight from i, which need not hold both ways
+    visible: NDArray[np.bool_] | None = None  # (n, n) whether j is visible from i; need not be symmetric
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "positions", _frozen(np.asarray(self.positions, dtype=np.float64).reshape(-1, 3)))
@@ -57,12 +57,12 @@ class NavGraph:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The number of each node id."""
+        """The index of each node id."""
         return {node: i for i, node in enumerate(self.nodes)}
 
     @cached_property
     def adjacency(self) -> NDArray[np.bool_]:
-        """(n, n) whether one step leads from i to j."""
+        """(n, n) whether an edge joins i and j."""
         joined = np.zeros((len(self.nodes), len(self.nodes)), dtype=bool)
         joined[self.edges[:, 0], self.edges[:, 1]] = True
         joined[self.edges[:, 1], self.edges[:, 0]] = True
@@ -70,12 +70,12 @@ class NavGraph:
 
     @cached_property
     def distances(self) -> Array:
-        """(n, n) length of the shortest way, metres; inf where there is none."""
+        """(n, n) geodesic distances, metres; inf where unreachable."""
         return self._shortest[0]
 
     @cached_property
     def _shortest(self) -> tuple[Array, NDArray[np.int32]]:
-        """(n, n) distances, and the node before each on the way from each."""
+        """(n, n) distances, and the predecessor of each node on the shortest path from each source."""
         n = len(self.nodes)
         both = np.concatenate([self.edges, self.edges[:, ::-1]])
         both = both[np.argsort(both[:, 0], kind="stable")]
@@ -83,12 +83,12 @@ class NavGraph:
         ends = np.ascontiguousarray(both[:, 1])
         lengths = np.linalg.norm(self.positions[both[:, 0]] - self.positions[ends], axis=1)
         distances, before = np.empty((n, n)), np.empty((n, n), dtype=np.int32)
-        shortest_ways(starts, ends, lengths, distances, before)
+        all_pairs_shortest_paths(starts, ends, lengths, distances, before)
         distances.flags.writeable = False
         return distances, before
 
     def locate(self, places: Places) -> NDArray[np.int64]:
-        """(n,) node numbers; integer arrays are taken to be node numbers already."""
+        """(n,) node indices; an integer array is returned as it is."""
         if isinstance(places, np.ndarray) and places.dtype.kind == "i":
             return places.astype(np.int64, copy=False)
         try:
@@ -111,32 +111,47 @@ class NavGraph:
         first, last = self.index[ends[0]], self.index[ends[1]]
         before = self._before[first]
         if first != last and before[last] < 0:
-            raise NoRoute(f"No way leads from {start} to {goal}.")
-        way = [self.nodes[last]]
+            raise NoRoute(f"No route leads from {start} to {goal}.")
+        path = [self.nodes[last]]
         while last != first:
             last = before[last]
-            way.append(self.nodes[last])
-        return tuple(reversed(way))
+            path.append(self.nodes[last])
+        return tuple(reversed(path))
 
     @cached_property
     def _before(self) -> list[list[int]]:
-        # Plain lists: a route looks at a few of these numbers, one at a time, for which arrays are slow.
+        # Plain lists: a route reads a few of these numbers one at a time, and arrays are slow at that.
         before: list[list[int]] = self._shortest[1].tolist()
         return before
 
-    def neighbours(self, place: str) -> tuple[str, ...]:
-        """The nodes one step away, in the graph's order."""
+    def neighbors(self, place: str) -> tuple[str, ...]:
+        """The adjacent nodes, in the graph's order."""
         return tuple(self.nodes[i] for i in np.flatnonzero(self.adjacency[self.index[place]]))
 
     def heading(self, a: str, b: str) -> float:
-        """The way one faces going from a to b: radians counter-clockwise from +x, in (-pi, pi]."""
+        """The direction from a to b: radians counter-clockwise from +x, in (-pi, pi]."""
         dx, dy, _ = self.positions[self.index[b]] - self.positions[self.index[a]]
         return float(np.arctan2(dy, dx))
 
     def elevation(self, a: str, b: str) -> float:
-        """How far above the horizon b stands seen from a, radians."""
+        """The elevation angle of b seen from a, radians above the horizon."""
         dx, dy, dz = self.positions[self.index[b]] - self.positions[self.index[a]]
         return float(np.arctan2(dz, np.hypot(dx, dy)))
+
+    def to_networkx(self) -> Any:
+        """A networkx.Graph with node attribute `position` (metres) and edge attribute `weight` (length in metres)."""
+        try:
+            import networkx
+        except ImportError:
+            raise MissingPackage("to_networkx()", "networkx") from None
+        graph = networkx.Graph()
+        graph.add_nodes_from(
+            (node, {"position": tuple(p)}) for node, p in zip(self.nodes, self.positions.tolist(), strict=True)
+        )
+        for i, j in self.edges.tolist():
+            length = float(np.linalg.norm(self.positions[i] - self.positions[j]))
+            graph.add_edge(self.nodes[i], self.nodes[j], weight=length)
+        return graph
 
     def blocks(self, a: Ragged, b: Ragged) -> Array:
         out = np.empty(int((a.counts * b.counts).sum()))
@@ -150,6 +165,6 @@ class NavGraph:
 
 
 def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    # A frozen dataclass does not reach into its arrays.
+    # A frozen dataclass does not protect the contents of its arrays.
     array.flags.writeable = False
     return array

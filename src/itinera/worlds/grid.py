@@ -1,12 +1,14 @@
-"""A floor seen from above as square cells, free or blocked: the place where motion is planned.
+"""An occupancy grid: a floor seen from above as square cells, free or blocked. Motion is planned on it.
 
-`Grid.allowed` tells where a robot's centre may be. Planning happens in the grid's own frame, metres from the low corner
-of cell (0, 0), x along columns and y along rows; `to_local` and `to_frame` are the doors from and to the map's frame.
+`Grid.free_cells` gives the cells where a robot's center may be. Planning uses the grid's own frame: metres from the low
+corner of cell (0, 0), x along columns and y along rows. `to_local` and `to_map` convert from and to the map's frame;
+public functions take and return coordinates of the map's frame.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,27 +19,27 @@ from itinera.worlds import _grid_kernels as kernels
 from itinera.worlds.space import Array
 
 _TIE = 1e-9  # cells: a clearance that equals the radius but for rounding is enough
-NARROWEST, WIDEST = 1e-6, 10.0  # metres: any other side of a cell can only be a mistake
+MIN_RESOLUTION, MAX_RESOLUTION = 1e-6, 10.0  # metres: a cell of any other size is a mistake
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """A floor in cells. What lies outside is blocked."""
+    """An occupancy grid. Everything outside it is blocked."""
 
     blocked: NDArray[np.bool_]  # (rows, columns), row 0 has the smallest y; read-only
     resolution: float  # metres, the side of a cell
     origin: tuple[float, float] = (0.0, 0.0)  # metres, the low corner of cell (0, 0) in the map's frame
     rotation: float = 0.0  # radians, the grid's x axis in the map's frame
-    _allowed: dict[float, NDArray[np.bool_]] = field(default_factory=dict, init=False, repr=False)
-    _parts: dict[float, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)
+    _free_cells: dict[float, NDArray[np.bool_]] = field(default_factory=dict, init=False, repr=False)
+    _components: dict[float, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         cells = np.array(self.blocked, dtype=np.bool_, order="C")
         if cells.ndim != 2 or not cells.size:
-            raise BadArgument(f"A grid has rows and columns of cells, not the shape {cells.shape}.")
-        if not NARROWEST <= self.resolution <= WIDEST:
-            told = f"The side of a cell must lie between {NARROWEST:g} and {WIDEST:g} metres, not {self.resolution}."
-            raise BadArgument(told)
+            raise BadArgument(f"An occupancy grid needs a non-empty 2-D array of cells, not shape {cells.shape}.")
+        if not MIN_RESOLUTION <= self.resolution <= MAX_RESOLUTION:
+            limits = f"between {MIN_RESOLUTION:g} and {MAX_RESOLUTION:g} metres"
+            raise BadArgument(f"The resolution (side of a cell) must be {limits}, not {self.resolution}.")
         if not np.isfinite([*self.origin, self.rotation]).all():
             raise BadArgument(f"The origin and rotation must be finite, not {self.origin} and {self.rotation}.")
         cells.flags.writeable = False
@@ -49,66 +51,82 @@ class Grid:
         rows, columns = self.blocked.shape
         return columns * self.resolution, rows * self.resolution
 
-    def allowed(self, radius: float) -> NDArray[np.bool_]:
-        """(rows, columns) where the centre of a robot of this radius may be; read-only.
+    @cached_property
+    def local(self) -> Grid:
+        """The same cells with their own frame as the map's frame: origin (0, 0), no rotation. Shares cached results."""
+        if self.origin == (0.0, 0.0) and self.rotation == 0.0:
+            return self
+        grid = Grid(self.blocked, self.resolution)
+        object.__setattr__(grid, "_free_cells", self._free_cells)
+        object.__setattr__(grid, "_components", self._components)
+        return grid
 
-        A cell is allowed if its middle is at least the radius and half a cell away from the middle of every blocked
-        cell, those just outside the grid included. With radius 0 that is every free cell.
+    def __repr__(self) -> str:
+        rows, columns = self.blocked.shape
+        x, y = self.origin
+        turned = f", rotation {self.rotation:g} rad" if self.rotation else ""
+        return f"Grid({columns} x {rows} cells of {self.resolution:g} m, origin ({x:g}, {y:g}){turned})"
+
+    def free_cells(self, radius: float) -> NDArray[np.bool_]:
+        """(rows, columns) whether the center of a robot of this radius may be in each cell; read-only.
+
+        A cell is free if its center is at least the radius plus half a cell away from the center of every blocked
+        cell, including those just outside the grid. With radius 0 these are the unblocked cells.
         """
         if not (np.isfinite(radius) and radius >= 0):
-            raise BadArgument(f"The robot's radius must be a number of metres from 0 on, not {radius}.")
-        if radius not in self._allowed:
+            raise BadArgument(f"The robot's radius must be a finite number of metres, at least 0, not {radius}.")
+        if radius not in self._free_cells:
             apart = ndimage.distance_transform_edt(np.pad(~self.blocked, 1))[1:-1, 1:-1]
             # Kernels are compiled for contiguous arrays.
             found = np.ascontiguousarray(apart >= radius / self.resolution + 0.5 - _TIE)
             found.flags.writeable = False
-            self._allowed[radius] = found
-        return self._allowed[radius]
+            self._free_cells[radius] = found
+        return self._free_cells[radius]
 
-    def parts(self, radius: float) -> NDArray[np.int32]:
-        """(rows, columns) the connected part each allowed cell belongs to, from 1; 0 where the robot may not be.
+    def components(self, radius: float) -> NDArray[np.int32]:
+        """(rows, columns) the connected component of each free cell, numbered from 1; 0 where the robot may not be.
 
-        Cells are connected by their sides. That is exact: no move, turning or not, is clear from part to part.
+        Cells are connected by their sides. This is exact: no collision-free move leads from one component to another.
         """
-        if radius not in self._parts:
-            found = np.asarray(ndimage.label(self.allowed(radius))[0], dtype=np.int32)
+        if radius not in self._components:
+            found = np.asarray(ndimage.label(self.free_cells(radius))[0], dtype=np.int32)
             found.flags.writeable = False
-            self._parts[radius] = found
-        return self._parts[radius]
+            self._components[radius] = found
+        return self._components[radius]
 
-    def part_of(self, points: ArrayLike, radius: float) -> NDArray[np.int32]:
-        """(n,) the connected part each local point (n, 2) lies in; 0 where the robot may not stand.
+    def component_at(self, points: ArrayLike, radius: float) -> NDArray[np.int32]:
+        """(n,) the connected component at each point (n, 2) of the map's frame; 0 where the robot may not be.
 
-        A point on a border lies in an allowed cell if there is one beside it, as `_grid_kernels` has it.
+        A point on a border counts as in a free cell if one of the adjacent cells is free, as in `_grid_kernels`.
         """
         corners = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * kernels.TOUCH
-        near = (np.asarray(points, dtype=np.float64).reshape(-1, 1, 2) + corners) / self.resolution
-        found = _looked_up(self.parts(radius), near)
+        near = (self.to_local(points).reshape(-1, 1, 2) + corners) / self.resolution
+        found = _lookup_labels(self.components(radius), near)
         free = found > 0
         closed = (free[:, 0] == free[:, 2]) & (free[:, 1] == free[:, 3]) & (free[:, 0] != free[:, 1])
         return np.where(closed, 0, found.max(axis=1)).astype(np.int32)
 
     def to_local(self, points: ArrayLike) -> Array:
-        """Points (…, 2) or poses (…, 3) of the map's frame in the grid's own."""
-        return _turned(np.asarray(points, dtype=np.float64), -self.rotation, before=self.origin)
+        """Points (…, 2) or poses (…, 3) of the map's frame, in the grid's frame."""
+        return _rotate(np.asarray(points, dtype=np.float64), -self.rotation, before=self.origin)
 
-    def to_frame(self, points: ArrayLike) -> Array:
-        """Points (…, 2) or poses (…, 3) of the grid's own frame in the map's."""
-        return _turned(np.asarray(points, dtype=np.float64), self.rotation, after=self.origin)
+    def to_map(self, points: ArrayLike) -> Array:
+        """Points (…, 2) or poses (…, 3) of the grid's frame, in the map's frame."""
+        return _rotate(np.asarray(points, dtype=np.float64), self.rotation, after=self.origin)
 
 
-def _looked_up(labels: NDArray[np.int32], points: Array) -> NDArray[np.int32]:
-    """(…) the label of the cell each point (…, 2), in cells, is in; 0 outside."""
+def _lookup_labels(labels: NDArray[np.int32], points: Array) -> NDArray[np.int32]:
+    """(…) the label of the cell that contains each point (…, 2), in cells; 0 outside the grid."""
     rows, columns = labels.shape
     inside = (points >= 0).all(axis=-1) & (points[..., 0] < columns) & (points[..., 1] < rows)
     i, j = np.moveaxis(np.where(inside[..., None], points, 0.0).astype(np.int64), -1, 0)
     return np.where(inside, labels[j, i], 0).astype(np.int32)
 
 
-def _turned(
+def _rotate(
     points: Array, angle: float, *, before: tuple[float, float] = (0.0, 0.0), after: tuple[float, float] = (0.0, 0.0)
 ) -> Array:
-    """Points, or poses with their headings, less `before`, turned about the origin, and moved by `after`."""
+    """Points, or poses with headings, minus `before`, rotated about the origin, plus `after`."""
     cos, sin = np.cos(angle), np.sin(angle)
     x, y = points[..., 0] - before[0], points[..., 1] - before[1]
     found = points.copy()

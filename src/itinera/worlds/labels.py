@@ -1,4 +1,4 @@
-"""The words Matterport has for rooms and things, and the 13 classes of semantic maps."""
+"""Matterport's room codes and object categories, and the 13 classes of semantic maps."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ROOM_NAMES: Mapping[str, str] = MappingProxyType(
         "-": "no label",
     }
 )
-"""The name of each of Matterport's room codes; a slash stands between words for the same."""
+"""The name of each of Matterport's room codes; a slash separates synonyms."""
 
 MPCAT40 = (
     "void",
@@ -86,7 +86,7 @@ MPCAT40 = (
     "misc",
     "unlabeled",
 )
-"""Matterport's categories of things; a mesh's classes are indices into it."""
+"""Matterport's object categories; the classes of a mesh are indices into this tuple."""
 
 MAP_CLASSES = (
     "void",
@@ -103,4 +103,4 @@ MAP_CLASSES = (
     "counter",
     "sink",
 )
-"""The classes of a semantic map; whatever is none of them is void."""
+"""The classes of a semantic map; every other category is void."""

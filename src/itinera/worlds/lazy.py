@@ -1,4 +1,4 @@
-"""Things by name that are made when they are asked for, because making one takes a while and few are needed at once."""
+"""A mapping whose values are computed on first access, for values that are slow to make and large to keep."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-KEPT = 4  # worlds in memory; with a surface, a mesh and what a camera needs, a house has about 30 MB
+CACHE_SIZE = 4  # worlds in memory; a house with its surface, mesh and rasterizer takes about 30 MB
 
 
-class OnDemand(Mapping[str, T]):
-    """Worlds, or what belongs to them, by id; the ones used last are kept."""
+class LazyMapping(Mapping[str, T]):
+    """Worlds, or values that belong to worlds, by id; computed on access, with the most recently used ones cached."""
 
-    def __init__(self, ids: Iterable[str], make: Callable[[str], T], *, kept: int = KEPT) -> None:
+    def __init__(self, ids: Iterable[str], make: Callable[[str], T], *, cache_size: int = CACHE_SIZE) -> None:
         self._ids = dict.fromkeys(ids)
-        self._make = lru_cache(kept)(make)
+        self._make = lru_cache(cache_size)(make)
 
     def __getitem__(self, world_id: str) -> T:
         if world_id not in self._ids:

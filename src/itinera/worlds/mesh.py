@@ -1,4 +1,4 @@
-"""Triangles with names: the shape of a place, what each part of it is, and its colour."""
+"""Labeled triangle meshes: the geometry of a scene, with the class, instance and color of each face."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from itinera.worlds.space import Array
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A triangle mesh, z up, metres. Seen from its front, a face's corners run counter-clockwise."""
+    """A triangle mesh, z up, metres. Seen from the front, the corners of a face run counter-clockwise."""
 
     vertices: NDArray[np.float32]  # (v, 3)
     faces: NDArray[np.int32]  # (f, 3) vertex indices
     classes: NDArray[np.uint8]  # (f,) indices into labels.MPCAT40; 0 where unknown
-    instances: NDArray[np.int32]  # (f,) the thing a face belongs to, from 1; 0 is the place itself
-    colours: NDArray[np.uint8]  # (f, 3) red, green, blue
+    instances: NDArray[np.int32]  # (f,) the object a face belongs to, from 1; 0 is the building itself
+    colors: NDArray[np.uint8]  # (f, 3) red, green, blue
 
     def __post_init__(self) -> None:
         shapes = {
@@ -27,22 +27,22 @@ class Mesh:
             "faces": (np.int32, (-1, 3)),
             "classes": (np.uint8, (-1,)),
             "instances": (np.int32, (-1,)),
-            "colours": (np.uint8, (-1, 3)),
+            "colors": (np.uint8, (-1, 3)),
         }
         for name, (kind, shape) in shapes.items():
             array = np.ascontiguousarray(getattr(self, name), dtype=kind).reshape(shape)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
-        if not len(self.faces) == len(self.classes) == len(self.instances) == len(self.colours):
-            raise BadArgument("A mesh needs a class, an instance and a colour for each face.")
+        if not len(self.faces) == len(self.classes) == len(self.instances) == len(self.colors):
+            raise BadArgument("A mesh needs one class, one instance and one color for each face.")
         if self.faces.size and not (self.faces.min() >= 0 and self.faces.max() < len(self.vertices)):
-            raise BadArgument(f"A face names a vertex that is not among the {len(self.vertices)}.")
+            raise BadArgument(f"A face refers to a vertex index outside 0 … {len(self.vertices) - 1}.")
         if not np.isfinite(self.vertices).all():
             raise BadArgument("A vertex is not finite.")
 
     @classmethod
-    def plain(cls, vertices: Array, faces: NDArray[np.int32]) -> Mesh:
-        """A mesh of which only the shape is known: grey, class and instance 0."""
+    def from_triangles(cls, vertices: Array, faces: NDArray[np.int32]) -> Mesh:
+        """A mesh without labels: gray, with class and instance 0."""
         n = len(faces)
         grey = np.full((n, 3), 180, dtype=np.uint8)
         return cls(np.asarray(vertices, np.float32), faces, np.zeros(n, np.uint8), np.zeros(n, np.int32), grey)

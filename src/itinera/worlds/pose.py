@@ -1,4 +1,4 @@
-"""A place and the way one faces there."""
+"""A place and a viewing direction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itinera.worlds.space import Place
 
 @dataclass(frozen=True, eq=False)
 class Pose:
-    """Where someone stands and looks: heading counter-clockwise from +x, elevation above the horizon, radians."""
+    """A place with a heading (counter-clockwise from +x) and an elevation (above the horizon), radians."""
 
     place: Place
     heading: float = 0.0

@@ -1,6 +1,7 @@
-"""Somewhere distances make sense: the one thing every metric needs from a world.
+"""Spaces: the distances and routes that every metric needs from a world.
 
-Node graphs and open space both are one; a newcomer's class can be tried with `itinera.worlds.checks.check_space`.
+Navigation graphs, surfaces and open space implement it. Test your own class with
+`itinera.worlds.checks.check_space`.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ Places: TypeAlias = Sequence[str] | Array  # node ids; (n, 3) metres
 
 
 class Space(Protocol):
-    """Somewhere distances make sense. Metres; unreachable is inf; may be asymmetric (one-way doors)."""
+    """A set of places with distances. Metres; unreachable is inf; may be asymmetric (one-way doors)."""
 
     def locate(self, places: Places) -> NDArray[Any]:
-        """The places in this space's own terms, (n,) node indices or (n, 3) metres; unknown ones raise."""
+        """The places in this space's own representation, (n,) node indices or (n, 3) metres; unknown places raise."""
         ...
 
     def between(self, a: Places, b: Places) -> Array:
@@ -30,38 +31,22 @@ class Space(Protocol):
         ...
 
     def along(self, places: Places) -> Array:
-        """(len(places) - 1,) the length of each step taken."""
+        """(len(places) - 1,) the length of each step."""
         ...
 
     def route(self, start: Place, goal: Place) -> Places:
-        """A shortest way, both ends included; raises NoRoute."""
+        """A shortest path, both ends included; raises NoRoute."""
         ...
 
 
 @runtime_checkable
 class BatchSpace(Space, Protocol):
-    """A space that measures many pairs of located rows at once."""
+    """A space that measures many pairs of located rows in one call."""
 
     def blocks(self, a: Ragged, b: Ragged) -> Array:
-        """Distances a[k] x b[k] of every row k, row-major, end to end."""
+        """Distances a[k] x b[k] of every row k, row-major, concatenated."""
         ...
 
     def steps(self, rows: Ragged) -> Array:
-        """The length of each step within each row, end to end."""
+        """The length of each step within each row, concatenated."""
         ...
-
-
-def blocks(space: Space, a: Ragged, b: Ragged) -> Array:
-    """Distances a[k] x b[k] of every row k, row-major, end to end: at once where the space can, else row by row."""
-    if isinstance(space, BatchSpace):
-        return space.blocks(a, b)
-    parts = [np.asarray(space.between(a[k], b[k]), dtype=np.float64).ravel() for k in range(len(a))]
-    return np.concatenate(parts) if parts else np.empty(0)
-
-
-def steps(space: Space, rows: Ragged) -> Array:
-    """The length of each step within each row, end to end: at once where the space can, else row by row."""
-    if isinstance(space, BatchSpace):
-        return space.steps(rows)
-    parts = [np.asarray(space.along(rows[k]), dtype=np.float64) for k in range(len(rows)) if len(rows[k]) > 1]
-    return np.concatenate(parts) if parts else np.empty(0)

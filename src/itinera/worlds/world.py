@@ -1,11 +1,10 @@
-"""A world: a space with a name, and what is known to stand in it."""
+"""A world: a space with an id, and its annotations."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,30 +15,56 @@ from itinera.worlds.space import Space
 
 @dataclass(frozen=True)
 class Room:
-    """The room a place lies in."""
+    """The room that contains a place."""
 
     label: str  # Matterport's one-letter code, "k" for kitchen
-    region_id: str = ""  # which room of that kind; empty where unknown
+    region_id: str = ""  # which room with that label; empty where unknown
 
 
 @dataclass(frozen=True, eq=False)
-class SeenObject:
-    """An object seen from a place: the views that show it and its box in each."""
+class VisibleObject:
+    """An object visible from a place: the views that show it and its bounding box in each."""
 
     id: str
     name: str
     views: NDArray[np.int64]  # (k,) 0 … 35: twelve headings, clockwise from +y, looking down, level, up
     boxes: NDArray[np.float64]  # (k, 4) x, y, width, height in pixels of a 640 x 480 view
-    heading: float = math.nan  # where the middle of what is seen of it lies, radians counter-clockwise from +x
-    distance: float = math.nan  # from the eye to the nearest point seen of it, metres
+    heading: float = math.nan  # direction of the center of its visible part, radians counter-clockwise from +x
+    distance: float = math.nan  # from the camera to the nearest visible point of it, metres
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A space with a name, the room of each place, the objects seen from it and its shape, as far as they are known."""
+    """A space with an id and, as far as known, the room of each place, the objects visible from it, and the mesh."""
 
     id: str
     space: Space
-    rooms: Mapping[str, Room] = field(default_factory=lambda: MappingProxyType({}))
-    objects: Mapping[str, tuple[SeenObject, ...]] = field(default_factory=lambda: MappingProxyType({}))
-    mesh: Mesh | None = None  # what a camera sees
+    rooms: Mapping[str, Room] = field(default_factory=dict)
+    objects: Mapping[str, tuple[VisibleObject, ...]] = field(default_factory=dict)
+    mesh: Mesh | None = None  # what cameras render
+
+
+class Worlds(Mapping[str, World]):
+    """Worlds by id, each read or built on first access."""
+
+    def __init__(self, worlds: Mapping[str, World], source: str = "") -> None:
+        self._worlds, self.source = worlds, source
+
+    def __getitem__(self, world_id: str) -> World:
+        try:
+            return self._worlds[world_id]
+        except KeyError:
+            raise KeyError(f"no world {world_id!r} in {self!r}") from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._worlds)
+
+    def __contains__(self, world_id: object) -> bool:
+        return world_id in self._worlds
+
+    def __len__(self) -> int:
+        return len(self._worlds)
+
+    def __repr__(self) -> str:
+        example = f", such as {next(iter(self._worlds))!r}" if len(self) else ""
+        return f"Worlds({self.source!r}: {len(self)} worlds{example})"

@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 from matplotlib.path import Path
 from scipy import ndimage
-from tests.houses.coplanar import fighting_faces
 
+from hearth.coplanar import fighting_faces
 from itinera.hearth.furniture.furnish import furnish
-from itinera.hearth.furniture.room_programs import NEEDED, PROGRAMMES
+from itinera.hearth.furniture.room_programs import REQUIREMENTS, ROOM_PROGRAMS
 from itinera.hearth.geometry.polygons import area
-from itinera.hearth.geometry.shell import raise_shell
-from itinera.hearth.geometry.solids import Solids
-from itinera.hearth.item import Item
-from itinera.hearth.layout.plan import Passage, Plan, PlannedRoom, Window
+from itinera.hearth.geometry.shell import build_shell
+from itinera.hearth.geometry.solids import HouseObject, Solids
+from itinera.hearth.layout.plan import FloorPlan, Passage, PlannedRoom, Window
 from itinera.seeding import generator
 from itinera.worlds.labels import MAP_CLASSES
 from itinera.worlds.mesh import Mesh
@@ -32,24 +31,24 @@ QUARTER = np.pi / 2
 
 @dataclass(frozen=True, eq=False)
 class Furnished:
-    plan: Plan
-    fixtures: tuple[Item, ...]
-    items: tuple[Item, ...]
+    plan: FloorPlan
+    fixtures: tuple[HouseObject, ...]
+    items: tuple[HouseObject, ...]
     mesh: Mesh
 
-    def within(self, room: PlannedRoom) -> list[Item]:
+    def within(self, room: PlannedRoom) -> list[HouseObject]:
         return [item for item in self.items if item.room == room.index]
 
 
 @pytest.fixture(scope="session")
-def furnished(plan_of: Callable[[int], Plan]) -> Callable[[int], Furnished]:
+def furnished(plan_of: Callable[[int], FloorPlan]) -> Callable[[int], Furnished]:
     """The furnished house of an index, season 1; each is made once."""
 
     @cache
     def made(index: int) -> Furnished:
         names = ("house", str(index))
         solids = Solids()
-        fixtures = raise_shell(plan_of(index), generator(SEED, *names, "shell"), solids)
+        fixtures = build_shell(plan_of(index), generator(SEED, *names, "shell"), solids)
         items = furnish(plan_of(index), fixtures, generator(SEED, *names, "furniture"), solids)
         return Furnished(plan_of(index), fixtures, items, solids.mesh())
 
@@ -66,23 +65,23 @@ def houses() -> list[pytest.ParameterSet]:
 each_house = pytest.mark.parametrize("index", houses())
 
 
-def corners(item: Item) -> np.ndarray:
+def corners(item: HouseObject) -> np.ndarray:
     """(4, 2) of its footprint."""
     turn = item.heading - QUARTER
     width, depth = item.size[:2] / 2
     own = np.array([(-width, -depth), (width, -depth), (width, depth), (-width, depth)])
-    return own @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]) + item.centre[:2]
+    return own @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]) + item.center[:2]
 
 
-def low(item: Item) -> float:
-    return float(item.centre[2] - item.size[2] / 2)
+def low(item: HouseObject) -> float:
+    return float(item.center[2] - item.size[2] / 2)
 
 
-def high(item: Item) -> float:
-    return float(item.centre[2] + item.size[2] / 2)
+def high(item: HouseObject) -> float:
+    return float(item.center[2] + item.size[2] / 2)
 
 
-def overlap(one: Item, other: Item) -> float:
+def overlap(one: HouseObject, other: HouseObject) -> float:
     """How deep two boxes reach into each other, metres; negative: how far apart they are at least."""
     gaps = [low(one) - high(other), low(other) - high(one)]
     a, b = corners(one), corners(other)
@@ -106,10 +105,10 @@ def from_walls(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
     return np.min(gaps, axis=0)
 
 
-def from_item(item: Item, points: np.ndarray) -> np.ndarray:
+def from_item(item: HouseObject, points: np.ndarray) -> np.ndarray:
     """(n,) how far points are from its footprint."""
     turn = item.heading - QUARTER
-    own = (points - item.centre[:2]) @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    own = (points - item.center[:2]) @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     return np.linalg.norm(np.maximum(np.abs(own) - item.size[:2] / 2, 0), axis=1)
 
 
@@ -155,7 +154,7 @@ ON_DESKS = {"monitor", "laptop", "books", "table lamp"}
 LET_IN = {("cushion", "sofa"), ("bed", "pillow"), ("bunk bed", "pillow"), ("kitchen counter", "sink")}
 
 
-def meant(one: Item, other: Item) -> bool:
+def meant(one: HouseObject, other: HouseObject) -> bool:
     """Whether these two may share room: tucked in, let in, lying on, or walked over."""
     if min(one.size[2], other.size[2]) < 0.03:
         return True
@@ -174,7 +173,7 @@ def test_things_overlap_only_where_they_are_meant_to(furnished, index):
     for room in house.plan.rooms:
         items = house.within(room)
         reach = np.array([np.linalg.norm(item.size) / 2 for item in items])
-        centres = np.array([item.centre for item in items])
+        centres = np.array([item.center for item in items])
         near = np.linalg.norm(centres[:, None] - centres, axis=2) < reach[:, None] + reach
         for k, one in enumerate(items):
             for other in (items[m] for m in np.flatnonzero(near[k, :k])):
@@ -195,9 +194,9 @@ def test_nothing_floats(furnished, index):
             assert stands or hangs or dangles or any(carries(other, item) for other in items), item.name
 
 
-def carries(base: Item, item: Item) -> bool:
+def carries(base: HouseObject, item: HouseObject) -> bool:
     """Whether an item rests on, or in, another."""
-    under = inside(corners(base), item.centre[None, :2])[0]
+    under = inside(corners(base), item.center[None, :2])[0]
     return base is not item and bool(under) and low(base) < low(item) <= high(base) + 0.005
 
 
@@ -219,12 +218,12 @@ def test_passages_and_stairs_stay_free(furnished, index):
                 assert apart, f"{item.name} is on the stairs"
 
 
-def before(passage: Passage, side: int, floor: float) -> Item:
+def before(passage: Passage, side: int, floor: float) -> HouseObject:
     """The air 0.9 m deep before a passage, as if it were an item."""
-    centre = passage.centre + side * passage.normal * (passage.depth / 2 + 0.45)
+    center = passage.center + side * passage.normal * (passage.depth / 2 + 0.45)
     heading = float(np.arctan2(passage.normal[1], passage.normal[0]))
     size = np.array([passage.width, 0.9, 1.9])
-    return Item(0, "", "void", 0, np.array([*centre, floor + 1.0]), size, heading)
+    return HouseObject(0, "", "void", 0, np.array([*center, floor + 1.0]), size, heading)
 
 
 @each_house
@@ -236,7 +235,7 @@ def test_every_room_is_for_something(furnished, index):
         assert items, f"room {room.index}, {room.kind}, is empty"
         if room.kind not in "sht":
             assert any(item.blocks for item in items), f"nothing stands in room {room.index}, {room.kind}"
-        needed = NEEDED.get(room.kind, ())
+        needed = REQUIREMENTS.get(room.kind, ())
         for choice in needed if room.kind != "a" else needed[:2]:
             assert not names.isdisjoint(choice), f"room {room.index}, {room.kind}, has none of {sorted(choice)}"
 
@@ -285,7 +284,7 @@ def standing_room(
     doors = []
     for passage in passages:
         way = -passage.normal if passage.rooms[0] == room.index else passage.normal
-        spot = passage.centre + way * (passage.depth / 2 + RADIUS + 0.1)
+        spot = passage.center + way * (passage.depth / 2 + RADIUS + 0.1)
         doors.append(tuple(((spot - start) / cell).astype(int).tolist()))
     return free.reshape(shape), int(bare.sum()), doors
 
@@ -323,11 +322,11 @@ def test_colours_tell_things_of_a_kind_apart(furnished):
     for index in HOUSES:
         for room in furnished(index).plan.rooms:
             items = furnished(index).within(room)
-            told = Counter((item.name, item.colour, item.shape) for item in items)
+            told = Counter((item.name, item.color, item.shape) for item in items)
             for item in items:
                 if item.name in {"sofa", "bookshelf", "cabinet", "picture", "desk", "bed", "dresser", "shelves"}:
                     total += 1
-                    alone += told[item.name, item.colour, item.shape] == 1
+                    alone += told[item.name, item.color, item.shape] == 1
     assert alone > 0.97 * total
 
 
@@ -336,29 +335,29 @@ def test_dining_chairs_are_a_set(furnished):
         house = furnished(index)
         for room in house.plan.rooms:
             if room.kind == "d":
-                assert len({item.colour for item in house.within(room) if item.name == "chair"}) <= 1
+                assert len({item.color for item in house.within(room) if item.name == "chair"}) <= 1
 
 
 def test_the_same_seed_gives_the_same_bytes(furnished):
     once = furnished(3)
     solids = Solids()
-    raise_shell(once.plan, generator(SEED, "house", "3", "shell"), solids)
+    build_shell(once.plan, generator(SEED, "house", "3", "shell"), solids)
     items = furnish(once.plan, once.fixtures, generator(SEED, "house", "3", "furniture"), solids)
     again = solids.mesh()
-    assert [(item.name, item.colour, item.shape) for item in items] == [
-        (item.name, item.colour, item.shape) for item in once.items
+    assert [(item.name, item.color, item.shape) for item in items] == [
+        (item.name, item.color, item.shape) for item in once.items
     ]
-    for name in ("vertices", "faces", "classes", "instances", "colours"):
+    for name in ("vertices", "faces", "classes", "instances", "colors"):
         assert getattr(again, name).tobytes() == getattr(once.mesh, name).tobytes()
 
 
-def one_room(kind: str, outline: list[tuple[float, float]]) -> Plan:
+def one_room(kind: str, outline: list[tuple[float, float]]) -> FloorPlan:
     """A plan of a single room with a door in the middle of its first side and a window in that of its third."""
     sides = np.array(outline, dtype=float)
     room = PlannedRoom(0, 0, kind, sides, 0.0, 2.6)
     door = Passage(0, (0, -1), False, sides[:2].mean(axis=0) - (0, 0.07), np.array((0.0, -1.0)), 0.8, 2.1, 0.14, 0.0)
     window = Window(0, sides[2:4].mean(axis=0), np.array((0.0, 1.0)), 0.8, 0.9, 2.1)
-    return Plan((room,), (door,), (window,), ())
+    return FloorPlan((room,), (door,), (window,), ())
 
 
 OUTLINES = {
@@ -372,7 +371,7 @@ OUTLINES = {
 
 
 @pytest.mark.parametrize("shape", OUTLINES)
-@pytest.mark.parametrize("kind", PROGRAMMES)
+@pytest.mark.parametrize("kind", ROOM_PROGRAMS)
 def test_any_kind_of_room_is_furnished_whatever_its_shape(kind, shape):
     plan = one_room(kind, OUTLINES[shape])
     items = furnish(plan, (), generator(5, kind, shape), Solids())
@@ -382,4 +381,4 @@ def test_any_kind_of_room_is_furnished_whatever_its_shape(kind, shape):
         assert not item.blocks or overlap(zone, item) < 1e-3, item.name
     if shape in ("square", "large"):
         names = {item.name for item in items}
-        assert all(not names.isdisjoint(choice) for choice in NEEDED.get(kind, ()))
+        assert all(not names.isdisjoint(choice) for choice in REQUIREMENTS.get(kind, ()))

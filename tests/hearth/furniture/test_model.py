@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.houses.test_shapes import leaks, volume
 
+from hearth.geometry.test_shapes import leaks, volume
 from itinera.hearth.furniture import appliances, bathroom_fixtures, decor, leisure, seating, storage, tables
-from itinera.hearth.furniture.model import Kind, Model, model
-from itinera.hearth.palette import COLOURS, shade
+from itinera.hearth.furniture.model import FurnitureKind, Model, make_model
+from itinera.hearth.palette import COLORS, shade
 from itinera.seeding import generator
 from itinera.worlds.labels import MAP_CLASSES, MPCAT40
 
@@ -30,16 +30,16 @@ MEASURED = (
     tables.round_dining_table(1.0),
 )
 KINDS = (
-    *(kind for module in MODULES for kind in vars(module).values() if isinstance(kind, Kind)),
+    *(kind for module in MODULES for kind in vars(module).values() if isinstance(kind, FurnitureKind)),
     *tables.COFFEE_TABLES,
     *MEASURED,
 )
 
 
-def models(kind: Kind) -> list[Model]:
+def models(kind: FurnitureKind) -> list[Model]:
     """One in each colour, and then some: measures are drawn anew for each."""
     rng = generator(1, "catalogue", kind.name)
-    return [model(kind, colour, rng) for colour in kind.colours * 2]
+    return [make_model(kind, color, rng) for color in kind.colors * 2]
 
 
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -66,20 +66,20 @@ def test_a_model_stands_on_its_origin_and_says_its_size(kind):
 @every_kind
 def test_a_colour_word_is_true_of_what_one_sees(kind):
     for built in models(kind):
-        if built.colour:
-            words = {nearest_word(colour) for _, colour in built.pieces}
-            assert built.colour in words, f"a {built.colour} {kind.name} shows {sorted(words)}"
+        if built.color:
+            words = {nearest_word(color) for _, color in built.pieces}
+            assert built.color in words, f"a {built.color} {kind.name} shows {sorted(words)}"
 
 
-def nearest_word(colour: tuple[int, int, int]) -> str:
-    return min(COLOURS, key=lambda word: sum((a - b) ** 2 for a, b in zip(COLOURS[word], colour, strict=True)))
+def nearest_word(color: tuple[int, int, int]) -> str:
+    return min(COLORS, key=lambda word: sum((a - b) ** 2 for a, b in zip(COLORS[word], color, strict=True)))
 
 
 def test_colours_are_told_apart_even_when_shaded():
-    for word, colour in COLOURS.items():
-        assert nearest_word(shade(colour, 0.95)) == nearest_word(shade(colour, 1.05)) == word
-    for one, a in COLOURS.items():
-        for other, b in COLOURS.items():
+    for word, color in COLORS.items():
+        assert nearest_word(shade(color, 0.95)) == nearest_word(shade(color, 1.05)) == word
+    for one, a in COLORS.items():
+        for other, b in COLORS.items():
             assert one == other or sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 48, (one, other)
 
 
@@ -117,11 +117,11 @@ def test_the_catalogue_is_large_and_speaks_matterports_language():
     categories = {kind.category for kind in KINDS}
     assert categories <= set(MPCAT40)
     assert set(MAP_CLASSES) - {"void"} <= categories
-    assert {colour for kind in KINDS for colour in kind.colours} <= {"", *COLOURS}
+    assert {color for kind in KINDS for color in kind.colors} <= {"", *COLORS}
 
 
 def test_the_same_generator_builds_the_same_piece():
-    one, other = (model(seating.SOFA, "red", generator(3, "sofa")) for _ in range(2))
+    one, other = (make_model(seating.SOFA, "red", generator(3, "sofa")) for _ in range(2))
     assert one.size == other.size
     for (a, _), (b, _) in zip(one.pieces, other.pieces, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itinera.hearth.geometry.rectangles import APART, contains, distance_to_outline, overlap, within
+from itinera.hearth.geometry.rectangles import (
+    TOUCHING,
+    contains,
+    distance_to_outline,
+    rectangles_inside,
+    rectangles_overlap,
+)
 
 ELL = np.array([(0, 0), (6, 0), (6, 3), (3, 3), (3, 6), (0, 6)], dtype=float)
 CHAMFERED = np.array([(0, 0), (5, 0), (5, 4), (4, 5), (0, 5)], dtype=float)
@@ -29,7 +35,7 @@ def test_a_rectangle_is_within_when_all_its_points_are(shape, x, y, width, depth
     box = (x, y, x + width, y + depth)
     # Points of the twin may miss a corner that is cut by less than their distance.
     expected = contains(OUTLINES[shape], scattered(box)).all()
-    found = bool(within(OUTLINES[shape], np.array([box]))[0])
+    found = bool(rectangles_inside(OUTLINES[shape], np.array([box]))[0])
     assert found <= expected
     if distance_to_outline(OUTLINES[shape], scattered(box)).min() > 0.2:
         assert found == expected
@@ -50,10 +56,10 @@ def test_distance_is_to_the_nearest_side_or_corner():
 @given(x=places, y=places, width=sizes, depth=sizes)
 def test_rectangles_overlap_when_they_share_points(x, y, width, depth):
     still, moved = (2.0, 2.0, 4.0, 4.0), (x, y, x + width, y + depth)
-    shared = min(4.0, x + width) - max(2.0, x) > -APART and min(4.0, y + depth) - max(2.0, y) > -APART
-    assert bool(overlap(np.array([still]), np.array([moved]))[0, 0]) == shared
+    shared = min(4.0, x + width) - max(2.0, x) > -TOUCHING and min(4.0, y + depth) - max(2.0, y) > -TOUCHING
+    assert bool(rectangles_overlap(np.array([still]), np.array([moved]))[0, 0]) == shared
 
 
 def test_nothing_overlaps_nothing():
-    assert overlap(np.ones((3, 4)), np.empty((0, 4))).shape == (3, 0)
-    assert within(ELL, np.empty((0, 4))).shape == (0,)
+    assert rectangles_overlap(np.ones((3, 4)), np.empty((0, 4))).shape == (3, 0)
+    assert rectangles_inside(ELL, np.empty((0, 4))).shape == (0,)

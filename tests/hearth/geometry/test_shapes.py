@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from itinera.hearth.geometry.shapes import ball, bar, block, compass, disc, leaning, legs, tube, turned, wheel
+from itinera.hearth.geometry.shapes import (
+    ball,
+    bar,
+    block,
+    disc,
+    legs,
+    rotate,
+    rounded_cos_sin,
+    slanted_block,
+    tube,
+    wheel,
+)
 
 
 def leaks(corners: np.ndarray) -> bool:
@@ -25,7 +36,7 @@ def volume(corners: np.ndarray) -> float:
     ("solid", "expected"),
     [
         (block(2, 3, 1, 2), 6.0),
-        (leaning(1, 1, 0, 2, over=0.5), 2.0),
+        (slanted_block(1, 1, 0, 2, over=0.5), 2.0),
         (legs(1, 1, 0.5, 0.1), 4 * 0.005),
         (tube(1, 0, 1, sides=64), np.pi),
         (tube(1, 0, 1, top=0.5, sides=64), np.pi * (1 + 0.5 + 0.25) / 3),
@@ -33,7 +44,7 @@ def volume(corners: np.ndarray) -> float:
         (disc(1, 0.5, 1, 2, 3, sides=64), np.pi / 2),
         (bar((0, 0, 0), (1, 2, 2), 0.1), 0.03),
         (bar((1, 1, 1), (1, 1, 4), 0.1), 0.03),
-        (turned(block(2, 3, 1, 2, 5, 5), 0.7), 6.0),
+        (rotate(block(2, 3, 1, 2, 5, 5), 0.7), 6.0),
     ],
 )
 def test_a_solid_is_closed_and_wound_outward(solid, expected):
@@ -54,5 +65,5 @@ def test_a_square_tube_has_its_faces_along_the_axes():
 
 
 def test_quarter_turns_are_exact():
-    assert [compass(k * np.pi / 2) for k in range(4)] == [(1, 0), (0, 1), (-1, 0), (0, -1)]
-    np.testing.assert_array_equal(turned(block(2, 1, 0, 1), np.pi / 2).min(axis=(0, 1)), [-0.5, -1, 0])
+    assert [rounded_cos_sin(k * np.pi / 2) for k in range(4)] == [(1, 0), (0, 1), (-1, 0), (0, -1)]
+    np.testing.assert_array_equal(rotate(block(2, 1, 0, 1), np.pi / 2).min(axis=(0, 1)), [-0.5, -1, 0])

@@ -9,29 +9,28 @@ import pytest
 
 from hearth.coplanar import fighting_faces
 from itinera.hearth.geometry.polygons import triangulate
-from itinera.hearth.geometry.shell import raise_shell
-from itinera.hearth.geometry.solids import Solids
-from itinera.hearth.item import Item
-from itinera.hearth.layout.plan import OUTSIDE, Plan, PlannedRoom
+from itinera.hearth.geometry.shell import build_shell
+from itinera.hearth.geometry.solids import HouseObject, Solids
+from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, PlannedRoom
 from itinera.seeding import generator
 from itinera.worlds import Array
 from itinera.worlds.labels import MPCAT40
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.surface import Surface
 
-Shell = tuple[tuple[Item, ...], Mesh]
+Shell = tuple[tuple[HouseObject, ...], Mesh]
 
 
 @pytest.fixture(
     scope="module", params=[range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)], ids=["20", "200"]
 )
 def shells(
-    request: pytest.FixtureRequest, plan_of: Callable[[int], Plan], shell_of: Callable[[int], Shell]
-) -> list[tuple[Plan, tuple[Item, ...], Mesh]]:
+    request: pytest.FixtureRequest, plan_of: Callable[[int], FloorPlan], shell_of: Callable[[int], Shell]
+) -> list[tuple[FloorPlan, tuple[HouseObject, ...], Mesh]]:
     return [(plan_of(index), *shell_of(index)) for index in request.param]
 
 
-Shells = list[tuple[Plan, tuple[Item, ...], Mesh]]
+Shells = list[tuple[FloorPlan, tuple[HouseObject, ...], Mesh]]
 
 
 def first_hits(mesh: Mesh, origins: Array, directions: Array) -> tuple[Array, Array]:
@@ -125,7 +124,7 @@ def test_items_count_from_one_and_own_faces_within_their_reach(shells: Shells) -
         for item in items:
             faces = mesh.instances == item.index
             assert set(mesh.classes[faces]) == {MPCAT40.index(item.category)}
-            off = np.abs(mesh.corners[faces] - item.centre).max(axis=(0, 1))
+            off = np.abs(mesh.corners[faces] - item.center).max(axis=(0, 1))
             assert (off[:2] < max(item.size[:2]) + 1.3).all()
             assert 0 <= item.room < len(plan.rooms)
 
@@ -136,7 +135,7 @@ def test_every_door_window_and_flight_becomes_an_item(shells: Shells) -> None:
         assert names.count("door") == sum(not passage.wide for passage in plan.passages)
         assert names.count("window") == len(plan.windows)
         assert names.count("stairs") == names.count("railing") == len(plan.flights)
-        assert all(item.colour for item in items if item.name == "door")
+        assert all(item.color for item in items if item.name == "door")
 
 
 def test_one_walks_straight_through_every_passage_but_the_front_door(shells: Shells) -> None:
@@ -144,7 +143,7 @@ def test_one_walks_straight_through_every_passage_but_the_front_door(shells: She
         for passage in plan.passages:
             along = np.array([-passage.normal[1], passage.normal[0]])
             sides = np.linspace(-0.5, 0.5, 3)[:, None] * along * (passage.width - 0.04)
-            flat = passage.centre + sides - passage.normal * (passage.depth / 2 + 0.25)
+            flat = passage.center + sides - passage.normal * (passage.depth / 2 + 0.25)
             origins = np.concatenate([np.column_stack([flat, np.full(3, passage.floor + z)]) for z in (0.1, 2.0)])
             distances, _ = first_hits(mesh, origins, np.tile([*passage.normal, 0.0], (6, 1)))
             if OUTSIDE in passage.rooms:
@@ -158,13 +157,13 @@ def test_a_robot_reaches_every_room_from_the_entry_and_both_storeys(shells: Shel
         surface = Surface.from_mesh(mesh, radius=0.2, height=1.5)
         middles = []
         for room in plan.rooms:
-            centre = triangulate(room.outline).mean(axis=1)[0]
+            center = triangulate(room.outline).mean(axis=1)[0]
             flight = next((f for f in plan.flights if room.index in f.rooms), None)
             if flight is not None:  # in a stairwell, the lane beside the flight
                 x0, y0, x1, y1 = flight.stairwell
                 box = room.outline.min(axis=0) + room.outline.max(axis=0)
-                centre = box - np.array([x0 + x1, y0 + y1]) / 2
-            middles.append([*centre, room.floor])
+                center = box - np.array([x0 + x1, y0 + y1]) / 2
+            middles.append([*center, room.floor])
         entry = next(room.index for room in plan.rooms if room.kind == "e")
         places, off = surface.snap(np.array(middles), reach=1.0)
         assert (off < 1.0).all()
@@ -185,10 +184,10 @@ def test_there_is_headroom_all_along_the_stairs(shells: Shells) -> None:
 
 
 def test_the_same_generator_raises_the_same_bytes(
-    plan_of: Callable[[int], Plan], shell_of: Callable[[int], Shell]
+    plan_of: Callable[[int], FloorPlan], shell_of: Callable[[int], Shell]
 ) -> None:
     solids = Solids()
-    raise_shell(plan_of(0), generator(1, "house", "0", "shell"), solids)
+    build_shell(plan_of(0), generator(1, "house", "0", "shell"), solids)
     first, second = solids.mesh(), shell_of(0)[1]
-    for name in ("vertices", "faces", "classes", "instances", "colours"):
+    for name in ("vertices", "faces", "classes", "instances", "colors"):
         assert getattr(first, name).tobytes() == getattr(second, name).tobytes()

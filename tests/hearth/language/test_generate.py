@@ -7,19 +7,20 @@ import pytest
 
 import grid_house
 from itinera.errors import BadArgument
-from itinera.formats.pose_traces import PoseTrace, places_of_words
-from itinera.hearth.language.generate import DETAILS, Wording, describe
-from itinera.hearth.language.vocabulary import ROOM_WORDS, THING_WORDS
+from itinera.formats.pose_traces import PoseTrace, align_words
+from itinera.hearth.language.generate import DETAILS, GeneratedInstruction, generate_instruction
+from itinera.hearth.language.vocabulary import OBJECT_WORDS, ROOM_WORDS
 from itinera.seeding import generator
 
 
-def told(seed: int, detail: str, count: int = 12) -> list[tuple[tuple[str, ...], Wording]]:
+def told(seed: int, detail: str, count: int = 12) -> list[tuple[tuple[str, ...], GeneratedInstruction]]:
     place = grid_house.place(seed)
     rng = generator(seed, "wording", detail)
     paths = place.paths(count, rng)
     headings = rng.uniform(-np.pi, np.pi, count).tolist()
     return [
-        (path, describe(place.outlooks, path, h, rng, detail=detail)) for path, h in zip(paths, headings, strict=True)
+        (path, generate_instruction(place.descriptions, path, h, rng, detail=detail))
+        for path, h in zip(paths, headings, strict=True)
     ]
 
 
@@ -55,10 +56,10 @@ def test_every_word_has_its_place_and_time_on_the_path(seed, detail):
 @pytest.mark.parametrize(("seed", "detail"), EVERY)
 def test_the_speaker_stands_where_the_words_belong(seed, detail):
     for path, wording in told(seed, detail):
-        nodes, times = zip(*wording.stays, strict=True)
+        nodes, times = zip(*wording.arrivals, strict=True)
         assert nodes == path
         trace = PoseTrace(np.array(nodes), np.array(times))
-        first, last = places_of_words(trace, path, wording.begins, wording.ends)
+        first, last = align_words(trace, path, wording.begins, wording.ends)
         assert (first == wording.first).all()
         assert (last == wording.last).all()
 
@@ -83,35 +84,38 @@ def test_more_detail_takes_more_words():
 
 def test_short_instructions_name_the_goal():
     rooms = re.compile("|".join(word for words in ROOM_WORDS.values() for word in words))
-    names = {word for words in THING_WORDS.values() for word in words} | set(grid_house.NAMES)
-    things = re.compile("|".join(sorted(names)))
+    names = {word for words in OBJECT_WORDS.values() for word in words} | set(grid_house.NAMES)
+    objects = re.compile("|".join(sorted(names)))
     for seed in range(3):
         for _, wording in told(seed, "short"):
-            assert rooms.search(wording.text) or things.search(wording.text), wording.text
+            assert rooms.search(wording.text) or objects.search(wording.text), wording.text
 
 
 def test_wording_varies():
     place = grid_house.place(0)
     path = place.paths(1, generator(0, "one"))[0]
-    texts = {describe(place.outlooks, path, 0.0, generator(k, "vary"), detail="steps").text for k in range(20)}
+    texts = {
+        generate_instruction(place.descriptions, path, 0.0, generator(k, "vary"), detail="steps").text
+        for k in range(20)
+    }
     assert len(texts) > 15
 
 
 def test_a_path_of_one_place_is_refused():
     place = grid_house.place(0)
-    with pytest.raises(BadArgument, match="A path of 1 places needs no words"):
-        describe(place.outlooks, place.graph.nodes[:1], 0.0, generator(0), detail="short")
+    with pytest.raises(BadArgument, match="at least two nodes to be described; got 1"):
+        generate_instruction(place.descriptions, place.graph.nodes[:1], 0.0, generator(0), detail="short")
 
 
 def test_an_unknown_detail_is_refused():
     place = grid_house.place(0)
-    with pytest.raises(BadArgument, match=r"'long' is no level of detail\. Choose one of short, ordinary, steps\."):
-        describe(place.outlooks, place.graph.nodes[:2], 0.0, generator(0), detail="long")
+    with pytest.raises(BadArgument, match="detail must be one of short, ordinary, steps, not 'long'"):
+        generate_instruction(place.descriptions, place.graph.nodes[:2], 0.0, generator(0), detail="long")
 
 
 def test_a_path_along_no_edge_is_refused():
     place = grid_house.place(0)
     start, *_ = place.graph.nodes
-    far = next(node for node in place.graph.nodes if node not in (start, *place.graph.neighbours(start)))
-    with pytest.raises(BadArgument, match="no way from"):
-        describe(place.outlooks, (start, far), 0.0, generator(0), detail="short")
+    far = next(node for node in place.graph.nodes if node not in (start, *place.graph.neighbors(start)))
+    with pytest.raises(BadArgument, match="No edge leads from"):
+        generate_instruction(place.descriptions, (start, far), 0.0, generator(0), detail="short")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import grid_house
-from itinera.hearth.language.path_context import Scene
-from itinera.hearth.language.segmentation import ORDINARY, STEPS, choose_legs
+from itinera.hearth.language.path_context import PathContext
+from itinera.hearth.language.segmentation import ORDINARY, STEPS, choose_segments
 from itinera.hearth.language.semantics import Act, Clause, Reference
 from itinera.hearth.layout.plan import Passage
 from itinera.seeding import generator
@@ -18,7 +18,7 @@ def hall():
     closets = [grid_house.square(k, "c", np.array([4.0 * (k - 1), 2.0]), (4.0, 3.0)) for k in (1, 2, 3)]
     centres = [np.array([x, 2.0]) for x in (2.0, 6.0, 10.0)]
     up = np.array([0.0, 1.0])
-    doors = [Passage(k, (0, k + 1), False, centre, up, 0.9, 2.1, 0.14, 0.0) for k, centre in enumerate(centres)]
+    doors = [Passage(k, (0, k + 1), False, center, up, 0.9, 2.1, 0.14, 0.0) for k, center in enumerate(centres)]
     ends = [0.0, *(x + side for x in (2.0, 6.0, 10.0) for side in (-0.45, 0.45)), 12.0]
     walls = [(np.array([a, 2.0]), np.array([b, 2.0])) for a, b in zip(ends[::2], ends[1::2], strict=True)]
     walls += [(np.array([x, 2.0]), np.array([x, 5.0])) for x in (4.0, 8.0)]
@@ -32,30 +32,30 @@ def nodes(place, *numbers):
 
 
 def test_doors_are_counted_along_what_is_seen(hall):
-    scene = Scene(hall.outlooks, nodes(hall, 0, 1, 2, 3, 7), 0.0)
-    led = {rank: scene.led(Clause(Act.DOOR, side="left", rank=rank), 0) for rank in (1, 2, 3)}
-    assert led == {1: None, 2: 4, 3: None}
-    legs = choose_legs(scene, generator(3, "hall"), ORDINARY)
-    assert Clause(Act.DOOR, side="left", rank=2) in [leg.clause for leg in legs]
+    context = PathContext(hall.descriptions, nodes(hall, 0, 1, 2, 3, 7), 0.0)
+    follow = {rank: context.follow(Clause(Act.DOOR, side="left", rank=rank), 0) for rank in (1, 2, 3)}
+    assert follow == {1: None, 2: 4, 3: None}
+    segments = choose_segments(context, generator(3, "hall"), ORDINARY)
+    assert Clause(Act.DOOR, side="left", rank=2) in [segment.clause for segment in segments]
 
 
 def test_a_door_that_is_not_the_only_one_is_never_just_the_door(hall):
-    scene = Scene(hall.outlooks, nodes(hall, 0, 1, 2, 3, 7), 0.0)
-    assert scene.led(Clause(Act.DOOR), 0) is None
-    assert scene.led(Clause(Act.ENTER, room="c"), 0) is None
+    context = PathContext(hall.descriptions, nodes(hall, 0, 1, 2, 3, 7), 0.0)
+    assert context.follow(Clause(Act.DOOR), 0) is None
+    assert context.follow(Clause(Act.ENTER, room="c"), 0) is None
 
 
 def test_two_red_sofas_are_never_the_red_sofa(hall):
-    scene = Scene(hall.outlooks, nodes(hall, 0, 1, 2, 3, 4, 5), 0.0)
-    assert scene.led(Clause(Act.REACH, thing=Reference("sofa", "red")), 0) is None
+    context = PathContext(hall.descriptions, nodes(hall, 0, 1, 2, 3, 4, 5), 0.0)
+    assert context.follow(Clause(Act.REACH, landmark=Reference("sofa", "red")), 0) is None
     for k in range(20):
-        for leg in choose_legs(scene, generator(k, "sofas"), STEPS):
-            assert leg.clause.thing is None or leg.clause.thing.side != ""
+        for segment in choose_segments(context, generator(k, "sofas"), STEPS):
+            assert segment.clause.landmark is None or segment.clause.landmark.side != ""
 
 
 def test_a_clause_that_also_fits_another_way_is_not_sure(hall):
-    scene = Scene(hall.outlooks, nodes(hall, 2, 3, 7), 0.0)
-    assert scene.led(Clause(Act.GO, "forward"), 0) == 1
-    assert scene.led(Clause(Act.GO, "left"), 1) == 2
-    assert scene.led(Clause(Act.GO, "left"), 0) is None
-    assert scene.led(Clause(Act.LEAVE, room="h"), 1) == 2
+    context = PathContext(hall.descriptions, nodes(hall, 2, 3, 7), 0.0)
+    assert context.follow(Clause(Act.GO, "forward"), 0) == 1
+    assert context.follow(Clause(Act.GO, "left"), 1) == 2
+    assert context.follow(Clause(Act.GO, "left"), 0) is None
+    assert context.follow(Clause(Act.LEAVE, room="h"), 1) == 2

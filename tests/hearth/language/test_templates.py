@@ -8,7 +8,7 @@ import pytest
 
 from itinera.agents.instruction_parser import parse
 from itinera.hearth.language.semantics import Act, Clause, Reference
-from itinera.hearth.language.templates import Voice
+from itinera.hearth.language.templates import Phraser
 from itinera.hearth.language.vocabulary import ROOM_WORDS, TURNS
 from itinera.seeding import generator
 
@@ -26,10 +26,10 @@ THINGS = (
 
 def clauses() -> Iterator[Clause]:
     for turn in ("", *TURNS):
-        for thing in THINGS:
-            yield from (Clause(act, turn, thing=thing) for act in (Act.TOWARDS, Act.REACH))
-            if not thing.side:
-                yield from (Clause(Act.PASS, turn, thing=thing, side=side) for side in ("left", "right"))
+        for landmark in THINGS:
+            yield from (Clause(act, turn, landmark=landmark) for act in (Act.TOWARDS, Act.REACH))
+            if not landmark.side:
+                yield from (Clause(Act.PASS, turn, landmark=landmark, side=side) for side in ("left", "right"))
         for room in ROOM_WORDS:
             yield from (Clause(act, turn, room=room) for act in (Act.ENTER, Act.LEAVE, Act.END))
         for wide in (False, True):
@@ -50,7 +50,7 @@ def test_whatever_is_said_is_understood_as_it_was_meant(act):
     for plain in clauses():
         for clause in strode(plain) if plain.act is act else ():
             for k in range(6):
-                said = Voice(generator(k, "voice"), instruction=k % 2 == 0).say(clause)
+                said = Phraser(generator(k, "voice"), instruction=k % 2 == 0).say(clause)
                 assert parse(f"{said.capitalize()}. Stop.") == [clause, Clause(Act.STOP)], said
 
 
@@ -63,12 +63,12 @@ def test_whatever_is_said_is_understood_as_it_was_meant(act):
     ],
 )
 def test_things_are_named_with_their_looks_in_english_order(reference, said):
-    assert re.fullmatch(said, Voice(generator(1), instruction=True).thing(reference))
+    assert re.fullmatch(said, Phraser(generator(1), instruction=True).name_landmark(reference))
 
 
 def test_stairs_are_many_and_a_staircase_is_one():
-    clause = Clause(Act.PASS, thing=Reference("stairs"), side="left")
-    said = {Voice(generator(k), instruction=False).say(clause) for k in range(80)}
+    clause = Clause(Act.PASS, landmark=Reference("stairs"), side="left")
+    said = {Phraser(generator(k), instruction=False).say(clause) for k in range(80)}
     kept = [text for text in said if "keeping" in text]
     assert kept
     assert all(("keeping it" in text) == ("staircase" in text) for text in kept)
@@ -77,7 +77,7 @@ def test_stairs_are_many_and_a_staircase_is_one():
 def test_the_brief_say_less():
     words = {
         instruction: sum(
-            len(Voice(generator(k), instruction=instruction).say(clause).split())
+            len(Phraser(generator(k), instruction=instruction).say(clause).split())
             for clause in clauses()
             for k in range(2)
         )
@@ -88,9 +88,9 @@ def test_the_brief_say_less():
 
 @pytest.mark.parametrize("facing", [True, False])
 def test_one_stands_in_front_only_of_what_one_faces(facing):
-    clause = Clause(Act.STOP, thing=Reference("sofa"))
+    clause = Clause(Act.STOP, landmark=Reference("sofa"))
     said = [
-        Voice(generator(k), instruction=True).say_stop(clause, clause, facing=facing, room="l", entering=False)
+        Phraser(generator(k), instruction=True).say_stop(clause, clause, facing=facing, room="l", entering=False)
         for k in range(40)
     ]
     assert any("in front of" in text for text in said) is facing

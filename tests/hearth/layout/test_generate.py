@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from itinera.hearth.geometry.polygons import area
-from itinera.hearth.layout.generate import lay_out
-from itinera.hearth.layout.plan import OUTSIDE, Plan, PlannedRoom
+from itinera.hearth.layout.generate import generate_floor_plan
+from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, PlannedRoom
 from itinera.seeding import generator
 from itinera.worlds import Array
 from itinera.worlds.labels import ROOM_NAMES
@@ -35,11 +35,11 @@ SIZES = {  # least and most square metres between the walls
 @pytest.fixture(
     scope="module", params=[range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)], ids=["20", "200"]
 )
-def plans(request: pytest.FixtureRequest, plan_of: Callable[[int], Plan]) -> list[Plan]:
+def plans(request: pytest.FixtureRequest, plan_of: Callable[[int], FloorPlan]) -> list[FloorPlan]:
     return [plan_of(index) for index in request.param]
 
 
-def rooms_of(plans: list[Plan]) -> Iterator[tuple[Plan, PlannedRoom]]:
+def rooms_of(plans: list[FloorPlan]) -> Iterator[tuple[FloorPlan, PlannedRoom]]:
     return ((plan, room) for plan in plans for room in plan.rooms)
 
 
@@ -47,7 +47,7 @@ def walls_of(outline: Array) -> list[tuple[Array, Array]]:
     return list(zip(outline, np.roll(outline, -1, axis=0), strict=True))
 
 
-def graph_of(plan: Plan) -> nx.Graph:
+def graph_of(plan: FloorPlan) -> nx.Graph:
     graph = nx.Graph()
     graph.add_nodes_from(room.index for room in plan.rooms)
     graph.add_edges_from(passage.rooms for passage in plan.passages if OUTSIDE not in passage.rooms)
@@ -74,30 +74,30 @@ def grid_in(outline: Array, step: float = 0.25) -> Array:
 
 
 def test_the_same_generator_draws_the_same_plan() -> None:
-    first, second = (lay_out(generator(1, "house", "3", "plan")) for _ in range(2))
+    first, second = (generate_floor_plan(generator(1, "house", "3", "plan")) for _ in range(2))
     assert len(first.rooms) == len(second.rooms)
     for a, b in zip(first.rooms, second.rooms, strict=True):
         assert a.kind == b.kind
         assert a.outline.tobytes() == b.outline.tobytes()
     for p, q in zip(first.passages, second.passages, strict=True):
-        assert (p.rooms, p.width, p.centre.tobytes()) == (q.rooms, q.width, q.centre.tobytes())
+        assert (p.rooms, p.width, p.center.tobytes()) == (q.rooms, q.width, q.center.tobytes())
 
 
-def test_houses_differ(plans: list[Plan]) -> None:
+def test_houses_differ(plans: list[FloorPlan]) -> None:
     assert len({b"".join(room.outline.tobytes() for room in plan.rooms) for plan in plans}) == len(plans)
 
 
-def test_indices_are_places(plans: list[Plan]) -> None:
+def test_indices_are_places(plans: list[FloorPlan]) -> None:
     for plan in plans:
         assert [room.index for room in plan.rooms] == list(range(len(plan.rooms)))
         assert [passage.index for passage in plan.passages] == list(range(len(plan.passages)))
 
 
-def test_kinds_are_matterports(plans: list[Plan]) -> None:
+def test_kinds_are_matterports(plans: list[FloorPlan]) -> None:
     assert {room.kind for _, room in rooms_of(plans)} <= set(ROOM_NAMES)
 
 
-def test_outlines_are_simple_and_counter_clockwise(plans: list[Plan]) -> None:
+def test_outlines_are_simple_and_counter_clockwise(plans: list[FloorPlan]) -> None:
     for plan, room in rooms_of(plans):
         assert area(room.outline) > 0
         pieces = walls_of(room.outline)
@@ -116,13 +116,13 @@ def cross(a: Array, b: Array, c: Array, d: Array) -> bool:
     return bool(boxes_meet) and side(a, b, c) * side(a, b, d) <= 0 and side(c, d, a) * side(c, d, b) <= 0
 
 
-def test_outlines_lie_on_centimetres_and_have_no_tiny_walls(plans: list[Plan]) -> None:
+def test_outlines_lie_on_centimetres_and_have_no_tiny_walls(plans: list[FloorPlan]) -> None:
     for _, room in rooms_of(plans):
         assert np.abs(room.outline * 100 - np.round(room.outline * 100)).max() < 1e-9
         assert min(np.hypot(*(b - a)) for a, b in walls_of(room.outline)) >= 0.4
 
 
-def test_rooms_of_a_storey_do_not_overlap(plans: list[Plan]) -> None:
+def test_rooms_of_a_storey_do_not_overlap(plans: list[FloorPlan]) -> None:
     for plan in plans:
         for a, b in combinations(plan.rooms, 2):
             apart = (a.outline.max(axis=0) < b.outline.min(axis=0)) | (b.outline.max(axis=0) < a.outline.min(axis=0))
@@ -131,19 +131,19 @@ def test_rooms_of_a_storey_do_not_overlap(plans: list[Plan]) -> None:
                 assert not contains(a.outline, grid_in(b.outline)).any()
 
 
-def test_rooms_have_the_size_of_their_kind(plans: list[Plan]) -> None:
+def test_rooms_have_the_size_of_their_kind(plans: list[FloorPlan]) -> None:
     for _, room in rooms_of(plans):
         low, high = SIZES.get(room.kind, (0, 200))
         assert low <= area(room.outline) <= high, room.kind
 
 
-def test_proportions_are_not_silly(plans: list[Plan]) -> None:
+def test_proportions_are_not_silly(plans: list[FloorPlan]) -> None:
     for _, room in rooms_of(plans):
         sides = np.sort(room.outline.max(axis=0) - room.outline.min(axis=0))
         assert room.kind in "hs" or sides[1] <= 2.25 * sides[0], (room.kind, sides)
 
 
-def test_halls_are_wide_enough(plans: list[Plan]) -> None:
+def test_halls_are_wide_enough(plans: list[FloorPlan]) -> None:
     for _, room in rooms_of(plans):
         if room.kind == "h":
             for a, b in combinations(walls_of(room.outline), 2):
@@ -160,7 +160,7 @@ def facing_distance(a: Array, b: Array, c: Array, d: Array) -> float:
     return inwards if inwards > 0 and s[0] < np.hypot(*(b - a)) - 1e-6 and s[1] > 1e-6 else np.inf
 
 
-def test_houses_have_six_to_twenty_rooms_and_not_all_the_same(plans: list[Plan]) -> None:
+def test_houses_have_six_to_twenty_rooms_and_not_all_the_same(plans: list[FloorPlan]) -> None:
     counts = [len(plan.rooms) for plan in plans]
     assert min(counts) >= 6
     assert max(counts) <= 20
@@ -168,20 +168,20 @@ def test_houses_have_six_to_twenty_rooms_and_not_all_the_same(plans: list[Plan])
     assert np.std(counts) > 1.5
 
 
-def test_floor_area_is_that_of_large_houses(plans: list[Plan]) -> None:
+def test_floor_area_is_that_of_large_houses(plans: list[FloorPlan]) -> None:
     areas = [sum(area(room.outline) for room in plan.rooms) for plan in plans]
     assert min(areas) > 140
     assert max(areas) < 700
     assert 300 <= np.mean(areas) <= 450
 
 
-def test_about_a_third_have_stairs(plans: list[Plan]) -> None:
+def test_about_a_third_have_stairs(plans: list[FloorPlan]) -> None:
     assert 0.2 <= np.mean([plan.storeys == 2 for plan in plans]) <= 0.5
     for plan in plans:
         assert len(plan.flights) == plan.storeys - 1
 
 
-def test_every_house_has_what_one_needs(plans: list[Plan]) -> None:
+def test_every_house_has_what_one_needs(plans: list[FloorPlan]) -> None:
     for plan in plans:
         kinds = Counter(room.kind for room in plan.rooms)
         assert kinds["k"] == kinds["e"] == kinds["l"] == 1
@@ -190,7 +190,7 @@ def test_every_house_has_what_one_needs(plans: list[Plan]) -> None:
         assert kinds["h"] == plan.storeys
 
 
-def test_no_room_is_reached_only_through_a_bath_a_closet_or_a_bedroom(plans: list[Plan]) -> None:
+def test_no_room_is_reached_only_through_a_bath_a_closet_or_a_bedroom(plans: list[FloorPlan]) -> None:
     for plan in plans:
         graph = graph_of(plan)
         assert nx.is_connected(graph)
@@ -202,7 +202,7 @@ def test_no_room_is_reached_only_through_a_bath_a_closet_or_a_bedroom(plans: lis
                 assert nx.is_connected(graph.subgraph(others)), (room.kind, room.index)
 
 
-def test_closets_and_baths_have_likely_neighbours(plans: list[Plan]) -> None:
+def test_closets_and_baths_have_likely_neighbours(plans: list[FloorPlan]) -> None:
     likely = {"c": "bh", "a": "bhe", "t": "he", "s": "h", "e": "hldfnokiv"}
     for plan in plans:
         graph = graph_of(plan)
@@ -215,7 +215,7 @@ def test_closets_and_baths_have_likely_neighbours(plans: list[Plan]) -> None:
                     )
 
 
-def test_kitchens_are_mostly_next_to_where_one_eats(plans: list[Plan]) -> None:
+def test_kitchens_are_mostly_next_to_where_one_eats(plans: list[FloorPlan]) -> None:
     with_dining = [plan for plan in plans if any(room.kind == "d" for room in plan.rooms)]
     next_door = 0
     for plan in with_dining:
@@ -225,25 +225,25 @@ def test_kitchens_are_mostly_next_to_where_one_eats(plans: list[Plan]) -> None:
     assert next_door >= 0.7 * len(with_dining)
 
 
-def test_there_is_more_than_one_way(plans: list[Plan]) -> None:
+def test_there_is_more_than_one_way(plans: list[FloorPlan]) -> None:
     loops = [graph_of(plan).number_of_edges() - len(plan.rooms) + 1 for plan in plans]
     assert np.mean([n >= 1 for n in loops]) >= 0.9
     assert np.mean([n >= 2 for n in loops]) >= 0.4
 
 
-def test_many_rooms_are_not_rectangles(plans: list[Plan]) -> None:
+def test_many_rooms_are_not_rectangles(plans: list[FloorPlan]) -> None:
     corners = np.array([len(room.outline) for _, room in rooms_of(plans)])
     assert np.mean(corners != 4) > 0.25
     slanted = [any((np.abs(b - a) > 0.05).all() for a, b in walls_of(room.outline)) for _, room in rooms_of(plans)]
     assert 0.02 < np.mean(slanted) < 0.3
 
 
-def test_passages_pierce_the_walls_of_both_rooms_away_from_corners(plans: list[Plan]) -> None:
+def test_passages_pierce_the_walls_of_both_rooms_away_from_corners(plans: list[FloorPlan]) -> None:
     for plan in plans:
         for passage in plan.passages:
             for which, room in enumerate(passage.rooms):
                 if room != OUTSIDE:
-                    middle = passage.centre + passage.normal * passage.depth * (which - 0.5)
+                    middle = passage.center + passage.normal * passage.depth * (which - 0.5)
                     assert margin(plan.rooms[room].outline, middle, passage.normal, passage.width) >= 0.15 - 1e-6
 
 
@@ -258,7 +258,7 @@ def margin(outline: Array, middle: Array, normal: Array, width: float) -> float:
     return -np.inf
 
 
-def test_widths_and_heights_let_a_robot_through(plans: list[Plan]) -> None:
+def test_widths_and_heights_let_a_robot_through(plans: list[FloorPlan]) -> None:
     for plan in plans:
         for passage in plan.passages:
             assert 0.8 <= passage.width <= 3.0
@@ -267,49 +267,49 @@ def test_widths_and_heights_let_a_robot_through(plans: list[Plan]) -> None:
         assert any(passage.wide for passage in plan.passages)
 
 
-def test_holes_of_a_wall_do_not_overlap(plans: list[Plan]) -> None:
+def test_holes_of_a_wall_do_not_overlap(plans: list[FloorPlan]) -> None:
     for plan, room in rooms_of(plans):
         holes = [
-            (p.centre + p.normal * p.depth * (w - 0.5), p.normal, p.width)
+            (p.center + p.normal * p.depth * (w - 0.5), p.normal, p.width)
             for p in plan.passages
             for w in (0, 1)
             if p.rooms[w] == room.index
-        ] + [(w.centre, w.normal, w.width) for w in plan.windows if w.room == room.index]
+        ] + [(w.center, w.normal, w.width) for w in plan.windows if w.room == room.index]
         for (m, n, w), (m2, n2, w2) in combinations(holes, 2):
             along = np.array([-n[1], n[0]])
             if abs(float(n @ n2)) > 0.99 and abs(float((m2 - m) @ n)) < 0.01:
                 assert abs(float((m2 - m) @ along)) >= (w + w2) / 2 + 0.1
 
 
-def test_there_is_one_front_door_and_it_leads_out(plans: list[Plan]) -> None:
+def test_there_is_one_front_door_and_it_leads_out(plans: list[FloorPlan]) -> None:
     for plan in plans:
         (front,) = [passage for passage in plan.passages if OUTSIDE in passage.rooms]
         assert plan.rooms[front.rooms[0]].kind == "e"
         assert front.rooms[1] == OUTSIDE
         assert not front.wide
-        steps = front.centre + np.linspace(0.2, 1.0, 5)[:, None] * front.normal
+        steps = front.center + np.linspace(0.2, 1.0, 5)[:, None] * front.normal
         assert not any(contains(room.outline, steps).any() for room in plan.rooms if room.storey == 0)
 
 
-def test_windows_look_outside_and_lie_in_a_wall(plans: list[Plan]) -> None:
+def test_windows_look_outside_and_lie_in_a_wall(plans: list[FloorPlan]) -> None:
     for plan in plans:
         for window in plan.windows:
             room = plan.rooms[window.room]
-            assert margin(room.outline, window.centre, window.normal, window.width) >= 0.1
-            ahead = window.centre + np.linspace(0.1, 1.2, 6)[:, None] * window.normal
+            assert margin(room.outline, window.center, window.normal, window.width) >= 0.1
+            ahead = window.center + np.linspace(0.1, 1.2, 6)[:, None] * window.normal
             assert not any(contains(r.outline, ahead).any() for r in plan.rooms if r.storey == room.storey)
             assert room.floor + 0.3 <= window.sill < window.top <= room.floor + room.height - 0.2
             assert room.kind not in "cg"
 
 
-def test_most_living_rooms_and_bedrooms_have_windows(plans: list[Plan]) -> None:
+def test_most_living_rooms_and_bedrooms_have_windows(plans: list[FloorPlan]) -> None:
     lit = [
         any(window.room == room.index for window in plan.windows) for plan, room in rooms_of(plans) if room.kind in "lb"
     ]
     assert np.mean(lit) > 0.95
 
 
-def test_open_leaves_stand_in_a_room_and_clear_of_every_passage(plans: list[Plan]) -> None:
+def test_open_leaves_stand_in_a_room_and_clear_of_every_passage(plans: list[FloorPlan]) -> None:
     leaves = 0
     for plan in plans:
         for passage in plan.passages:
@@ -322,7 +322,7 @@ def test_open_leaves_stand_in_a_room_and_clear_of_every_passage(plans: list[Plan
             for other in plan.passages:
                 if other.floor == passage.floor:
                     along = np.array([-other.normal[1], other.normal[0]])
-                    s, d = (corners - other.centre) @ along, (corners - other.centre) @ other.normal
+                    s, d = (corners - other.center) @ along, (corners - other.center) @ other.normal
                     before = (
                         np.abs(d).min() < 0.5 and s.max() > -other.width / 2 + 1e-6 and s.min() < other.width / 2 - 1e-6
                     )
@@ -331,7 +331,7 @@ def test_open_leaves_stand_in_a_room_and_clear_of_every_passage(plans: list[Plan
     assert leaves > 0.4 * doors
 
 
-def test_stairs_are_comfortable_and_leave_a_lane_beside_them(plans: list[Plan]) -> None:
+def test_stairs_are_comfortable_and_leave_a_lane_beside_them(plans: list[FloorPlan]) -> None:
     for plan in plans:
         for flight in plan.flights:
             low, high = (plan.rooms[k] for k in flight.rooms)
@@ -347,7 +347,7 @@ def test_stairs_are_comfortable_and_leave_a_lane_beside_them(plans: list[Plan]) 
             assert (np.sort(sizes - (x1 - x0, y1 - y0)) >= (1.1, 1.5)).all()
 
 
-def test_the_upper_floor_is_a_slab_above_the_lower_ceiling(plans: list[Plan]) -> None:
+def test_the_upper_floor_is_a_slab_above_the_lower_ceiling(plans: list[FloorPlan]) -> None:
     for _, room in rooms_of(plans):
         assert 2.5 <= room.height <= 3.0
         assert room.floor == pytest.approx(room.storey * (room.height + 0.3), abs=1e-9)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from itinera.hearth.layout.room_grid import Sketched, Storey, Unbuildable, paint
-from itinera.hearth.layout.room_shapes import bite, check_outside, check_shapes, corners, is_good_shape
+from itinera.hearth.layout.room_grid import InvalidLayout, RoomSketch, StoreyLayout, rasterize_rooms
+from itinera.hearth.layout.room_shapes import check_outside, check_shapes, count_corners, is_good_shape, notch_rooms
 
 
 def rectangle(wide: int, tall: int) -> NDArray[np.bool_]:
@@ -36,31 +36,31 @@ def test_halls_may_be_long_but_not_narrow() -> None:
 
 def test_corners_are_counted() -> None:
     mask = rectangle(40, 50)
-    assert corners(mask) == 4
+    assert count_corners(mask) == 4
     mask[3:10, 3:10] = False
-    assert corners(mask) == 6
+    assert count_corners(mask) == 6
 
 
 def test_a_storey_with_a_bad_room_is_refused() -> None:
-    with pytest.raises(Unbuildable, match="kind b"):
-        check_shapes(paint([Sketched("b", ((0, 0, 20, 20),))]))
+    with pytest.raises(InvalidLayout, match="kind b"):
+        check_shapes(rasterize_rooms([RoomSketch("b", ((0, 0, 20, 20),))]))
 
 
-def apart(gap: int) -> Storey:
+def apart(gap: int) -> StoreyLayout:
     """Two bedrooms beside a hall with a gap between them."""
     rects = [(0, 0, 100, 15), (0, 15, 40, 60), (40 + gap, 15, 90, 60)]
-    return paint([Sketched(kind, (rect,)) for kind, rect in zip("hbb", rects, strict=True)])
+    return rasterize_rooms([RoomSketch(kind, (rect,)) for kind, rect in zip("hbb", rects, strict=True)])
 
 
 def test_a_narrow_gap_outside_is_refused() -> None:
     check_outside(apart(24))
-    with pytest.raises(Unbuildable, match="gap"):
+    with pytest.raises(InvalidLayout, match="gap"):
         check_outside(apart(12))
 
 
 def test_a_bite_makes_two_rooms_l_shaped_and_loses_nothing() -> None:
-    storey = paint([Sketched("b", ((0, 0, 45, 55),)), Sketched("o", ((45, 0, 85, 55),))])
-    after = bite(np.random.default_rng(3), storey, tries=30, most=2)
-    assert [corners(after.labels == k) for k in (0, 1)] == [6, 6]
+    storey = rasterize_rooms([RoomSketch("b", ((0, 0, 45, 55),)), RoomSketch("o", ((45, 0, 85, 55),))])
+    after = notch_rooms(np.random.default_rng(3), storey, tries=30, max_notches=2)
+    assert [count_corners(after.labels == k) for k in (0, 1)] == [6, 6]
     assert np.array_equal(after.labels < 0, storey.labels < 0)
-    assert corners(storey.labels == 0) == 4  # the storey given is as it was
+    assert count_corners(storey.labels == 0) == 4  # the storey given is as it was

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itinera.errors import BadArgument
-from itinera.planners.motion.drive import Drive
-from itinera.planners.motion.dynamics import point_turn, unicycle
+from itinera.planners.motion.dynamics import Drive, point_turn, unicycle
 from planners.floors import ROOMS, grid
 
 moves = st.lists(st.tuples(st.floats(0, 2), st.floats(-4, 4)), min_size=1, max_size=6).map(np.array)
@@ -39,7 +38,7 @@ def test_four_sides_and_corners_lead_back():
     drive = Drive(np.array([1.0, 1.0, 0.0]), SQUARE)
     assert np.allclose(drive.poses[-1], [1.0, 1.0, 2 * math.pi])
     assert drive.length == 4.0
-    assert drive.turned == pytest.approx(2 * math.pi)
+    assert drive.total_turn == pytest.approx(2 * math.pi)
     assert drive.duration(point_turn(0.5, math.pi)) == pytest.approx(4 / 0.5 + 2)
     assert drive.times(point_turn(0.5, math.pi))[:3].tolist() == [0.0, 2.0, 2.5]
 
@@ -47,7 +46,7 @@ def test_four_sides_and_corners_lead_back():
 @given(driven=moves, step=st.floats(0.03, 0.5))
 def test_samples_lie_on_the_drive_and_close_together(driven, step):
     drive, dynamics = Drive(np.zeros(3), driven), unicycle()
-    samples = drive.sampled(dynamics, step=step, turn=0.3)
+    samples = drive.sample(dynamics, step=step, turn=0.3)
     assert np.allclose(samples[-1], [*drive.poses[-1], drive.duration(dynamics)])
     assert (np.diff(samples[:, 3]) >= 0).all()
     assert (np.hypot(*np.diff(samples[:, :2], axis=0).T) <= step + 1e-6).all()
@@ -61,10 +60,10 @@ def test_contact_is_told_by_its_move():
     rooms = grid(ROOMS)
     start = np.array([1.0, 2.0, 0.0])
     through = Drive(start, [(1.0, 0.0), (0.0, math.pi / 2), (1.6, 0.0), (0.0, -math.pi / 2), (6.0, 0.0)])
-    assert through.is_clear(rooms, 0.2)
+    assert through.is_collision_free(rooms, 0.2)
     into = Drive(start, [(1.0, 0.0), (0.0, 0.1), (6.0, 0.0)])
-    assert into.first_contact(rooms, 0.2) == 2
-    assert not into.is_clear(rooms, 0.2)
+    assert into.first_collision(rooms, 0.2) == 2
+    assert not into.is_collision_free(rooms, 0.2)
 
 
 def test_a_drive_needs_numbers():
@@ -73,7 +72,7 @@ def test_a_drive_needs_numbers():
     with pytest.raises(BadArgument, match="start"):
         Drive(np.zeros(2), [])
     with pytest.raises(BadArgument, match="above 0"):
-        Drive(np.zeros(3), SQUARE).sampled(unicycle(), step=0)
+        Drive(np.zeros(3), SQUARE).sample(unicycle(), step=0)
 
 
 def test_a_drive_cannot_be_changed():

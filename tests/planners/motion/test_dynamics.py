@@ -12,12 +12,20 @@ from scipy import optimize
 
 from itinera.errors import BadArgument
 from itinera.planners.motion._steering_kernels import single_arc_leg
-from itinera.planners.motion.drive import Drive, chords
-from itinera.planners.motion.dynamics import Dynamics, holonomic, leg, legs, point_turn, unicycle
+from itinera.planners.motion.dynamics import (
+    Drive,
+    Dynamics,
+    displacements,
+    holonomic,
+    plan_leg,
+    plan_legs,
+    point_turn,
+    unicycle,
+)
 from planners.plain_rrt import after, single_arc
 from planners.plain_rrt import leg as plain_leg
 
-CAR = Dynamics("car", 0.25, math.radians(30), tightest=1.0, pivots=False)
+CAR = Dynamics("car", 0.25, math.radians(30), min_radius=1.0, can_pivot=False)
 ALL = [unicycle(), unicycle(0.5, 0.5), unicycle(reverse=True), point_turn(), holonomic(), CAR]
 NAMES = [f"{d.name}{' in reverse' if d.reverse else ''} {d.vmax}" for d in ALL]
 
@@ -28,7 +36,7 @@ points = st.tuples(places, places).map(np.array)
 
 
 def seconds(dynamics: Dynamics, pose: np.ndarray, point: np.ndarray) -> float:
-    return float(dynamics.seconds(leg(dynamics, pose, point)).sum())
+    return float(dynamics.durations(plan_leg(dynamics, pose, point)).sum())
 
 
 def possible(dynamics: Dynamics, raw: np.ndarray) -> np.ndarray:
@@ -36,10 +44,10 @@ def possible(dynamics: Dynamics, raw: np.ndarray) -> np.ndarray:
     time, v, w = 6.0 * (raw[..., 0] + 1), raw[..., 1].round(), raw[..., 2].round()
     v = v if dynamics.reverse else np.abs(v)
     w = w * min(dynamics.wmax, 3.0)
-    if math.isinf(dynamics.tightest):
+    if math.isinf(dynamics.min_radius):
         w = np.where(v == 0, w, 0.0)
-    elif not dynamics.pivots:
-        most = np.abs(v) * dynamics.vmax / dynamics.tightest
+    elif not dynamics.can_pivot:
+        most = np.abs(v) * dynamics.vmax / dynamics.min_radius
         w = np.clip(w, -most, most)
     return np.stack((v * dynamics.vmax * time, w * time), axis=-1)
 
@@ -47,7 +55,7 @@ def possible(dynamics: Dynamics, raw: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("dynamics", ALL, ids=NAMES)
 @given(pose=poses, point=points)
 def test_a_leg_ends_at_its_point(dynamics, pose, point):
-    drive = Drive(pose, leg(dynamics, pose, point))
+    drive = Drive(pose, plan_leg(dynamics, pose, point))
     assert np.allclose(drive.poses[-1, :2], point, rtol=0, atol=1e-9)
     assert np.isfinite(drive.duration(dynamics))
 
@@ -57,11 +65,11 @@ def test_no_drive_comes_sooner_than_the_leg(dynamics):
     rng = np.random.default_rng(0)
     for count in (1, 2, 3, 4):
         moves = possible(dynamics, rng.uniform(-1, 1, (20_000, count, 3)))
-        taken = dynamics.seconds(moves.reshape(-1, 2)).reshape(-1, count).sum(axis=1)
+        taken = dynamics.durations(moves.reshape(-1, 2)).reshape(-1, count).sum(axis=1)
         ends = np.zeros((len(moves), 3))
         for k in range(count):
-            ends += np.column_stack((chords(ends[:, 2], moves[:, k]), moves[:, k, 1]))
-        _, soonest = legs(dynamics, np.zeros_like(ends), ends[:, :2])
+            ends += np.column_stack((displacements(ends[:, 2], moves[:, k]), moves[:, k, 1]))
+        _, soonest = plan_legs(dynamics, np.zeros_like(ends), ends[:, :2])
         # Once round and a little more is as good as that little, to a square root of rounding, for a car.
         assert (soonest - taken).max() <= (1e-4 if dynamics is CAR else 1e-6)
         assert (np.abs(soonest - taken) < 1e-6).any()
@@ -80,7 +88,7 @@ def test_optimisation_over_three_moves_finds_nothing_faster(point, reverse):
 
     bounds = [(-4 if reverse else 0, 4), (-4, 4)] * 3
     begun = np.zeros((3, 2))
-    moves = leg(dynamics, np.zeros(3), np.array(point))
+    moves = plan_leg(dynamics, np.zeros(3), np.array(point))
     begun[: len(moves)] = moves
     found = optimize.differential_evolution(late, bounds, x0=begun.ravel(), maxiter=60, popsize=8, rng=1, polish=False)
     assert found.fun == pytest.approx(best, abs=1e-6)
@@ -133,26 +141,29 @@ def test_the_released_leg_is_the_fastest_of_a_pivot_and_one_arc_within_the_turni
 def test_moves_take_as_long_as_the_slower_of_driving_and_turning():
     moves = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, 4.0], [-1.0, 0.0]])
     inf = math.inf
-    assert unicycle(1, 2).seconds(moves).tolist() == [1.0, 0.5, 1.0, 2.0, inf]
-    assert unicycle(1, 2, reverse=True).seconds(moves).tolist() == [1.0, 0.5, 1.0, 2.0, 1.0]
-    assert point_turn(1, 2).seconds(moves).tolist() == [1.0, 0.5, inf, inf, inf]
-    assert holonomic(1).seconds(moves).tolist() == [1.0, 0.0, 1.0, 1.0, inf]
-    assert Dynamics("car", 1, 2, tightest=0.5, pivots=False).seconds(moves).tolist() == [1.0, inf, 1.0, inf, inf]
+    assert unicycle(1, 2).durations(moves).tolist() == [1.0, 0.5, 1.0, 2.0, inf]
+    assert unicycle(1, 2, reverse=True).durations(moves).tolist() == [1.0, 0.5, 1.0, 2.0, 1.0]
+    assert point_turn(1, 2).durations(moves).tolist() == [1.0, 0.5, inf, inf, inf]
+    assert holonomic(1).durations(moves).tolist() == [1.0, 0.0, 1.0, 1.0, inf]
+    assert Dynamics("car", 1, 2, min_radius=0.5, can_pivot=False).durations(moves).tolist() == [1.0, inf, 1.0, inf, inf]
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "message"),
     [
         (lambda: unicycle(0.0), "above 0 m/s, not 0.0"),
         (lambda: unicycle(math.inf), "finite"),
         (lambda: unicycle(1.0, 0.0), "above 0 rad/s"),
         (lambda: unicycle(1.0, math.nan), "above 0 rad/s"),
-        (lambda: Dynamics("sledge", 1.0, 1.0, tightest=-1.0), "0 m or more"),
-        (lambda: Dynamics("train", 1.0, 1.0, pivots=False), "train cannot pivot, so it needs a turning radius"),
-        (lambda: Dynamics("car", 1.0, 1.0, tightest=1.0, pivots=False, reverse=True), "Only a unicycle may drive back"),
-        (lambda: legs(unicycle(), np.zeros((2, 3)), np.zeros((1, 2))), r"\(2, 3\) and \(1, 2\)"),
+        (lambda: Dynamics("sledge", 1.0, 1.0, min_radius=-1.0), "at least 0 m"),
+        (lambda: Dynamics("train", 1.0, 1.0, can_pivot=False), "train cannot pivot, so it needs a finite min_radius"),
+        (
+            lambda: Dynamics("car", 1.0, 1.0, min_radius=1.0, can_pivot=False, reverse=True),
+            "Only a unicycle can",
+        ),
+        (lambda: plan_legs(unicycle(), np.zeros((2, 3)), np.zeros((1, 2))), r"\(2, 3\) and \(1, 2\)"),
     ],
 )
-def test_impossible_dynamics_are_refused(wrong, told):
-    with pytest.raises(BadArgument, match=told):
+def test_impossible_dynamics_are_refused(wrong, message):
+    with pytest.raises(BadArgument, match=message):
         wrong()

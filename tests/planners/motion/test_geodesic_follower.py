@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.planners.motion.geodesic_follower import Trail, follow, follow_through
+from itinera.planners.motion.geodesic_follower import FollowedPath, follow_geodesic, follow_waypoints
 from itinera.worlds import Pose
 from itinera.worlds.surface import Surface
 from worlds.rooms import ROBOT, mapped, room, storeys
@@ -18,7 +18,7 @@ STOP, FORWARD, LEFT, RIGHT = range(4)
 START, GOAL = np.array([1.0, 1.0, 0.0]), np.array([5.5, 0.5, 0.0])
 
 
-def replayed(surface: Surface, trail: Trail, *, step: float, turn: float, sliding: bool) -> np.ndarray:
+def replayed(surface: Surface, trail: FollowedPath, *, step: float, turn: float, sliding: bool) -> np.ndarray:
     """Where the actions of a trail lead, taken one by one."""
     place, heading = trail.positions[0], trail.headings[0]
     places = [place]
@@ -40,23 +40,25 @@ def test_it_arrives_by_a_way_hardly_longer_than_the_shortest(surface, degrees, s
     places = surface.sample(rng, 24)
     for goal, start in zip(places[::2], places[1::2], strict=True):
         field = surface.field(goal[None])
-        trail = follow(surface, Pose(start, rng.uniform(-3, 3)), field, turn=np.radians(degrees), sliding=sliding)
+        trail = follow_geodesic(
+            surface, Pose(start, rng.uniform(-3, 3)), field, turn=np.radians(degrees), sliding=sliding
+        )
         assert trail.reached
-        assert field.at(trail.positions[-1:])[0] <= 0.25
+        assert field.distances(trail.positions[-1:])[0] <= 0.25
         walked = np.linalg.norm(np.diff(trail.positions, axis=0), axis=1).sum()
-        assert walked <= longer * field.at(start[None])[0] + 0.25
+        assert walked <= longer * field.distances(start[None])[0] + 0.25
 
 
 @pytest.mark.parametrize("sliding", [True, False])
 def test_its_actions_taken_again_lead_the_same_way(sliding):
-    trail = follow(HOUSE, Pose(np.array([7.0, 3.0, 0.0]), 1.0), np.array([7.0, 3.0, 2.7]), sliding=sliding)
+    trail = follow_geodesic(HOUSE, Pose(np.array([7.0, 3.0, 0.0]), 1.0), np.array([7.0, 3.0, 2.7]), sliding=sliding)
     again = replayed(HOUSE, trail, step=0.25, turn=np.radians(15), sliding=sliding)
     np.testing.assert_allclose(again, trail.positions, atol=1e-6)
     assert trail.positions[-1, 2] == pytest.approx(2.7, abs=1e-3)
 
 
 def test_a_trail_says_what_was_done_where():
-    trail = follow(HALL, Pose(START, np.pi / 2), np.array([1.0, 3.0, 0.0]), radius=0.3)
+    trail = follow_geodesic(HALL, Pose(START, np.pi / 2), np.array([1.0, 3.0, 0.0]), radius=0.3)
     # Seven steps of 0.25 m leave 0.25 m.
     assert trail.actions.tolist() == [FORWARD] * 7 + [STOP]
     np.testing.assert_allclose(trail.positions[:, 1], 1.0 + 0.25 * np.arange(8), atol=1e-6)
@@ -64,13 +66,13 @@ def test_a_trail_says_what_was_done_where():
 
 
 def test_it_turns_by_the_shorter_side():
-    behind = follow(HALL, Pose(START, np.radians(-60)), np.array([1.0, 3.0, 0.0]))
+    behind = follow_geodesic(HALL, Pose(START, np.radians(-60)), np.array([1.0, 3.0, 0.0]))
     assert behind.actions[:11].tolist() == [LEFT] * 10 + [FORWARD]
     assert (np.abs(behind.headings) <= np.pi).all()
 
 
 def test_at_the_goal_it_only_stops():
-    trail = follow(HALL, Pose(START, 0.7), START + 0.1, radius=0.25)
+    trail = follow_geodesic(HALL, Pose(START, 0.7), START + 0.1, radius=0.25)
     assert trail.reached
     assert trail.actions.tolist() == [STOP]
     assert trail.headings.tolist() == [0.7]
@@ -78,7 +80,7 @@ def test_at_the_goal_it_only_stops():
 
 def test_it_passes_each_waypoint_in_order():
     waypoints = [np.array([1.0, 3.5, 0.0]), np.array([3.0, 0.5, 0.0]), np.array([1.0, 0.5, 0.0]), GOAL]
-    trail = follow_through(HALL, Pose(START), waypoints, radius=0.3)
+    trail = follow_waypoints(HALL, Pose(START), waypoints, radius=0.3)
     assert trail.reached
     near = HALL.between(trail.positions, np.array(waypoints)) <= 0.3
     first = [int(np.argmax(near[:, 0]))]
@@ -90,50 +92,50 @@ def test_it_passes_each_waypoint_in_order():
 
 
 def test_fields_may_be_given_for_places():
-    places = follow_through(HALL, Pose(START), [START, GOAL])
-    fields = follow_through(HALL, Pose(START), [HALL.field(place[None]) for place in (START, GOAL)])
+    places = follow_waypoints(HALL, Pose(START), [START, GOAL])
+    fields = follow_waypoints(HALL, Pose(START), [HALL.field(place[None]) for place in (START, GOAL)])
     np.testing.assert_array_equal(places.actions, fields.actions)
     np.testing.assert_array_equal(places.positions, fields.positions)
 
 
 def test_it_gives_up_where_no_way_leads():
-    trail = follow(mapped(".#."), Pose(np.array([0.5, 0.5, 0.0])), np.array([2.5, 0.5, 0.0]))
+    trail = follow_geodesic(mapped(".#."), Pose(np.array([0.5, 0.5, 0.0])), np.array([2.5, 0.5, 0.0]))
     assert not trail.reached
     assert trail.actions.tolist() == [STOP]
 
 
 def test_it_gives_up_before_it_takes_too_many_actions():
-    whole = follow(HALL, Pose(START), GOAL)
-    assert not follow(HALL, Pose(START), GOAL, limit=len(whole.actions) - 1).reached
-    short = follow(HALL, Pose(START), GOAL, limit=20)
+    whole = follow_geodesic(HALL, Pose(START), GOAL)
+    assert not follow_geodesic(HALL, Pose(START), GOAL, max_actions=len(whole.actions) - 1).reached
+    short = follow_geodesic(HALL, Pose(START), GOAL, max_actions=20)
     assert len(short.actions) <= 20
     assert short.actions[-1] == STOP
-    assert follow(HALL, Pose(START), GOAL, limit=len(whole.actions)).reached
+    assert follow_geodesic(HALL, Pose(START), GOAL, max_actions=len(whole.actions)).reached
 
 
 def test_it_gives_up_where_the_goal_is_smaller_than_its_step():
-    trail = follow(HALL, Pose(START), np.array([1.0, 3.1, 0.0]), radius=0.0)
+    trail = follow_geodesic(HALL, Pose(START), np.array([1.0, 3.1, 0.0]), radius=0.0)
     assert not trail.reached
     assert len(trail.actions) < 100
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
-        ({"step": 0.0}, "step must be longer than 0 m"),
-        ({"radius": -1.0}, "radius not negative"),
-        ({"turn": 0.0}, "turn must lie between 0 and pi"),
-        ({"limit": 0}, "At least one action must be allowed"),
+        ({"step": 0.0}, "step must be above 0 m"),
+        ({"radius": -1.0}, "radius at least 0 m"),
+        ({"turn": 0.0}, "turn must be above 0 and at most pi"),
+        ({"max_actions": 0}, "max_actions must be at least 1"),
     ],
     ids=str,
 )
-def test_senseless_options_are_refused(options, told):
-    with pytest.raises(BadArgument, match=told):
-        follow(HALL, Pose(START), GOAL, **options)
+def test_senseless_options_are_refused(options, message):
+    with pytest.raises(BadArgument, match=message):
+        follow_geodesic(HALL, Pose(START), GOAL, **options)
 
 
 def test_there_must_be_somewhere_to_go_and_on_the_same_surface():
     with pytest.raises(BadArgument, match="at least one waypoint"):
-        follow_through(HALL, Pose(START), [])
+        follow_waypoints(HALL, Pose(START), [])
     with pytest.raises(BadArgument, match="belongs to another surface"):
-        follow(HALL, Pose(START), HOUSE.field(START[None]))
+        follow_geodesic(HALL, Pose(START), HOUSE.field(START[None]))

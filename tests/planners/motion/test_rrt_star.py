@@ -9,15 +9,15 @@ import pytest
 
 from itinera.errors import BadArgument
 from itinera.planners.motion.dynamics import Dynamics, holonomic, point_turn, unicycle
-from itinera.planners.motion.local_search import polish
-from itinera.planners.motion.rrt_star import Tree, best_of_several, released_inflation, rrt_star
+from itinera.planners.motion.local_search import optimize_drive
+from itinera.planners.motion.rrt_star import Tree, plan_with_trees, released_inflation, rrt_star
 from itinera.seeding import generator
 from planners.floors import ROOMS, grid, way
 from planners.plain_rrt import plain_tree
 
 RADIUS = 0.2
 FLOOR = grid(ROOMS)
-ALLOWED = FLOOR.allowed(RADIUS)
+ALLOWED = FLOOR.free_cells(RADIUS)
 START, GOAL = np.array([1.0, 1.0, 2.0]), np.array([8.0, 5.0])
 WAY = way(ALLOWED, FLOOR.resolution, START, GOAL)
 QUICK = unicycle(0.5, math.radians(40))
@@ -25,7 +25,7 @@ QUICK = unicycle(0.5, math.radians(40))
 
 def tree(dynamics: Dynamics = QUICK, **options) -> Tree:
     options = {"hints": WAY, "nodes": 600, **options}
-    return rrt_star(ALLOWED, FLOOR.resolution, dynamics, START, GOAL, **options)
+    return rrt_star(FLOOR, START, GOAL, dynamics, radius=RADIUS, **options)
 
 
 @pytest.mark.parametrize(("seed", "released"), [(0, False), (1, False), (2, True)])
@@ -47,7 +47,7 @@ def test_the_same_random_numbers_give_the_tree_of_plain_python(seed, released):
 @pytest.mark.parametrize("goal_radius", [0.0, 0.2])
 def test_the_path_is_clear_and_takes_as_long_as_the_tree_says(dynamics, goal_radius):
     grown = tree(dynamics, goal_radius=goal_radius)
-    assert grown.drive.is_clear(FLOOR, RADIUS)
+    assert grown.drive.is_collision_free(FLOOR, RADIUS)
     assert math.dist(grown.drive.poses[-1, :2], GOAL) <= goal_radius + 1e-9
     assert grown.drive.duration(dynamics) == pytest.approx(grown.history[-1, 1], abs=1e-6)
     assert (np.diff(grown.history[np.isfinite(grown.history[:, 1]), 1]) <= 1e-9).all()
@@ -74,28 +74,28 @@ def test_without_hints_the_goal_is_one():
 
 
 def test_several_trees_and_a_polish_agree_with_the_polished_way():
-    several = best_of_several(ALLOWED, FLOOR.resolution, QUICK, START, GOAL, hints=WAY, trees=2, nodes=600)
-    polished = polish(ALLOWED, FLOOR.resolution, QUICK, START, GOAL, 0.0, WAY)
-    assert several.is_clear(FLOOR, RADIUS)
+    several = plan_with_trees(FLOOR, START, GOAL, QUICK, hints=WAY, trees=2, nodes=600)
+    polished = optimize_drive(FLOOR, START, GOAL, QUICK, WAY)
+    assert several.is_collision_free(FLOOR, RADIUS)
     assert several.duration(QUICK) <= tree().drive.duration(QUICK) + 1e-9
     assert several.duration(QUICK) == pytest.approx(polished.duration(QUICK), rel=0.01)
 
 
 def test_what_cannot_be_reached_has_no_path():
     closed = grid("#####\n#.#.#\n#####", size=0.5)
-    grown = rrt_star(closed.allowed(0), 0.1, QUICK, np.array([0.75, 0.75, 0.0]), np.array([1.75, 0.75]), nodes=60)
+    query = closed, (0.75, 0.75, 0.0), (1.75, 0.75), QUICK
+    grown = rrt_star(*query, radius=0.0, nodes=60)
     assert grown.drive is None
     assert len(grown.path) == 0
     assert np.isinf(grown.history[:, 1]).all()
-    arguments = closed.allowed(0), 0.1, QUICK, np.array([0.75, 0.75, 0.0]), np.array([1.75, 0.75])
-    assert best_of_several(*arguments, nodes=60, trees=2) is None
+    assert plan_with_trees(*query, radius=0.0, nodes=60, trees=2) is None
 
 
 def test_a_car_finds_a_way_without_pivots():
-    car = Dynamics("car", 0.5, math.radians(90), tightest=0.4, pivots=False)
+    car = Dynamics("car", 0.5, math.radians(90), min_radius=0.4, can_pivot=False)
     grown = tree(car, nodes=1500)
     assert np.isfinite(grown.drive.duration(car))
-    assert grown.drive.is_clear(FLOOR, RADIUS)
+    assert grown.drive.is_collision_free(FLOOR, RADIUS)
 
 
 def test_released_inflation_halves_the_radius_and_lets_one_out_at_the_border():
@@ -112,7 +112,7 @@ def test_released_inflation_halves_the_radius_and_lets_one_out_at_the_border():
 
 
 def test_bad_questions_are_refused():
-    with pytest.raises(BadArgument, match="at least one node"):
+    with pytest.raises(BadArgument, match="at least 1"):
         tree(nodes=0)
-    with pytest.raises(BadArgument, match="pose"):
-        rrt_star(ALLOWED, 0.1, QUICK, np.zeros(2), GOAL)
+    with pytest.raises(BadArgument, match="start must be"):
+        rrt_star(FLOOR, np.zeros(2), GOAL, QUICK)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from itinera.planners.tsp.branch_and_cut import Search, cheapest_round
+from itinera.planners.tsp.branch_and_cut import BranchAndCut, solve_cycle
 from planners.orders import least_cost_by_subsets
 
 
@@ -21,7 +21,7 @@ def tree_of_rooms(rng: np.random.Generator, n: int) -> np.ndarray:
     return depth_first
 
 
-def closed(costs: np.ndarray) -> np.ndarray:
+def is_optimal(costs: np.ndarray) -> np.ndarray:
     table = np.pad(costs, ((1, 0), (1, 0)))
     np.fill_diagonal(table, np.inf)
     return table
@@ -30,21 +30,21 @@ def closed(costs: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(6))
 def test_whole_counts_close_what_fractional_ones_leave_open(seed: int) -> None:
     costs = tree_of_rooms(np.random.default_rng(seed), 13)
-    found = cheapest_round(closed(costs), tolerance=1e-6, deadline=np.inf)
-    assert found.closed
+    found = solve_cycle(is_optimal(costs), tolerance=1e-6, deadline=np.inf)
+    assert found.is_optimal
     assert found.cost == pytest.approx(least_cost_by_subsets(costs), abs=1e-5)
 
 
 def test_there_is_no_hurry_without_a_round() -> None:
-    search = Search(closed(np.ones((3, 3))), 1e-6, deadline=time.monotonic() - 1)
+    search = BranchAndCut(is_optimal(np.ones((3, 3))), 1e-6, deadline=time.monotonic() - 1)
     assert search.time_left == np.inf
-    search.offer(np.array([1, 2, 3, 0]))
+    search.try_cycle(np.array([1, 2, 3, 0]))
     assert search.time_left == 0.0
-    assert search.over
+    assert search.done
 
 
 def test_a_lower_bound_proves_nothing_new() -> None:
-    search = Search(closed(np.ones((3, 3))), 1e-6, deadline=np.inf)
-    search.prove(1.0)
-    search.prove(0.5)
+    search = BranchAndCut(is_optimal(np.ones((3, 3))), 1e-6, deadline=np.inf)
+    search.raise_bound(1.0)
+    search.raise_bound(0.5)
     assert search.bound == 1.0

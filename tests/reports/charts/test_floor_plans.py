@@ -1,4 +1,4 @@
-"""Plans and looks as pictures: what is where on them, and when they are refused."""
+"""Floor plans and views as images: what is where on them, and when they are refused."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def test_things_stand_on_their_storey_in_their_colour(tmp_path):
 def test_a_path_changes_the_storeys_it_walks(tmp_path):
     graph = cottage.world().space
     plain = drawn(tmp_path, graph=graph)
-    above = drawn(tmp_path, graph=graph, ways=[("c", "d")])
+    above = drawn(tmp_path, graph=graph, paths=[("c", "d")])
     half = plain.shape[1] // 2
     assert (plain[:, half:] != above[:, half:]).any()
-    below = drawn(tmp_path, graph=graph, ways=[("a", "b")])
+    below = drawn(tmp_path, graph=graph, paths=[("a", "b")])
     assert (plain[:, :half] != below[:, :half]).any()
     assert (plain[:, half:] == below[:, half:]).all()
 
@@ -90,7 +90,7 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch):
     with pytest.raises(BadArgument, match=r"ends in \.png, not '\.svg'"):
         draw_plan(cottage.house(), tmp_path / "plan.svg")
     with pytest.raises(BadArgument, match="give the navigation graph"):
-        drawn(tmp_path, ways=[("a", "b")])
+        drawn(tmp_path, paths=[("a", "b")])
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtra, match=r"Pictures need matplotlib.*itinera\[figures\]"):
+    with pytest.raises(MissingExtra, match=r"Floor plans need matplotlib.*itinera\[figures\]"):
         drawn(tmp_path)

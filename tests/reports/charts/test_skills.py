@@ -7,20 +7,20 @@ import pytest
 
 import crossing
 from itinera.errors import BadArgument
-from itinera.reports.charts.skills import SMOOTHED, draw_all, draw_directions, draw_training, smoothed
-from itinera.skills.analysis import Analysis
+from itinera.reports.charts.skills import DENSITY_GRID, draw_all, draw_directions, draw_training, estimate_density
+from itinera.skills.analysis import AnalysisConfig
 from itinera.skills.registry import SKILLS
-from itinera.skills.responses import answers_by_skill
+from itinera.skills.responses import group_responses
 
 pytest.importorskip("matplotlib")
 
-QUICK = Analysis(resamples=50)
+QUICK = AnalysisConfig(resamples=50)
 
 
 def answered(skills):
     study = crossing.trials(skills)
-    told = [crossing.leaning(trial, stop=0.2, l=0.5, f=0.3) for trial in study]
-    return answers_by_skill(study, told, SKILLS, crossing.WORLDS)
+    told = [crossing.distribution(trial, stop=0.2, l=0.5, f=0.3) for trial in study]
+    return group_responses(study, told, SKILLS, crossing.WORLDS)
 
 
 def test_every_skill_that_was_asked_has_its_figure(tmp_path):
@@ -32,8 +32,8 @@ def test_every_skill_that_was_asked_has_its_figure(tmp_path):
         "directions.svg",
     ]
     assert all(path.read_text().startswith("<?xml") for path in drawn)
-    assert "probability of stopping" in drawn[0].read_text()
-    assert "not told" in drawn[1].read_text()
+    assert "probability of STOP" in drawn[0].read_text()
+    assert "without instruction" in drawn[1].read_text()
     assert "forward bias" in drawn[2].read_text()
 
 
@@ -58,10 +58,10 @@ def test_training_paths_and_the_directions_are_drawn(tmp_path):
 
 
 def test_a_density_holds_as_much_as_lies_before_its_end():
-    step = SMOOTHED[1] - SMOOTHED[0]
+    step = DENSITY_GRID[1] - DENSITY_GRID[0]
     rng = np.random.default_rng(0)
     sample = rng.uniform(5, 15, 1000)
-    density = smoothed(sample)
+    density = estimate_density(sample)
     assert density.sum() * step == pytest.approx(1.0, abs=1e-3)
-    assert density @ SMOOTHED * step == pytest.approx(sample.mean(), abs=0.05)
-    assert not smoothed(np.empty(0)).any()
+    assert density @ DENSITY_GRID * step == pytest.approx(sample.mean(), abs=0.05)
+    assert not estimate_density(np.empty(0)).any()

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from itinera.formats.report_json import Estimate, Findings, SkillFound
-from itinera.reports.page.manuscript import latex, markdown
-from itinera.reports.page.page import make_report
-from reports.contests_of import made_up
+from itinera.formats.report_json import Estimate, SkillResult, StudyResults
+from itinera.reports.page.manuscript import to_latex_floats, to_markdown_text
+from itinera.reports.page.report import make_report
+from reports.example_results import make_scores
 
-FINDINGS = Findings({"a_b": {"stop": SkillFound(["a_b stops <well>."], Estimate(0.9, 0.8, 0.95))}})
+FINDINGS = StudyResults({"a_b": {"stop": SkillResult(["a_b stops <well>."], Estimate(0.9, 0.8, 0.95))}})
 REPORT = make_report(
     ["<b>bold</b>", "pipe|_x_"],
-    [made_up(0.8, toured=True, timed=True), made_up(0.4, toured=True, timed=True)],
+    [make_scores(0.8, toured=True, timed=True), make_scores(0.4, toured=True, timed=True)],
     findings=[FINDINGS],
 )
 
 
 def test_markdown_holds_every_table_and_takes_names_for_text():
-    text = markdown(REPORT)
+    text = to_markdown_text(REPORT)
     assert "<b>" not in text
     assert "&lt;b&gt;bold&lt;/b&gt;" in text
     assert r"pipe\|\_x\_" in text
-    for title in ("minus", "by scene", "by length of the way", "by episode of the tour", "skill scores", "∩"):
+    for title in ("minus", "by scene", "by path length", "by position in the tour", "skill scores", "∩"):
         assert title in text
     widths = [line.replace(r"\|", "").count("|") for line in text.splitlines() if line.startswith("|")]
     assert min(widths) > 2
 
 
 def test_latex_tables_are_whole():
-    text = latex(REPORT)
+    text = to_latex_floats(REPORT)
     for part in ("table", "tabular"):
         assert text.count(rf"\begin{{{part}}}") == text.count(rf"\end{{{part}}}") > 5
     outside = [line for line in text.splitlines() if not line.startswith("%")]

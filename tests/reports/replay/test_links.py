@@ -1,4 +1,4 @@
-"""Links from reports to replays: to the walks of a contest, and to no others."""
+"""Links from reports to replays: to the trajectories of a benchmark, and to no others."""
 
 from __future__ import annotations
 
@@ -6,43 +6,45 @@ from dataclasses import replace
 
 import pytest
 
-from itinera.reports.page.contest import contests
-from itinera.reports.page.page import make_report, page
-from itinera.reports.replay.links import Shown, links_of, read_shown, to_watch
-from itinera.reports.replay.page import page_of
-from reports.contests_of import made_up
-from reports.replays_of import replay
+from itinera.reports.benchmark import group_by_benchmark
+from itinera.reports.page.report import make_report, render_report
+from itinera.reports.replay.links import ReplayPage, link_episodes, list_replay_pages, read_replay_page
+from itinera.reports.replay.page import render_replay
+from reports.example_replays import replay
+from reports.example_results import make_scores
 
-ALONE = Shown("replays/some.html", frozenset({"good"}), "", {"e1": "scene1", "e2": "scene2"})
+ALONE = ReplayPage("replays/some.html", frozenset({"good"}), "", {"e1": "scene1", "e2": "scene2"})
 TOUR = replace(ALONE, link="replays/tour.html", tour="7")
 
 
-def contest(*, toured: bool):
-    return next(contests(["good", "poor"], [made_up(0.8, toured=toured), made_up(0.4, toured=toured)]))
+def make_benchmark(*, toured: bool):
+    return next(
+        group_by_benchmark(["good", "poor"], [make_scores(0.8, toured=toured), make_scores(0.4, toured=toured)])
+    )
 
 
-def test_a_page_tells_what_it_shows(tmp_path):
-    told = replay()
+def test_a_page_is_read_back(tmp_path):
+    written = replay()
     file = tmp_path / "walks.html"
-    file.write_text(page_of(told), encoding="utf-8")
-    shown = read_shown(file, "walks.html")
+    file.write_text(render_replay(written), encoding="utf-8")
+    shown = read_replay_page(file, "walks.html")
     assert shown is not None
-    assert shown.agents == set(told.agents)
-    assert shown.tour == told.tour
-    assert list(shown.worlds) == [task.id for task in told.tasks]
+    assert shown.agents == set(written.agents)
+    assert shown.tour == written.tour
+    assert list(shown.worlds) == [episode.id for episode in written.episodes]
 
 
 @pytest.mark.parametrize("text", ["", "<p>no replay</p>", '<script type="application/json" id="replay">[3]</script>'])
 def test_other_pages_are_none(tmp_path, text):
     file = tmp_path / "page.html"
     file.write_text(text)
-    assert read_shown(file, "page.html") is None
+    assert read_replay_page(file, "page.html") is None
 
 
 def test_an_episode_is_linked_by_its_name():
-    slashed = contests(["good"], [made_up(0.8, prefix="e/")])
+    slashed = group_by_benchmark(["good"], [make_scores(0.8, prefix="e/")])
     page = replace(ALONE, worlds={"e/1": "scene1", "e/2": "elsewhere"})
-    assert links_of(next(slashed), [page]) == {"e/1": "replays/some.html#e%2F1"}
+    assert link_episodes(next(slashed), [page]) == {"e/1": "replays/some.html#e%2F1"}
 
 
 @pytest.mark.parametrize(
@@ -54,18 +56,18 @@ def test_an_episode_is_linked_by_its_name():
         TOUR,
     ],
 )
-def test_walks_of_others_or_elsewhere_or_otherwise_are_not_linked(other):
-    assert not links_of(contest(toured=False), [other])
-    assert to_watch(contest(toured=False), [other]) == ""
+def test_pages_of_other_agents_scenes_or_tours_are_not_linked(other):
+    assert not link_episodes(make_benchmark(toured=False), [other])
+    assert list_replay_pages(make_benchmark(toured=False), [other]) == ""
 
 
 def test_tours_are_linked_from_tours():
-    found = to_watch(contest(toured=True), [ALONE, TOUR])
-    assert found == '<p>To watch: <a href="replays/tour.html">tour 7 in scene1</a>.</p>'
+    found = list_replay_pages(make_benchmark(toured=True), [ALONE, TOUR])
+    assert found == '<p>Replays: <a href="replays/tour.html">tour 7 in scene1</a>.</p>'
 
 
-def test_the_page_says_what_there_is_to_watch():
-    tables = [made_up(0.8), made_up(0.4)]
-    text = page(make_report(["good", "poor"], tables, shown=[ALONE]))
+def test_the_report_lists_its_replays():
+    tables = [make_scores(0.8), make_scores(0.4)]
+    text = render_report(make_report(["good", "poor"], tables, replay_pages=[ALONE]))
     assert '<a href="replays/some.html">2 episodes</a>' in text
     assert '"1":"replays/some.html#e1"' in text

@@ -1,4 +1,4 @@
-"""The page: one file, nothing asked of anybody, and words that cannot do harm."""
+"""The replay page: one file, no requests, and safe from hostile names and instructions."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from itinera.errors import BadArgument
 from itinera.records import Predictions, Trajectory
 from itinera.reports.replay.data import Replay
-from itinera.reports.replay.page import page_of, write_page
+from itinera.reports.replay.page import render_replay, write_replay_page
 from itinera.tasks import Instruction
-from reports.replays_of import replay, split
+from reports.example_replays import replay, split
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> {{data}} \u202e\u2028שלום 🤖" + "long" * 2500
 
@@ -23,7 +23,7 @@ def data_in(page: str) -> Replay:
 
 
 def test_a_page_holds_its_data_and_asks_for_nothing(tmp_path):
-    write_page(tmp_path / "replay.html", replay())
+    write_replay_page(tmp_path / "replay.html", replay())
     page = (tmp_path / "replay.html").read_text(encoding="utf-8")
     assert data_in(page) == replay()
     assert "{{" not in page
@@ -33,20 +33,27 @@ def test_a_page_holds_its_data_and_asks_for_nothing(tmp_path):
 
 
 def test_words_that_would_be_markup_stay_words():
-    asked = split(toured=False, instruction=Instruction(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
+    tasks = split(toured=False, instruction=Instruction(HOSTILE, HOSTILE), alignment=None, id=HOSTILE)
     walks = {HOSTILE: Predictions.from_trajectories("a.jsonl", (Trajectory(HOSTILE, tuple("abcd")),))}
-    shown = msgspec.structs.replace(replay(asked, walks), title=HOSTILE)
-    page = page_of(shown)
+    shown = msgspec.structs.replace(replay(tasks, walks), title=HOSTILE)
+    page = render_replay(shown)
     assert data_in(page) == shown
     assert page.count("<script") == 2
     assert "<img" not in page.replace('<img id="picture"', "")
     assert "&lt;/script&gt;" in re.findall(r"<title>(.*?)</title>", page, re.DOTALL)[0]
 
 
+def test_layers_that_are_drawn_can_be_switched():
+    page = render_replay(replay())
+    drawn = set(re.findall(r'isShown\("(\w+)"\)', page))
+    assert drawn >= {"graph", "labels", "alignment", "guided"}
+    assert drawn <= set(re.findall(r'\{ key: "(\w+)"', page))
+
+
 def test_equal_replays_are_equal_files():
-    assert page_of(replay()) == page_of(replay())
+    assert render_replay(replay()) == render_replay(replay())
 
 
 def test_only_a_page_is_written_as_one(tmp_path):
     with pytest.raises(BadArgument, match=r"ends in \.html, not '\.pdf'"):
-        write_page(tmp_path / "replay.pdf", replay())
+        write_replay_page(tmp_path / "replay.pdf", replay())

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from itinera.stats._mixed.newton import derivatives, minimise
+from itinera.stats._mixed.newton import derivatives, minimize
 
 
 def valley(points):
@@ -29,16 +29,16 @@ def test_derivatives_of_numbers_and_of_arrays_are_those_of_calculus():
 
 
 def test_a_curved_valley_is_followed_to_its_bottom():
-    bottom = minimise(valley, np.array([-1.2, 1.0]))
+    bottom = minimize(valley, np.array([-1.2, 1.0]))
     assert bottom.converged
     assert bottom.point == pytest.approx([1, 1], abs=1e-4)
 
 
 def test_a_search_that_begins_on_a_saddle_leaves_it():
-    bottom = minimise(two_bottoms, np.array([0.0, 0.4]))
+    bottom = minimize(two_bottoms, np.array([0.0, 0.4]))
     assert bottom.converged
     assert np.abs(bottom.point) == pytest.approx([1, 0], abs=1e-4)
 
 
 def test_a_function_without_a_bottom_is_told():
-    assert not minimise(lambda points: -points[:, 0], np.array([1.0]), most_steps=20).converged
+    assert not minimize(lambda points: -points[:, 0], np.array([1.0]), most_steps=20).converged

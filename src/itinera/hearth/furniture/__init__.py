@@ -1,1 +1,1 @@
-"""Furniture: what each room contains and where it stands. Start with `model.py`, then `furnish.py`."""
+"""Furniture: the contents of each room and their placement. Start with `model.py`, then `furnish.py`."""

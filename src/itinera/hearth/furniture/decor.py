@@ -1,15 +1,15 @@
-"""What makes a room a home: lamps, rugs, plants, and what hangs on walls or stands on tables."""
+"""Decor: lamps, rugs, plants, and objects on walls and tables."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from itinera.hearth.furniture.model import Builder, Built, Kind, Piece, between
-from itinera.hearth.geometry.shapes import ball, bar, block, disc, moved, tube, turned
-from itinera.hearth.geometry.solids import Colour
+from itinera.hearth.furniture.model import Builder, FurnitureKind, ModelParts, Piece, random_size
+from itinera.hearth.geometry.shapes import ball, bar, block, disc, rotate, translate, tube
+from itinera.hearth.geometry.solids import Color
 from itinera.hearth.palette import (
     BRIGHT,
-    COLOURS,
+    COLORS,
     DARK,
     FABRICS,
     GLOW,
@@ -24,91 +24,91 @@ from itinera.hearth.palette import (
     shade,
 )
 
-# Rugs are a quarter of a centimetre off the raster furniture stands on, so their edges never meet its sides.
+# Rugs are offset by a quarter of a centimetre from the grid of the furniture, so that their edges never meet its sides.
 RUG_OFF = 0.005
-SILVER: Colour = (206, 220, 228)
-POTS: tuple[Colour, ...] = ((178, 96, 62), (236, 234, 228), (120, 122, 126), (60, 60, 64), (70, 100, 140))
+SILVER: Color = (206, 220, 228)
+POTS: tuple[Color, ...] = ((178, 96, 62), (236, 234, 228), (120, 122, 126), (60, 60, 64), (70, 100, 140))
 
 
-def rug(width: float, depth: float) -> Kind:
+def rug(width: float, depth: float) -> FurnitureKind:
     """A rug of about this size, thin enough to walk over."""
 
-    def build(rng: np.random.Generator, colour: Colour) -> Built:
-        border = COLOURS[FABRICS[int(rng.integers(len(FABRICS)))]] if rng.random() < 0.5 else shade(colour, 0.75)
+    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+        border = COLORS[FABRICS[int(rng.integers(len(FABRICS)))]] if rng.random() < 0.5 else shade(color, 0.75)
         pieces: list[Piece] = [
             (block(width + RUG_OFF, depth + RUG_OFF, 0.0, 0.0075), border),
-            (block(width - 0.235, depth - 0.235, 0.0, 0.009), colour),
+            (block(width - 0.235, depth - 0.235, 0.0, 0.009), color),
         ]
-        return Built(pieces, "large" if width * depth > 5 else "small" if width * depth < 2 else "")
+        return ModelParts(pieces, "large" if width * depth > 5 else "small" if width * depth < 2 else "")
 
-    return Kind("rug", "floor", FABRICS, build)
+    return FurnitureKind("rug", "floor", FABRICS, build)
 
 
-def round_rug(diameter: float) -> Kind:
+def round_rug(diameter: float) -> FurnitureKind:
     """A round rug."""
 
-    def build(rng: np.random.Generator, colour: Colour) -> Built:
+    def build(rng: np.random.Generator, color: Color) -> ModelParts:
         pieces: list[Piece] = [
-            (tube(diameter / 2 + RUG_OFF, 0.0, 0.0075, sides=20), shade(colour, 0.75)),
-            (tube(diameter / 2 - 0.1, 0.0, 0.009, sides=20), colour),
+            (tube(diameter / 2 + RUG_OFF, 0.0, 0.0075, sides=20), shade(color, 0.75)),
+            (tube(diameter / 2 - 0.1, 0.0, 0.009, sides=20), color),
         ]
-        return Built(pieces, "round")
+        return ModelParts(pieces, "round")
 
-    return Kind("rug", "floor", FABRICS, build)
+    return FurnitureKind("rug", "floor", FABRICS, build)
 
 
-def _floor_lamp(rng: np.random.Generator, colour: Colour) -> Built:
-    high = between(rng, 1.5, 1.7)
+def _floor_lamp(rng: np.random.Generator, color: Color) -> ModelParts:
+    high = random_size(rng, 1.5, 1.7)
     pieces: list[Piece] = [(tube(0.15, 0.0, 0.03), DARK), (tube(0.015, 0.03, high - 0.26, sides=6), DARK)]
-    return Built([*pieces, *_lampshade(0.22, 0.15, high - 0.3, high, colour)], "tall")
+    return ModelParts([*pieces, *_lampshade(0.22, 0.15, high - 0.3, high, color)], "tall")
 
 
-def _table_lamp(rng: np.random.Generator, colour: Colour) -> Built:
-    body = (WALNUT, STEEL, COLOURS["white"], COLOURS["blue"])[int(rng.integers(4))]
+def _table_lamp(rng: np.random.Generator, color: Color) -> ModelParts:
+    body = (WALNUT, STEEL, COLORS["white"], COLORS["blue"])[int(rng.integers(4))]
     pieces: list[Piece] = [(tube(0.07, 0.0, 0.02, sides=6), body), (ball(0.11, 0.11, 0.2, 0, 0, 0.12, sides=6), body)]
-    return Built([*pieces, *_lampshade(0.14, 0.09, 0.24, 0.42, colour)])
+    return ModelParts([*pieces, *_lampshade(0.14, 0.09, 0.24, 0.42, color)])
 
 
-def _lampshade(radius: float, top: float, low: float, high: float, colour: Colour) -> list[Piece]:
-    return [(tube(radius, low, high, top=top), colour), (tube(radius * 0.7, low - 0.02, low, sides=6), GLOW)]
+def _lampshade(radius: float, top: float, low: float, high: float, color: Color) -> list[Piece]:
+    return [(tube(radius, low, high, top=top), color), (tube(radius * 0.7, low - 0.02, low, sides=6), GLOW)]
 
 
-def ceiling_lamp(drop: float) -> Kind:
+def ceiling_lamp(drop: float) -> FurnitureKind:
     """A lamp that hangs at most this far below the ceiling; its lowest point at z = 0."""
 
-    def build(rng: np.random.Generator, colour: Colour) -> Built:
+    def build(rng: np.random.Generator, color: Color) -> ModelParts:
         pieces: list[Piece]
         if drop < 0.3:
-            pieces = [(tube(0.2, 0.0, 0.07, top=0.24), GLOW), (tube(0.25, 0.07, 0.1), colour)]
-            return Built(pieces, "round")
+            pieces = [(tube(0.2, 0.0, 0.07, top=0.24), GLOW), (tube(0.25, 0.07, 0.1), color)]
+            return ModelParts(pieces, "round")
         pieces = [(block(0.012, 0.012, 0.2, drop), DARK), (tube(0.06, drop, drop + 0.02, sides=6), DARK)]
         style = int(rng.integers(3))
         if style == 0:
-            pieces += [(tube(0.24, 0.02, 0.2, top=0.06), colour), (tube(0.12, 0.0, 0.02, sides=6), GLOW)]
-            return Built(pieces)
+            pieces += [(tube(0.24, 0.02, 0.2, top=0.06), color), (tube(0.12, 0.0, 0.02, sides=6), GLOW)]
+            return ModelParts(pieces)
         if style == 1:
-            pieces.append((ball(0.32, 0.32, 0.26, 0, 0, 0.13, sides=8), colour))
-            return Built(pieces, "round")
+            pieces.append((ball(0.32, 0.32, 0.26, 0, 0, 0.13, sides=8), color))
+            return ModelParts(pieces, "round")
         for k in range(4):
             arm = np.pi / 2 * k
-            pieces.append((turned(bar((0.02, 0, 0.2), (0.24, 0, 0.08), 0.02), arm), colour))
-            pieces.append((turned(tube(0.05, 0.06, 0.16, 0.25, 0, top=0.03, sides=5), arm), GLOW))
-        return Built([*pieces, (ball(0.09, 0.09, 0.14, 0, 0, 0.2, sides=6), colour)], "large")
+            pieces.append((rotate(bar((0.02, 0, 0.2), (0.24, 0, 0.08), 0.02), arm), color))
+            pieces.append((rotate(tube(0.05, 0.06, 0.16, 0.25, 0, top=0.03, sides=5), arm), GLOW))
+        return ModelParts([*pieces, (ball(0.09, 0.09, 0.14, 0, 0, 0.2, sides=6), color)], "large")
 
-    return Kind("ceiling lamp", "lighting", (*METALS, "red", "yellow", "green", "blue", "orange"), build)
+    return FurnitureKind("ceiling lamp", "lighting", (*METALS, "red", "yellow", "green", "blue", "orange"), build)
 
 
-def _wall_lamp(rng: np.random.Generator, colour: Colour) -> Built:
+def _wall_lamp(rng: np.random.Generator, color: Color) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.1, 0.02, 0.04, 0.2, 0, -0.1), STEEL),
         (bar((0, -0.1, 0.1), (0, 0.0, 0.08), 0.02), STEEL),
-        *_lampshade(0.09, 0.06, 0.08, 0.24, colour),
+        *_lampshade(0.09, 0.06, 0.08, 0.24, color),
     ]
-    return Built(pieces)
+    return ModelParts(pieces)
 
 
 def _plant(size: str) -> Builder:
-    def build(rng: np.random.Generator, colour: Colour) -> Built:
+    def build(rng: np.random.Generator, color: Color) -> ModelParts:
         scale = {"small": 0.4, "": 0.8, "tall": 1.25}[size]
         pot = 0.32 * min(scale, 1.0)
         clay = POTS[int(rng.integers(len(POTS)))]
@@ -116,7 +116,7 @@ def _plant(size: str) -> Builder:
             (tube(pot * 0.34, 0.0, pot, top=pot * 0.5, sides=8), clay),
             (tube(pot * 0.42, pot, pot + 0.01, sides=6), (74, 54, 40)),
         ]
-        return Built([*pieces, *_leaves(rng, scale, pot)], size)
+        return ModelParts([*pieces, *_leaves(rng, scale, pot)], size)
 
     return build
 
@@ -130,7 +130,7 @@ def _leaves(rng: np.random.Generator, scale: float, pot: float) -> list[Piece]:
             lump = ball(
                 0.34 * scale, 0.3 * scale, 0.3 * scale, 0.14 * scale, 0, pot + (0.5 + 0.1 * (k % 3)) * scale, sides=6
             )
-            pieces.append((turned(lump, turn), shade(LEAF, 0.85 + 0.12 * (k % 3))))
+            pieces.append((rotate(lump, turn), shade(LEAF, 0.85 + 0.12 * (k % 3))))
         return pieces
     blades: list[Piece] = []
     for k in range(8):
@@ -140,19 +140,19 @@ def _leaves(rng: np.random.Generator, scale: float, pot: float) -> list[Piece]:
         upper = bar(
             (out * 0.6 * scale, 0, pot + up * 0.6 * scale), (out * 1.3 * scale, 0, pot + up * scale), 0.035 * scale
         )
-        blades += [(turned(lower, turn), shade(LEAF, 0.9)), (turned(upper, turn), shade(LEAF, 1.15))][: 1 + k % 2]
+        blades += [(rotate(lower, turn), shade(LEAF, 0.9)), (rotate(upper, turn), shade(LEAF, 1.15))][: 1 + k % 2]
     return blades
 
 
-def _picture(rng: np.random.Generator, colour: Colour) -> Built:
-    """A framed picture whose main colour is the given one; its back along -y."""
-    wide, high = between(rng, 0.4, 1.1), between(rng, 0.4, 0.8)
+def _picture(rng: np.random.Generator, color: Color) -> ModelParts:
+    """A framed picture in this main color; its back along -y."""
+    wide, high = random_size(rng, 0.4, 1.1), random_size(rng, 0.4, 0.8)
     frame = (DARK, WALNUT, OAK, (236, 234, 228))[int(rng.integers(4))]
     pieces: list[Piece] = [
         (block(wide, 0.03, 0.0, high), frame),
-        (block(wide - 0.07, 0.01, 0.035, high - 0.035, 0, 0.02), colour),
+        (block(wide - 0.07, 0.01, 0.035, high - 0.035, 0, 0.02), color),
     ]
-    accent = shade(colour, 0.6) if rng.random() < 0.5 else PAPER
+    accent = shade(color, 0.6) if rng.random() < 0.5 else PAPER
     inner, rise = wide - 0.2, high - 0.2
     kind = int(rng.integers(3))
     if kind == 0:
@@ -165,194 +165,196 @@ def _picture(rng: np.random.Generator, colour: Colour) -> Built:
         ]
     else:
         pieces.append((disc(min(inner, rise) * 0.4, 0.006, 0, 0.028, high / 2, sides=8), accent))
-    return Built(pieces, "large" if wide * high > 0.55 else "small" if wide * high < 0.25 else "")
+    return ModelParts(pieces, "large" if wide * high > 0.55 else "small" if wide * high < 0.25 else "")
 
 
 def _mirror(shape: str) -> Builder:
-    def build(rng: np.random.Generator, colour: Colour) -> Built:
+    def build(rng: np.random.Generator, color: Color) -> ModelParts:
         if shape == "round":
-            return Built(
-                [(disc(0.34, 0.03, 0, 0, 0.34, sides=16), colour), (disc(0.3, 0.012, 0, 0.02, 0.34, sides=16), SILVER)],
+            return ModelParts(
+                [(disc(0.34, 0.03, 0, 0, 0.34, sides=16), color), (disc(0.3, 0.012, 0, 0.02, 0.34, sides=16), SILVER)],
                 shape,
             )
-        wide, high = (between(rng, 0.5, 0.7), between(rng, 0.7, 0.9)) if shape == "" else (0.56, 1.5)
+        wide, high = (random_size(rng, 0.5, 0.7), random_size(rng, 0.7, 0.9)) if shape == "" else (0.56, 1.5)
         pieces = [
-            (block(wide, 0.03, 0.0, high), colour),
+            (block(wide, 0.03, 0.0, high), color),
             (block(wide - 0.08, 0.012, 0.04, high - 0.04, 0, 0.02), SILVER),
         ]
-        return Built(pieces, shape)
+        return ModelParts(pieces, shape)
 
     return build
 
 
-def curtain(width: float, high: float) -> Kind:
-    """A pair of curtains drawn aside, with their rod, for a window this wide; its back along -y."""
+def curtain(width: float, high: float) -> FurnitureKind:
+    """A pair of open curtains with their rod, for a window of this width; its back along -y."""
 
-    def build(rng: np.random.Generator, colour: Colour) -> Built:
+    def build(rng: np.random.Generator, color: Color) -> ModelParts:
         pieces: list[Piece] = [(block(width + 0.62, 0.025, high - 0.06, high - 0.035), DARK)]
         for side in (-1, 1):
             pieces.append((block(0.02, 0.05, high - 0.08, high - 0.02, side * (width / 2 + 0.29), -0.035), DARK))
             for k in range(3):
                 x = side * (width / 2 + 0.07 + 0.085 * k)
                 fold = block(0.09, 0.03, 0.0, high - 0.02 - 0.001 * k, x, 0.012 * (-1) ** k)
-                pieces.append((fold, shade(colour, 1.0 if k % 2 else 0.88)))
-        return Built(pieces)
+                pieces.append((fold, shade(color, 1.0 if k % 2 else 0.88)))
+        return ModelParts(pieces)
 
-    return Kind("curtain", "curtain", ("white", "grey", "beige", *BRIGHT), build)
+    return FurnitureKind("curtain", "curtain", ("white", "grey", "beige", *BRIGHT), build)
 
 
-def _clock(rng: np.random.Generator, colour: Colour) -> Built:
+def _clock(rng: np.random.Generator, color: Color) -> ModelParts:
     pieces: list[Piece] = [
-        (disc(0.17, 0.03, 0, 0, 0.17), colour),
+        (disc(0.17, 0.03, 0, 0, 0.17), color),
         (disc(0.145, 0.01, 0, 0.02, 0.17), PAPER),
         (block(0.014, 0.006, 0.17, 0.28, 0, 0.028), DARK),
         (block(0.08, 0.006, 0.163, 0.177, 0.035, 0.028), DARK),
     ]
-    return Built(pieces, "round")
+    return ModelParts(pieces, "round")
 
 
-def _vase(rng: np.random.Generator, colour: Colour) -> Built:
-    high = between(rng, 0.2, 0.32)
+def _vase(rng: np.random.Generator, color: Color) -> ModelParts:
+    high = random_size(rng, 0.2, 0.32)
     pieces: list[Piece] = [
-        (tube(0.04, 0.0, high * 0.55, top=0.08, sides=8), colour),
-        (tube(0.08, high * 0.55, high, top=0.035, sides=8), colour),
+        (tube(0.04, 0.0, high * 0.55, top=0.08, sides=8), color),
+        (tube(0.08, high * 0.55, high, top=0.035, sides=8), color),
     ]
     if rng.random() < 0.7:
-        bloom = COLOURS[BRIGHT[int(rng.integers(len(BRIGHT)))]]
+        bloom = COLORS[BRIGHT[int(rng.integers(len(BRIGHT)))]]
         for k in range(3):
             turn = 2 * np.pi / 3 * k + 0.4
-            pieces.append((turned(bar((0, 0, high), (0.07, 0, high + 0.16), 0.012), turn), LEAF))
-            pieces.append((turned(ball(0.1, 0.1, 0.08, 0.08, 0, high + 0.18, sides=6), turn), bloom))
-    return Built(pieces)
+            pieces.append((rotate(bar((0, 0, high), (0.07, 0, high + 0.16), 0.012), turn), LEAF))
+            pieces.append((rotate(ball(0.1, 0.1, 0.08, 0.08, 0, high + 0.18, sides=6), turn), bloom))
+    return ModelParts(pieces)
 
 
-def _statue(rng: np.random.Generator, colour: Colour) -> Built:
-    dark = shade(colour, 0.85)
+def _statue(rng: np.random.Generator, color: Color) -> ModelParts:
+    dark = shade(color, 0.85)
     pieces: list[Piece] = [
         (block(0.36, 0.36, 0.0, 0.08), dark),
-        (block(0.3, 0.3, 0.08, 0.6), colour),
+        (block(0.3, 0.3, 0.08, 0.6), color),
         (block(0.36, 0.36, 0.6, 0.66), dark),
-        (tube(0.12, 0.66, 0.98, top=0.08, sides=8), colour),
-        (ball(0.34, 0.2, 0.2, 0, 0, 1.02, sides=8), colour),
-        (tube(0.045, 1.1, 1.18, sides=8), colour),
-        (ball(0.17, 0.19, 0.24, 0, 0.01, 1.28, sides=8), colour),
+        (tube(0.12, 0.66, 0.98, top=0.08, sides=8), color),
+        (ball(0.34, 0.2, 0.2, 0, 0, 1.02, sides=8), color),
+        (tube(0.045, 1.1, 1.18, sides=8), color),
+        (ball(0.17, 0.19, 0.24, 0, 0.01, 1.28, sides=8), color),
     ]
-    return Built(pieces, "tall")
+    return ModelParts(pieces, "tall")
 
 
-def _books(rng: np.random.Generator, colour: Colour) -> Built:
-    pieces: list[Piece] = [(block(0.24, 0.18, 0.0, 0.035), colour)]
-    second = COLOURS[BRIGHT[int(rng.integers(len(BRIGHT)))]]
-    pieces.append((turned(block(0.22, 0.16, 0.035, 0.065), np.pi / 12), shade(second, 0.8)))
-    return Built(pieces)
+def _books(rng: np.random.Generator, color: Color) -> ModelParts:
+    pieces: list[Piece] = [(block(0.24, 0.18, 0.0, 0.035), color)]
+    second = COLORS[BRIGHT[int(rng.integers(len(BRIGHT)))]]
+    pieces.append((rotate(block(0.22, 0.16, 0.035, 0.065), np.pi / 12), shade(second, 0.8)))
+    return ModelParts(pieces)
 
 
-def _candles(rng: np.random.Generator, colour: Colour) -> Built:
+def _candles(rng: np.random.Generator, color: Color) -> ModelParts:
     pieces: list[Piece] = [(tube(0.12, 0.0, 0.015, sides=10), DARK)]
     for x, y, high in ((-0.05, 0.0, 0.16), (0.04, 0.04, 0.11), (0.03, -0.05, 0.2)):
         pieces += [
-            (tube(0.025, 0.015, high, x, y, sides=6), colour),
+            (tube(0.025, 0.015, high, x, y, sides=6), color),
             (tube(0.008, high, high + 0.03, x, y, top=0.002, sides=4), (250, 190, 80)),
         ]
-    return Built(pieces)
+    return ModelParts(pieces)
 
 
-def _globe(rng: np.random.Generator, colour: Colour) -> Built:
+def _globe(rng: np.random.Generator, color: Color) -> ModelParts:
     pieces: list[Piece] = [
         (tube(0.14, 0.0, 0.03, sides=10), WALNUT),
         (tube(0.025, 0.03, 0.6, sides=6), WALNUT),
         (tube(0.24, 0.6, 0.63, sides=12), OAK),
-        (ball(0.4, 0.4, 0.4, 0, 0, 0.8, sides=10), colour),
+        (ball(0.4, 0.4, 0.4, 0, 0, 0.8, sides=10), color),
     ]
-    return Built(pieces, "round")
+    return ModelParts(pieces, "round")
 
 
-def _tv(rng: np.random.Generator, colour: Colour) -> Built:
-    wide = between(rng, 1.0, 1.3)
+def _tv(rng: np.random.Generator, color: Color) -> ModelParts:
+    wide = random_size(rng, 1.0, 1.3)
     high = round(wide * 0.56, 2)
     pieces: list[Piece] = [
         (block(0.4, 0.2, 0.0, 0.015), DARK),
         (block(0.08, 0.04, 0.015, 0.1, 0, -0.02), DARK),
-        (block(wide, 0.05, 0.08, 0.08 + high), colour),
+        (block(wide, 0.05, 0.08, 0.08 + high), color),
         (block(wide - 0.05, 0.008, 0.105, 0.055 + high, 0, 0.028), (58, 64, 78)),
     ]
-    return Built(pieces, "large" if wide > 1.2 else "")
+    return ModelParts(pieces, "large" if wide > 1.2 else "")
 
 
-def _monitor(rng: np.random.Generator, colour: Colour) -> Built:
+def _monitor(rng: np.random.Generator, color: Color) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.22, 0.16, 0.0, 0.012), DARK),
         (block(0.04, 0.03, 0.012, 0.14, 0, -0.03), DARK),
-        (block(0.56, 0.04, 0.12, 0.46), colour),
+        (block(0.56, 0.04, 0.12, 0.46), color),
         (block(0.53, 0.006, 0.135, 0.445, 0, 0.022), (92, 128, 168)),
-        (block(0.44, 0.14, 0.0, 0.02, 0, 0.24), shade(colour, 1.2)),
+        (block(0.44, 0.14, 0.0, 0.02, 0, 0.24), shade(color, 1.2)),
     ]
-    return Built(pieces)
+    return ModelParts(pieces)
 
 
-def _laptop(rng: np.random.Generator, colour: Colour) -> Built:
-    return Built(
-        [(block(0.34, 0.24, 0.0, 0.018), colour), (block(0.34, 0.012, 0.018, 0.23, 0, -0.114), (92, 128, 168))]
+def _laptop(rng: np.random.Generator, color: Color) -> ModelParts:
+    return ModelParts(
+        [(block(0.34, 0.24, 0.0, 0.018), color), (block(0.34, 0.012, 0.018, 0.23, 0, -0.114), (92, 128, 168))]
     )
 
 
-def _fireplace(rng: np.random.Generator, colour: Colour) -> Built:
-    """A hearth with its chimney breast; its back along -y."""
-    wide, deep, high = between(rng, 1.3, 1.5), 0.42, 2.2
-    dark = shade(colour, 0.7)
+def _fireplace(rng: np.random.Generator, color: Color) -> ModelParts:
+    """A fireplace with its chimney breast; its back along -y."""
+    wide, deep, high = random_size(rng, 1.3, 1.5), 0.42, 2.2
+    dark = shade(color, 0.7)
     pieces: list[Piece] = [
         (block(wide + 0.2, 0.6, 0.0, 0.06, 0, 0.1), dark),
         (block(wide, 0.05, 0.06, 1.1, 0, -deep / 2 + 0.025), (40, 34, 32)),
-        (block(wide, deep, 0.86, 1.1), colour),
+        (block(wide, deep, 0.86, 1.1), color),
         (block(wide + 0.2, deep + 0.1, 1.1, 1.17, 0, 0.05), (236, 232, 222)),
-        (block(wide - 0.3, deep - 0.08, 1.17, high, 0, -0.04), colour),
+        (block(wide - 0.3, deep - 0.08, 1.17, high, 0, -0.04), color),
     ]
-    pieces += [(block(wide / 2 - 0.4, deep, 0.06, 0.86, side * (wide / 4 + 0.2)), colour) for side in (-1, 1)]
+    pieces += [(block(wide / 2 - 0.4, deep, 0.06, 0.86, side * (wide / 4 + 0.2)), color) for side in (-1, 1)]
     for x in (-0.12, 0.0, 0.12):
         pieces.append((bar((x - 0.06, -0.1, 0.1), (x + 0.06, 0.12, 0.13), 0.07), (84, 56, 38)))
         pieces.append((tube(0.05, 0.14, 0.34 - abs(x), x, 0.0, top=0.005, sides=6), (244, 140, 40)))
-    return Built(pieces, "", 1.17)
+    return ModelParts(pieces, "", 1.17)
 
 
-def column(high: float) -> Kind:
-    """A column that carries the ceiling."""
+def column(high: float) -> FurnitureKind:
+    """A column that supports the ceiling."""
 
-    def build(rng: np.random.Generator, colour: Colour) -> Built:
+    def build(rng: np.random.Generator, color: Color) -> ModelParts:
         pieces: list[Piece] = [
-            (block(0.4, 0.4, 0.0, 0.12), shade(colour, 0.9)),
-            (tube(0.16, 0.12, high - 0.12, top=0.14, sides=12), colour),
-            (block(0.4, 0.4, high - 0.12, high), shade(colour, 0.9)),
+            (block(0.4, 0.4, 0.0, 0.12), shade(color, 0.9)),
+            (tube(0.16, 0.12, high - 0.12, top=0.14, sides=12), color),
+            (block(0.4, 0.4, high - 0.12, high), shade(color, 0.9)),
         ]
-        return Built(pieces, "round")
+        return ModelParts(pieces, "round")
 
-    return Kind("column", "column", ("white", "beige", "grey"), build)
-
-
-def _screen(rng: np.random.Generator, colour: Colour) -> Built:
-    panels = [turned(block(0.5, 0.03, 0.03, 1.7), turn) for turn in (np.pi / 12, -np.pi / 12, np.pi / 12)]
-    return Built([(moved(panel, x, 0), colour) for panel, x in zip(panels, (-0.49, 0.0, 0.49), strict=True)], "tall")
+    return FurnitureKind("column", "column", ("white", "beige", "grey"), build)
 
 
-FLOOR_LAMP = Kind(
+def _screen(rng: np.random.Generator, color: Color) -> ModelParts:
+    panels = [rotate(block(0.5, 0.03, 0.03, 1.7), turn) for turn in (np.pi / 12, -np.pi / 12, np.pi / 12)]
+    return ModelParts(
+        [(translate(panel, x, 0), color) for panel, x in zip(panels, (-0.49, 0.0, 0.49), strict=True)], "tall"
+    )
+
+
+FLOOR_LAMP = FurnitureKind(
     "floor lamp", "lighting", ("white", "beige", "red", "yellow", "green", "black", "orange", "blue"), _floor_lamp
 )
-TABLE_LAMP = Kind("table lamp", "lighting", ("white", "beige", "red", "yellow", "green", "blue"), _table_lamp)
-WALL_LAMP = Kind("wall lamp", "lighting", ("white", "beige", "yellow"), _wall_lamp)
-SMALL_PLANT = Kind("plant", "plant", ("green",), _plant("small"))
-PLANT = Kind("plant", "plant", ("green",), _plant(""))
-TALL_PLANT = Kind("plant", "plant", ("green",), _plant("tall"))
-PICTURE = Kind("picture", "picture", (*BRIGHT, "grey", "beige", "black", "white"), _picture)
-MIRROR = Kind("mirror", "mirror", PAINTED, _mirror(""))
-ROUND_MIRROR = Kind("mirror", "mirror", PAINTED, _mirror("round"))
-TALL_MIRROR = Kind("mirror", "mirror", PAINTED, _mirror("tall"))
-CLOCK = Kind("clock", "objects", (*WOODS, "red", "blue"), _clock)
-VASE = Kind("vase", "objects", ("white", *BRIGHT), _vase)
-STATUE = Kind("statue", "objects", ("white", "grey", "brown", "black"), _statue)
-BOOKS = Kind("books", "objects", BRIGHT, _books)
-CANDLES = Kind("candles", "objects", ("white", "red", "yellow"), _candles)
-GLOBE = Kind("globe", "objects", ("blue", "green", "beige"), _globe)
-TV = Kind("tv", "tv_monitor", ("black",), _tv)
-MONITOR = Kind("monitor", "tv_monitor", ("black", "grey", "white"), _monitor)
-LAPTOP = Kind("laptop", "objects", ("grey", "black", "white"), _laptop)
-FIREPLACE = Kind("fireplace", "fireplace", ("white", "grey", "red", "beige", "brown"), _fireplace)
-SCREEN = Kind("folding screen", "furniture", PAINTED, _screen)
+TABLE_LAMP = FurnitureKind("table lamp", "lighting", ("white", "beige", "red", "yellow", "green", "blue"), _table_lamp)
+WALL_LAMP = FurnitureKind("wall lamp", "lighting", ("white", "beige", "yellow"), _wall_lamp)
+SMALL_PLANT = FurnitureKind("plant", "plant", ("green",), _plant("small"))
+PLANT = FurnitureKind("plant", "plant", ("green",), _plant(""))
+TALL_PLANT = FurnitureKind("plant", "plant", ("green",), _plant("tall"))
+PICTURE = FurnitureKind("picture", "picture", (*BRIGHT, "grey", "beige", "black", "white"), _picture)
+MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror(""))
+ROUND_MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror("round"))
+TALL_MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror("tall"))
+CLOCK = FurnitureKind("clock", "objects", (*WOODS, "red", "blue"), _clock)
+VASE = FurnitureKind("vase", "objects", ("white", *BRIGHT), _vase)
+STATUE = FurnitureKind("statue", "objects", ("white", "grey", "brown", "black"), _statue)
+BOOKS = FurnitureKind("books", "objects", BRIGHT, _books)
+CANDLES = FurnitureKind("candles", "objects", ("white", "red", "yellow"), _candles)
+GLOBE = FurnitureKind("globe", "objects", ("blue", "green", "beige"), _globe)
+TV = FurnitureKind("tv", "tv_monitor", ("black",), _tv)
+MONITOR = FurnitureKind("monitor", "tv_monitor", ("black", "grey", "white"), _monitor)
+LAPTOP = FurnitureKind("laptop", "objects", ("grey", "black", "white"), _laptop)
+FIREPLACE = FurnitureKind("fireplace", "fireplace", ("white", "grey", "red", "beige", "brown"), _fireplace)
+SCREEN = FurnitureKind("folding screen", "furniture", PAINTED, _screen)

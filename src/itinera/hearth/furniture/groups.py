@@ -1,6 +1,6 @@
-"""Things that belong together: a bed and its nightstands, chairs around a table, a sofa and what stands before it.
+"""Furniture groups: a bed with its nightstands, chairs around a table, a sofa with a coffee table.
 
-Each function gives the groups to try, the fullest first. Frame as in `interior.py`: back along y = 0, looking along +y.
+Each function yields the groups to try, the largest first. Frame as in `interior.py`: back along y = 0, facing +y.
 """
 
 from __future__ import annotations
@@ -11,87 +11,87 @@ import numpy as np
 
 from itinera.hearth.furniture import appliances, bathroom_fixtures, decor, seating, storage, tables
 from itinera.hearth.furniture.clearances import half_size
-from itinera.hearth.furniture.interior import OFF_FLOOR, OFF_RUG, OFF_TOP, Group, Interior, Part
-from itinera.hearth.furniture.model import Kind, Model
-from itinera.hearth.geometry.shapes import compass
+from itinera.hearth.furniture.interior import OFF_FLOOR, OFF_RUG, OFF_TOP, FurnitureGroup, Interior, Part
+from itinera.hearth.furniture.model import FurnitureKind, Model
+from itinera.hearth.geometry.shapes import rounded_cos_sin
 from itinera.worlds import Array
 
-BESIDE = 0.03  # kept between neighbours
-HUNG = 1.1  # what is higher than this hangs on the wall
+BESIDE = 0.03  # metres between neighbors
+HANGING_HEIGHT = 1.1  # metres; anything higher hangs on the wall
 
 
-def group(parts: Sequence[Part], *, front: float = 0.6, sides: float = 0.0, back: float = 0.0) -> Group:
-    """The group of these parts, its floor their common rectangle, with free floor before and beside it."""
-    standing = [part for part in parts if part.z == OFF_FLOOR or part.z > HUNG]
+def group(parts: Sequence[Part], *, front: float = 0.6, sides: float = 0.0, back: float = 0.0) -> FurnitureGroup:
+    """The group of these parts; its floor is their bounding rectangle, with free floor in front and beside it."""
+    standing = [part for part in parts if part.z == OFF_FLOOR or part.z > HANGING_HEIGHT]
     corners: Array = np.array([corner for part in standing for corner in _corners(part)])
     (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
-    # What stands on others may rise before a window.
+    # Objects on top of others may rise in front of a window.
     high = max(part.z + part.model.size[2] for part in standing)
     floor = (float(x0) - BESIDE, float(min(y0, 0.0)), float(x1) + BESIDE, float(y1))
     access = (floor[0] - sides, floor[1] - back, floor[2] + sides, floor[3] + front)
-    return Group(tuple(parts), floor, access, high)
+    return FurnitureGroup(tuple(parts), floor, access, high)
 
 
-def solo(thing: Model, *, front: float = 0.6, sides: float = 0.0, turn: float = 0.0) -> Group:
-    """One thing by itself, its back to the wall."""
-    half = _spread(thing, turn)[1]
-    return group([Part(thing, 0.0, round(half, 3), turn=turn)], front=front, sides=sides)
+def single_object(model: Model, *, front: float = 0.6, sides: float = 0.0, turn: float = 0.0) -> FurnitureGroup:
+    """A group of one object, its back to the wall."""
+    half = _half_extent(model, turn)[1]
+    return group([Part(model, 0.0, round(half, 3), turn=turn)], front=front, sides=sides)
 
 
-def on(base: Part, thing: Model, x: float = 0.0, y: float = 0.0, turn: float = 0.0) -> Part:
-    """The thing on top of a part, this far off its middle."""
-    return Part(thing, base.x + x, base.y + y, round(base.z + base.model.top + OFF_TOP, 4), turn)
+def place_on(base: Part, model: Model, x: float = 0.0, y: float = 0.0, turn: float = 0.0) -> Part:
+    """The object on top of a part, with this offset from its center."""
+    return Part(model, base.x + x, base.y + y, round(base.z + base.model.top + OFF_TOP, 4), turn)
 
 
-def _spread(thing: Model, turn: float) -> tuple[float, float]:
-    """Half its extent along the group's x and y."""
-    return half_size(thing.size[0], thing.size[1], turn + np.pi / 2)
+def _half_extent(model: Model, turn: float) -> tuple[float, float]:
+    """Half the extent of a model along the group's x and y."""
+    return half_size(model.size[0], model.size[1], turn + np.pi / 2)
 
 
 def _corners(part: Part) -> list[tuple[float, float]]:
-    across, along = _spread(part.model, part.turn)
+    across, along = _half_extent(part.model, part.turn)
     return [(part.x - across, part.y - along), (part.x + across, part.y + along)]
 
 
-def beds(room: Interior, kinds: Sequence[Kind]) -> Iterator[Group]:
+def beds(room: Interior, kinds: Sequence[FurnitureKind]) -> Iterator[FurnitureGroup]:
     """A bed of one of these kinds with two nightstands, with one, or alone."""
     stand, lamp = room.make(storage.NIGHTSTAND), room.make(decor.TABLE_LAMP)
     pillow = room.make(seating.PILLOW)
     for kind in kinds:
-        bed = _made_bed(room.make(kind), pillow)
+        bed = _bed_parts(room.make(kind), pillow)
         beside = bed[0].model.size[0] / 2 + 0.05 + stand.size[0] / 2
         left, right = (Part(stand, side * round(beside, 3), stand.size[1] / 2 + 0.01) for side in (-1, 1))
-        yield group([*bed, left, on(left, lamp), right, on(right, lamp)], front=0.5)
-        yield group([*bed, left, on(left, lamp)], front=0.5)
-        yield group([*bed, right, on(right, lamp)], front=0.5)
+        yield group([*bed, left, place_on(left, lamp), right, place_on(right, lamp)], front=0.5)
+        yield group([*bed, left, place_on(left, lamp)], front=0.5)
+        yield group([*bed, right, place_on(right, lamp)], front=0.5)
         yield group(bed, front=0.3)
 
 
-def _made_bed(bed: Model, pillow: Model) -> list[Part]:
+def _bed_parts(bed: Model, pillow: Model) -> list[Part]:
     base = Part(bed, 0.0, bed.size[1] / 2)
     head = -bed.size[1] / 2 + 0.3
     across = (0.0,) if bed.size[0] < 1.3 else (-bed.size[0] / 4, bed.size[0] / 4)
-    return [base, *(on(base, pillow, round(x, 3), round(head, 3)) for x in across)]
+    return [base, *(place_on(base, pillow, round(x, 3), round(head, 3)) for x in across)]
 
 
-def sofas(room: Interior, kinds: Sequence[Kind], *, armchairs: int) -> Iterator[Group]:
-    """A sofa with coffee table, rug, armchairs and a side table; simpler ones after."""
+def sofas(room: Interior, kinds: Sequence[FurnitureKind], *, armchairs: int) -> Iterator[FurnitureGroup]:
+    """A sofa with coffee table, rug, armchairs and a side table; then simpler groups."""
     for kind in kinds:
         scene, table = _sofa_and_table(room, kind)
         full = [*scene, *_armchairs(room, table, armchairs)]
         side = Part(room.make(tables.SIDE_TABLE), round(-scene[0].model.size[0] / 2 - 0.3, 2), 0.3)
-        yield group([*full, side, on(side, room.make(decor.TABLE_LAMP))], front=0.4)
+        yield group([*full, side, place_on(side, room.make(decor.TABLE_LAMP))], front=0.4)
         yield group(full, front=0.4)
         yield group(scene, front=0.5)
         yield group([part for part in scene if part.y <= table.y - 0.5], front=0.6)
 
 
-def _sofa_and_table(room: Interior, kind: Kind) -> tuple[list[Part], Part]:
-    """A sofa with its cushions, what stands and lies before it, and the coffee table among that."""
+def _sofa_and_table(room: Interior, kind: FurnitureKind) -> tuple[list[Part], Part]:
+    """A sofa with its cushions, rug and coffee table, and the part that is the coffee table."""
     sofa, table = room.make(kind), room.make(room.pick(tables.COFFEE_TABLES))
     wide, deep, _ = sofa.size
     base = Part(sofa, 0.0, deep / 2)
-    # Before a corner sofa's long arm one needs less room to reach the seats.
+    # The seats of a corner sofa can be reached from its long arm, so less space is needed.
     before = Part(table, 0.0, round(deep + (0.2 if sofa.shape == "corner" else 0.38) + table.size[1] / 2, 3))
     length = round(before.y + table.size[1] / 2 + 0.3 - deep * 0.6, 1)
     carpet = room.make(decor.rug(round(min(wide + 0.3, 3.2), 1), max(1.4, length)))
@@ -104,28 +104,28 @@ def _cushions(room: Interior, sofa: Part) -> list[Part]:
     cushion = room.make(seating.CUSHION)
     at = 0.46 - deep / 2
     spots = [x for x in (-wide / 2 + 0.42, wide / 2 - 0.42) if room.chance(0.75)]
-    return [on(sofa, cushion, round(x, 3), round(at, 3)) for x in spots]
+    return [place_on(sofa, cushion, round(x, 3), round(at, 3)) for x in spots]
 
 
 def _on_coffee_table(room: Interior, table: Part) -> list[Part]:
     kind = room.pick((decor.BOOKS, decor.VASE, decor.CANDLES, decor.SMALL_PLANT, appliances.FRUIT_BOWL))
-    return [on(table, room.make(kind))] if room.chance(0.8) else []
+    return [place_on(table, room.make(kind))] if room.chance(0.8) else []
 
 
 def _armchairs(room: Interior, table: Part, count: int) -> list[Part]:
-    """Armchairs beside the coffee table, looking at it."""
+    """Armchairs beside the coffee table, facing it."""
     if count == 0:
         return []
     chair = room.make(seating.ARMCHAIR)
     lean = np.radians(room.pick((0, 0, 15, -15)))
-    out = round(max(table.model.size[0] / 2, 0.5) + 0.5 + _spread(chair, np.pi / 2 + lean)[0], 2)
+    out = round(max(table.model.size[0] / 2, 0.5) + 0.5 + _half_extent(chair, np.pi / 2 + lean)[0], 2)
     right = Part(chair, out, table.y + 0.12, turn=np.pi / 2 + lean)
     left = Part(chair, -out, table.y + 0.12, turn=-np.pi / 2 - lean)
     return [right, left][:count]
 
 
-def dining(room: Interior, seats: Sequence[int]) -> Iterator[Group]:
-    """A dining table with this many chairs around it, and one thing on it."""
+def dining(room: Interior, seats: Sequence[int]) -> Iterator[FurnitureGroup]:
+    """A dining table with this many chairs around it, and an object on it."""
     chair, vase = room.make(seating.CHAIR), room.make(room.pick((decor.VASE, appliances.FRUIT_BOWL, decor.CANDLES)))
     rounded = room.chance(0.35)
     for count in seats:
@@ -136,32 +136,32 @@ def dining(room: Interior, seats: Sequence[int]) -> Iterator[Group]:
             if count == 4 and room.chance(0.4):
                 wide = deep = 1.1
             parts = _long_table(room.make(tables.dining_table(wide, deep)), chair, count)
-        parts.append(on(parts[0], vase))
+        parts.append(place_on(parts[0], vase))
         for free in (0.55, 0.3):
             yield group(parts, front=free, sides=free, back=free)
 
 
 def _round_table(table: Model, chair: Model, count: int) -> list[Part]:
-    """The table and chairs around it, their fronts under it."""
+    """The table with chairs around it, their fronts under it."""
     away = table.size[0] / 2 + chair.size[1] / 2 - 0.16
     middle = round(away + chair.size[1] / 2 + 0.02, 2)
     parts = [Part(table, 0.0, middle)]
     for k in range(count):
         turn = 2 * np.pi * k / count
-        cos, sin = compass(turn)
+        cos, sin = rounded_cos_sin(turn)
         parts.append(Part(chair, round(-sin * away, 2), round(middle - cos * away, 2), turn=-turn))
     return parts
 
 
 def _long_table(table: Model, chair: Model, count: int) -> list[Part]:
-    """The table and chairs along its sides, and at its ends where one would put them."""
+    """The table with chairs along its sides, and at its ends where it is long enough."""
     wide, deep, _ = table.size
     away = chair.size[1] / 2 - 0.16
     middle = round(deep / 2 + away + chair.size[1] / 2 + 0.02, 2)
     ends = 2 if wide == deep or count in (6, 8, 10) else 0
     each = (count - ends) // 2
     parts = [Part(table, 0.0, middle)]
-    for x in _spaced(wide - 0.24, each):
+    for x in _evenly_spaced(wide - 0.24, each):
         parts.append(Part(chair, x, round(middle - deep / 2 - away, 3)))
         parts.append(Part(chair, x, round(middle + deep / 2 + away, 3), turn=np.pi))
     if ends:
@@ -170,73 +170,77 @@ def _long_table(table: Model, chair: Model, count: int) -> list[Part]:
     return parts
 
 
-def _spaced(width: float, count: int) -> list[float]:
-    """Middles of so many equal parts of a width."""
+def _evenly_spaced(width: float, count: int) -> list[float]:
+    """The centers of equal parts of a width."""
     return [round(-width / 2 + width / count * (k + 0.5), 3) for k in range(count)]
 
 
-def desks(room: Interior) -> Iterator[Group]:
-    """A desk at the wall with its chair and what one works with."""
+def desks(room: Interior) -> Iterator[FurnitureGroup]:
+    """A desk at the wall with its chair and equipment."""
     desk = room.make(tables.DESK)
     base = Part(desk, 0.0, desk.size[1] / 2)
     chair = room.make(seating.OFFICE_CHAIR)
     seat = Part(chair, tables.DESK_SEAT, round(desk.size[1] + chair.size[1] / 2 - 0.2, 3), turn=np.pi)
     screen = room.make(room.pick((decor.MONITOR, decor.MONITOR, decor.LAPTOP)))
-    top = [on(base, screen, tables.DESK_SEAT, round(-desk.size[1] / 2 + 0.14 + screen.size[1] / 2, 3))]
+    top = [place_on(base, screen, tables.DESK_SEAT, round(-desk.size[1] / 2 + 0.14 + screen.size[1] / 2, 3))]
     if room.chance(0.6):
-        top.append(on(base, room.make(decor.TABLE_LAMP), round(desk.size[0] / 2 - 0.18, 2), -0.12))
+        top.append(place_on(base, room.make(decor.TABLE_LAMP), round(desk.size[0] / 2 - 0.18, 2), -0.12))
     if room.chance(0.5):
-        top.append(on(base, room.make(decor.BOOKS), 0.22, 0.15))
+        top.append(place_on(base, room.make(decor.BOOKS), 0.22, 0.15))
     yield group([base, seat, *top], front=0.5)
     yield group([base, *top], front=0.7)
 
 
-def topped(base: Model, *things: Model, front: float = 0.6) -> Group:
-    """A piece along the wall with things spread on its top."""
+def with_objects_on_top(base: Model, *models: Model, front: float = 0.6) -> FurnitureGroup:
+    """A piece along the wall with objects spread on its top."""
     part = Part(base, 0.0, base.size[1] / 2)
-    spread = _spaced(base.size[0] - 0.1, max(1, len(things)))
-    return group([part, *(on(part, thing, x) for thing, x in zip(things, spread, strict=False))], front=front)
+    spread = _evenly_spaced(base.size[0] - 0.1, max(1, len(models)))
+    return group([part, *(place_on(part, model, x) for model, x in zip(models, spread, strict=False))], front=front)
 
 
-def television(room: Interior) -> Iterator[Group]:
+def television(room: Interior) -> Iterator[FurnitureGroup]:
     """A television on its stand."""
     stand, screen = room.make(storage.TV_STAND), room.make(decor.TV)
-    yield topped(stand, screen, front=0.8)
+    yield with_objects_on_top(stand, screen, front=0.8)
 
 
-def reading_corner(room: Interior) -> Iterator[Group]:
-    """An armchair, slightly turned, with a lamp beside."""
+def reading_corner(room: Interior) -> Iterator[FurnitureGroup]:
+    """An armchair, slightly turned, with a lamp beside it."""
     chair, lamp = room.make(seating.ARMCHAIR), room.make(decor.FLOOR_LAMP)
     turn = np.radians(room.pick((30, 15, -15, -30)))
-    across, along = _spread(chair, turn)
+    across, along = _half_extent(chair, turn)
     parts = [Part(chair, 0.0, round(along, 2), turn=turn), Part(lamp, round(-across - 0.26, 2), 0.24)]
     mirrored = [parts[0], Part(lamp, round(across + 0.26, 2), 0.24)]
     for some in (parts, mirrored, parts[:1]):
         yield group(some, front=0.5)
 
 
-def islands(room: Interior) -> Iterator[Group]:
+def islands(room: Interior) -> Iterator[FurnitureGroup]:
     """A kitchen island with bar stools along one side."""
     stool = room.make(seating.BAR_STOOL)
     for wide, deep, count in ((2.2, 1.0, 3), (1.6, 0.9, 2)):
         block = Part(room.make(appliances.island(wide, deep)), 0.0, deep / 2)
-        stools = [Part(stool, x, round(deep + 0.06, 3), turn=np.pi) for x in _spaced(wide - 0.2, count)]
-        bowl = on(block, room.make(appliances.FRUIT_BOWL), 0.3, -0.1)
+        stools = [Part(stool, x, round(deep + 0.06, 3), turn=np.pi) for x in _evenly_spaced(wide - 0.2, count)]
+        bowl = place_on(block, room.make(appliances.FRUIT_BOWL), 0.3, -0.1)
         yield group([block, *stools, bowl], front=0.8, sides=0.8, back=0.9)
 
 
-def bars(room: Interior) -> Iterator[Group]:
-    """A bar with stools before it and bottles on the wall behind."""
+def bars(room: Interior) -> Iterator[FurnitureGroup]:
+    """A bar with stools in front and bottles on the wall behind."""
     stool, rack = room.make(seating.BAR_STOOL), room.make(storage.WINE_RACK)
     bottles = room.make(appliances.BOTTLES)
     for wide, count in ((2.4, 4), (1.7, 3), (1.2, 2)):
         counter = Part(room.make(appliances.bar_counter(wide)), 0.0, 0.36 + 0.95 + 0.31)
-        stools = [Part(stool, x, round(counter.y + 0.31 + 0.08, 3), turn=np.pi) for x in _spaced(wide - 0.2, count)]
+        stools = [
+            Part(stool, x, round(counter.y + 0.31 + 0.08, 3), turn=np.pi) for x in _evenly_spaced(wide - 0.2, count)
+        ]
         behind = Part(rack, 0.0, rack.size[1] / 2)
-        yield group([behind, counter, *stools, on(counter, bottles, round(wide / 4, 2), -0.1)], front=0.7, sides=0.6)
+        yield group(
+            [behind, counter, *stools, place_on(counter, bottles, round(wide / 4, 2), -0.1)], front=0.7, sides=0.6
+        )
 
 
-def washbasins(room: Interior, kinds: Sequence[Kind]) -> Iterator[Group]:
+def washbasins(room: Interior, kinds: Sequence[FurnitureKind]) -> Iterator[FurnitureGroup]:
     """A sink with a mirror above it, or without."""
     for kind in kinds:
         basin = room.make(kind)
@@ -245,20 +249,20 @@ def washbasins(room: Interior, kinds: Sequence[Kind]) -> Iterator[Group]:
         above = Part(mirror, 0.0, mirror.size[1] / 2 - 0.014, 1.2)
         yield group([base, above], front=0.6)
     for kind in kinds[-1:]:
-        yield solo(room.make(kind), front=0.6)
-        yield solo(room.make(kind), front=0.45)
+        yield single_object(room.make(kind), front=0.6)
+        yield single_object(room.make(kind), front=0.45)
 
 
-def laundry(room: Interior) -> Iterator[Group]:
+def laundry(room: Interior) -> Iterator[FurnitureGroup]:
     """A washing machine and a dryer side by side."""
     washer, dryer = room.make(appliances.WASHING_MACHINE), room.make(appliances.DRYER)
     left = Part(washer, -0.32, washer.size[1] / 2)
     yield group([left, Part(dryer, 0.32, dryer.size[1] / 2)], front=0.7)
-    yield solo(washer, front=0.6)
+    yield single_object(washer, front=0.6)
 
 
-def tubs(room: Interior) -> Iterator[Group]:
-    """A bathtub along the wall, with a mat before it."""
+def tubs(room: Interior) -> Iterator[FurnitureGroup]:
+    """A bathtub along the wall, with a mat in front."""
     tub, mat = room.make(bathroom_fixtures.BATHTUB), room.make(bathroom_fixtures.BATH_MAT)
     base = Part(tub, 0.0, tub.size[1] / 2)
     laid = Part(mat, 0.0, round(tub.size[1] + 0.3, 2), OFF_RUG)

@@ -1,72 +1,72 @@
-"""Where people put things: in corners, amid walls, away from doors, facing one another.
+"""Placement preferences: corners, the middle of walls, away from doors, facing another object.
 
-A preference scores spots; the lowest score is tried first.
+A preference scores poses; the lowest score is tried first.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from itinera.hearth.furniture.groups import solo
-from itinera.hearth.furniture.interior import FRONT, Interior, Placed, Preference, Spots
-from itinera.hearth.furniture.model import Kind
+from itinera.hearth.furniture.groups import single_object
+from itinera.hearth.furniture.interior import FRONT, Interior, PlacedModel, PlacementPoses, Preference
+from itinera.hearth.furniture.model import FurnitureKind
 from itinera.worlds import Array
 
 
-def in_a_corner(room: Interior) -> Preference:
-    """Near an end of a wall, no matter which."""
-    return lambda spots: spots.corner + 0.4 * room.rng.random(len(spots.corner))
+def prefer_corner(room: Interior) -> Preference:
+    """Near an end of any wall."""
+    return lambda poses: poses.corner + 0.4 * room.rng.random(len(poses.corner))
 
 
-def amid_a_wall(room: Interior) -> Preference:
-    """Near the middle of a wall, no matter which."""
-    return lambda spots: spots.middle + 0.6 * room.rng.random(len(spots.middle))
+def prefer_wall_middle(room: Interior) -> Preference:
+    """Near the middle of any wall."""
+    return lambda poses: poses.middle + 0.6 * room.rng.random(len(poses.middle))
 
 
-def anywhere(room: Interior) -> Preference:
-    """No matter where."""
-    return lambda spots: room.rng.random(len(spots.middle))
+def no_preference(room: Interior) -> Preference:
+    """Anywhere, at random."""
+    return lambda poses: room.rng.random(len(poses.middle))
 
 
-def central(room: Interior) -> Preference:
-    """Near the middle of the room, looking along it either way."""
+def prefer_center(room: Interior) -> Preference:
+    """Near the center of the room, aligned with its longer side."""
 
-    def score(spots: Spots) -> Array:
+    def score(poses: PlacementPoses) -> Array:
         long = 0 if np.ptp(room.outline[:, 0]) > np.ptp(room.outline[:, 1]) else 1
-        along: Array = np.abs(FRONT[spots.quarters, long])
-        return spots.middle + 0.5 * along
+        along: Array = np.abs(FRONT[poses.quarters, long])
+        return poses.middle + 0.5 * along
 
     return score
 
 
-def away_from_doors(room: Interior) -> Preference:
-    """On a wall's middle far from doors: where one puts a bed or a sofa."""
-    doors = np.array([passage.centre for passage in room.passages]).reshape(-1, 2)
+def prefer_away_from_doors(room: Interior) -> Preference:
+    """At the middle of a wall, far from doors: for beds and sofas."""
+    doors = np.array([passage.center for passage in room.passages]).reshape(-1, 2)
 
-    def scored(spots: Spots) -> Array:
+    def scored(poses: PlacementPoses) -> Array:
         if not len(doors):
-            return spots.middle
-        gaps: Array = np.sqrt(((spots.origins[:, None] - doors) ** 2).sum(axis=2)).min(axis=1)
-        score: Array = 0.6 * spots.middle - gaps + 0.8 * room.rng.random(len(gaps))
+            return poses.middle
+        gaps: Array = np.sqrt(((poses.origins[:, None] - doors) ** 2).sum(axis=2)).min(axis=1)
+        score: Array = 0.6 * poses.middle - gaps + 0.8 * room.rng.random(len(gaps))
         return score
 
     return scored
 
 
-def away_and_aside(room: Interior) -> Preference:
-    """Near a wall's end, far from doors: where one puts a toilet."""
-    far = away_from_doors(room)
-    return lambda spots: far(spots) - 0.6 * spots.middle + 0.8 * spots.corner
+def prefer_far_corner(room: Interior) -> Preference:
+    """Near the end of a wall, far from doors: for toilets."""
+    far = prefer_away_from_doors(room)
+    return lambda poses: far(poses) - 0.6 * poses.middle + 0.8 * poses.corner
 
 
-def facing(thing: Placed) -> Preference:
-    """Where the thing looks, looking back at it."""
-    front = np.round((np.cos(thing.heading), np.sin(thing.heading)), 6)
+def prefer_facing(placed: PlacedModel) -> Preference:
+    """In front of an object, facing it."""
+    front = np.round((np.cos(placed.heading), np.sin(placed.heading)), 6)
     side = front[::-1] * (1, -1)
 
-    def scored(spots: Spots) -> Array:
-        off = spots.origins - (thing.x, thing.y)
-        turned_away = (FRONT[spots.quarters] * front).sum(axis=1) > -0.5
+    def scored(poses: PlacementPoses) -> Array:
+        off = poses.origins - (placed.x, placed.y)
+        turned_away = (FRONT[poses.quarters] * front).sum(axis=1) > -0.5
         behind = (off * front).sum(axis=1) < 1.5
         score: Array = np.abs((off * side).sum(axis=1)) + 4.0 * turned_away + 8.0 * behind
         return score
@@ -74,7 +74,9 @@ def facing(thing: Placed) -> Preference:
     return scored
 
 
-def stand(room: Interior, *kinds: Kind, front: float = 0.6, prefer: Preference | None = None) -> None:
-    """Stand one of each of these against a wall, as far as they fit."""
+def place_along_walls(
+    room: Interior, *kinds: FurnitureKind, front: float = 0.6, prefer: Preference | None = None
+) -> None:
+    """Place one of each of these kinds against a wall, as far as they fit."""
     for kind in kinds:
-        room.place([solo(room.make(kind), front=front)], prefer or anywhere(room))
+        room.place([single_object(room.make(kind), front=front)], prefer or no_preference(room))

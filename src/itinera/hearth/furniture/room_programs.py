@@ -1,4 +1,4 @@
-"""What each kind of room is furnished with, by Matterport's letter."""
+"""The furniture of each kind of room, by Matterport's letter."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from types import MappingProxyType
 from itinera.hearth.furniture import living_rooms, private_rooms, service_rooms
 from itinera.hearth.furniture.interior import Interior
 
-Programme = Callable[[Interior], None]  # puts in what belongs in the room, most needed first
+RoomProgram = Callable[[Interior], None]  # places the furniture of a room, most important first
 
-PROGRAMMES: Mapping[str, Programme] = MappingProxyType(
+ROOM_PROGRAMS: Mapping[str, RoomProgram] = MappingProxyType(
     {
         "a": private_rooms.bathroom,
         "b": private_rooms.bedroom,
@@ -38,7 +38,7 @@ PROGRAMMES: Mapping[str, Programme] = MappingProxyType(
 )
 """How to furnish a room, by Matterport's letter."""
 
-NEEDED: Mapping[str, tuple[frozenset[str], ...]] = MappingProxyType(
+REQUIREMENTS: Mapping[str, tuple[frozenset[str], ...]] = MappingProxyType(
     {
         "a": (frozenset({"toilet"}), frozenset({"sink"}), frozenset({"bathtub", "shower"})),
         "b": (frozenset({"bed", "bunk bed"}),),
@@ -51,4 +51,4 @@ NEEDED: Mapping[str, tuple[frozenset[str], ...]] = MappingProxyType(
         "v": (frozenset({"sofa"}), frozenset({"tv"})),
     }
 )
-"""What a kind of room is not without: of each set, one."""
+"""Requirements of each kind of room: at least one object of each set."""

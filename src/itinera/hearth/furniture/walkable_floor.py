@@ -1,4 +1,4 @@
-"""The floor one can walk on in a room while things are put into it: whether its doors stay joined."""
+"""The walkable floor of a room during furnishing: whether its doors stay connected."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from scipy import ndimage
 from itinera.hearth.geometry.rectangles import contains, distance_to_outline
 from itinera.worlds import Array
 
-REACH = 0.25  # half the width of the way one needs
-CELL = 0.1  # of the grid on which ways are looked for
+REACH = 0.25  # metres, half the width of a passable lane
+CELL = 0.1  # metres, side of a grid cell
 
 
 class WalkableFloor:
-    """A grid of cells; one can stand in the middle of those that keep REACH from walls and things."""
+    """A grid of cells; a cell is walkable if its center is at least REACH from walls and objects."""
 
     def __init__(self, outline: Array, doors: list[Array], built_in: Array, share: float) -> None:
-        """A floor with `built_in` boxes (n, 6), a share of which must stay in reach of the doors, (2,) each."""
+        """A floor with `built_in` boxes (n, 6); `share` of it must stay reachable from the doors, (2,) each."""
         self._share = share
         self._low = outline.min(axis=0)
         shape = np.ceil((outline.max(axis=0) - self._low) / CELL).astype(int)
@@ -32,22 +32,22 @@ class WalkableFloor:
         self.middle = self._middle(outline)
 
     def stays_open(self, boxes: Array) -> bool:
-        """Whether every door stays joined, and enough floor in reach, with these boxes (n, 6) in the room."""
+        """Whether all doors stay connected, with enough reachable floor, with these boxes (n, 6) in the room."""
         if not len(boxes) or self._bare == 0:
             return True
         return self._within_reach(self._without(boxes)) >= self._share * self._bare
 
     def block(self, boxes: Array) -> None:
-        """Take the floor under and around these boxes (n, 6) away."""
+        """Remove the floor under and around these boxes (n, 6)."""
         self._free = self._without(boxes)
 
     @property
     def reachable(self) -> float:
-        """Share of the bare floor that is still in reach of every door; 0 where one is cut off."""
+        """Fraction of the bare floor that is reachable from every door; 0 if a door is cut off."""
         return self._within_reach(self._free) / self._bare if self._bare else 1.0
 
     def _middle(self, outline: Array) -> Array:
-        """The place to stand nearest to the middle of all of them."""
+        """The walkable point nearest to the mean of all of them."""
         places = self._middles[self._free]
         if not len(places):
             places = outline[:1]
@@ -56,7 +56,7 @@ class WalkableFloor:
         return middle
 
     def _cell_near(self, place: Array) -> tuple[int, int]:
-        """The free cell nearest to a place; a room too narrow to stand in gives the cell at the place itself."""
+        """The free cell nearest to a point; in a room too narrow to be walkable, the cell that contains it."""
         if not self._free.any():
             i, j = np.clip(((place - self._low) / CELL).astype(int), 0, np.array(self._free.shape) - 1)
             return int(i), int(j)
@@ -65,7 +65,7 @@ class WalkableFloor:
         return int(i), int(j)
 
     def _within_reach(self, free: NDArray[np.bool_]) -> int:
-        """How many cells one can reach from every door; 0 if some door is cut off."""
+        """The number of cells reachable from every door; 0 if some door is cut off."""
         if not self._doors:
             return int(free.sum())
         labels, _ = ndimage.label(free)

@@ -1,1 +1,1 @@
-"""Triangles of a house: walls, floors, stairs and the solids furniture is made of. Start with `shell.py`."""
+"""The triangles of a house: walls, floors, stairs, and the solids of its furniture. Start with `shell.py`."""

@@ -1,4 +1,4 @@
-"""Simple polygons: their area, and the triangles they fall into."""
+"""Simple polygons: area and triangulation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Point = tuple[float, float]
 
 
 def area(outline: Array) -> float:
-    """Square metres inside; negative when the corners run clockwise."""
+    """Signed area, square metres; negative for clockwise corners."""
     x, y = outline.T
     return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
 
@@ -18,7 +18,7 @@ def area(outline: Array) -> float:
 def triangulate(outline: Array) -> Array:
     """Counter-clockwise triangles, (k - 2, 3, 2), that cover a simple counter-clockwise polygon of k corners.
 
-    Ears are cut off, the fattest first, so that no needle is left over.
+    Ear clipping, the fattest ear first, which avoids needles.
     """
     ring = [(float(x), float(y)) for x, y in outline]
     triangles = []
@@ -39,7 +39,7 @@ def _cross(a: Point, b: Point, c: Point) -> float:
 
 
 def _may_cut(ring: list[Point], k: int) -> bool:
-    """Whether the corner bulges out and no other corner lies in its triangle."""
+    """Whether the corner is convex and no other corner lies in its triangle."""
     a, b, c = _ear(ring, k)
     if _cross(a, b, c) < 1e-9:
         return False
@@ -48,6 +48,6 @@ def _may_cut(ring: list[Point], k: int) -> bool:
 
 
 def _fatness(a: Point, b: Point, c: Point) -> float:
-    """Twice the area over the longest side squared, rounded so that equal shapes tie."""
+    """Twice the area over the squared longest side, rounded so that equal shapes tie."""
     longest = max((p[0] - q[0]) ** 2 + (p[1] - q[1]) ** 2 for p, q in ((a, b), (b, c), (c, a)))
     return round(_cross(a, b, c) / longest, 6)

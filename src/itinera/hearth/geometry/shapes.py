@@ -1,7 +1,7 @@
-"""Corners of simple closed solids, (n, 3, 3), wound outward: what furniture is made of.
+"""Triangles of simple closed solids, (n, 3, 3), wound outward: the parts of furniture.
 
-Sizes come first, then heights, then the place of the middle. Sines are rounded before use, so bytes do not hang on
-the last bit of a sine.
+Sizes come first, then heights, then the position of the center. Sines are rounded before use, so that the bytes of a
+house do not depend on the last bit of a sine.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from itinera.worlds import Array
 _SQUARE = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])
 
 
-def compass(turn: float) -> tuple[float, float]:
+def rounded_cos_sin(turn: float) -> tuple[float, float]:
     """Cosine and sine, rounded to a millionth."""
     return round(float(np.cos(turn)), 6), round(float(np.sin(turn)), 6)
 
 
 def block(width: float, depth: float, low: float, high: float, x: float = 0.0, y: float = 0.0) -> Array:
-    """A box standing around (x, y)."""
+    """A box centered at (x, y)."""
     return _unit_box() * (width, depth, high - low) + (x, y, low)
 
 
-def leaning(
+def slanted_block(
     width: float, depth: float, low: float, high: float, x: float = 0.0, y: float = 0.0, *, over: float
 ) -> Array:
-    """A box whose top is pushed along y by `over`: the back of a chair."""
+    """A box whose top is shifted along y by `over`: the back of a chair."""
     corners = block(width, depth, low, high, x, y)
     corners[..., 1] += over * (corners[..., 2] - low) / (high - low)
     return corners
@@ -46,7 +46,7 @@ def tube(
     top: float | None = None,
     sides: int = 10,
 ) -> Array:
-    """An upright cylinder, or with another radius at the top the stump of a cone."""
+    """An upright cylinder, or a truncated cone with another radius at the top."""
     corners = _unit_tube(sides).copy()
     upper = radius if top is None else top
     corners[..., :2] *= (radius + (upper - radius) * corners[..., 2])[..., None]
@@ -59,18 +59,18 @@ def tube(
 def ball(
     width: float, depth: float, height: float, x: float = 0.0, y: float = 0.0, z: float = 0.0, *, sides: int = 8
 ) -> Array:
-    """A rounded lump with its middle at (x, y, z)."""
+    """A rounded blob centered at (x, y, z)."""
     return _unit_ball(sides) * (width / 2, depth / 2, height / 2) + (x, y, z)
 
 
 def wheel(radius: float, thick: float, x: float, y: float, z: float, *, sides: int = 12) -> Array:
-    """A cylinder lying along x, its middle at (x, y, z)."""
+    """A cylinder along x, centered at (x, y, z)."""
     upright = tube(radius, -thick / 2, thick / 2, sides=sides)
     return upright[..., [2, 0, 1]] + (x, y, z)
 
 
 def disc(radius: float, thick: float, x: float, y: float, z: float, *, sides: int = 12) -> Array:
-    """A cylinder lying along y, its middle at (x, y, z)."""
+    """A cylinder along y, centered at (x, y, z)."""
     upright = tube(radius, -thick / 2, thick / 2, sides=sides)
     return upright[..., [1, 2, 0]] + (x, y, z)
 
@@ -95,15 +95,15 @@ def legs(width: float, depth: float, high: float, thick: float, inset: float = 0
     return np.concatenate([block(thick, thick, low, high, i * x, j * y) for i in (-1, 1) for j in (-1, 1)])
 
 
-def turned(corners: Array, turn: float) -> Array:
-    """The solid turned about the upright axis through the origin, counter-clockwise."""
-    cos, sin = compass(turn)
+def rotate(corners: Array, turn: float) -> Array:
+    """The solid rotated counter-clockwise about the vertical axis through the origin."""
+    cos, sin = rounded_cos_sin(turn)
     x, y, z = corners[..., 0], corners[..., 1], corners[..., 2]
     return np.stack([x * cos - y * sin, x * sin + y * cos, z], axis=-1)
 
 
-def moved(corners: Array, x: float, y: float, z: float = 0.0) -> Array:
-    """The solid somewhere else."""
+def translate(corners: Array, x: float, y: float, z: float = 0.0) -> Array:
+    """The solid, translated."""
     there: Array = corners + np.array((x, y, z))
     return there
 
@@ -115,30 +115,30 @@ def _cross(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, float, fl
 @cache
 def _unit_box() -> Array:
     bottom = np.column_stack([_SQUARE, np.zeros(4)])
-    return _between([bottom, bottom + np.array((0, 0, 1))])
+    return _loft([bottom, bottom + np.array((0, 0, 1))])
 
 
 @cache
 def _unit_tube(sides: int) -> Array:
     ring = _ring(sides)
-    return _between([np.column_stack([ring, np.full(sides, z)]) for z in (0.0, 1.0)])
+    return _loft([np.column_stack([ring, np.full(sides, z)]) for z in (0.0, 1.0)])
 
 
 @cache
 def _unit_ball(sides: int) -> Array:
-    # Height and radius of each ring: few for small things.
+    # Height and radius of each ring: fewer for small objects.
     few = ((-1.0, 0.45), (0.0, 1.0), (1.0, 0.45))
     heights = few if sides <= 6 else ((-1.0, 0.4), (-0.4, 0.94), (0.4, 0.94), (1.0, 0.4))
     ring = _ring(sides)
-    return _between([np.column_stack([ring * radius, np.full(sides, z)]) for z, radius in heights])
+    return _loft([np.column_stack([ring * radius, np.full(sides, z)]) for z, radius in heights])
 
 
 def _ring(sides: int) -> Array:
-    # Half a step off the axes, so that a square tube has its faces along them; radius to the corners.
-    return np.array([compass(2 * np.pi * (k + 0.5) / sides) for k in range(sides)])
+    # Offset by half a step, so that a square tube has axis-aligned faces; the radius is to the corners.
+    return np.array([rounded_cos_sin(2 * np.pi * (k + 0.5) / sides) for k in range(sides)])
 
 
-def _between(rings: list[Array]) -> Array:
+def _loft(rings: list[Array]) -> Array:
     """The closed solid through rings of equally many corners, lowest first, each counter-clockwise from above."""
     pieces = []
     for lower, upper in pairwise(rings):

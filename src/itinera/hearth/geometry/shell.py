@@ -1,6 +1,6 @@
-"""Walls, floors, ceilings, doors, windows and stairs of a plan, as triangles.
+"""The building: walls, floors, ceilings, doors, windows and stairs of a floor plan, as triangles.
 
-Each room is a closed box seen from inside; the holes of two rooms are joined through the thickness of their wall.
+Each room is a closed box seen from inside; the openings of two rooms are joined through the thickness of their wall.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ from types import MappingProxyType
 import numpy as np
 
 from itinera.hearth.geometry.polygons import triangulate
-from itinera.hearth.geometry.solids import Colour, Solids
-from itinera.hearth.geometry.stairs import build_stairs, with_stairwell
-from itinera.hearth.geometry.wall_face import Facing, Hole, Paint
-from itinera.hearth.item import Item
-from itinera.hearth.layout.plan import OUTSIDE, Passage, Plan, PlannedRoom, Window
+from itinera.hearth.geometry.solids import Color, HouseObject, Solids
+from itinera.hearth.geometry.stairs import build_stairs, outline_without_stairwell
+from itinera.hearth.geometry.wall_face import Hole, Paint, WallFace
+from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, Passage, PlannedRoom, Window
 from itinera.worlds import Array
 
 FLOORS: Mapping[str, str] = MappingProxyType(
     {**dict.fromkeys("bcv", "carpet"), **dict.fromkeys("atjkS", "tile"), **dict.fromkeys("guw", "concrete")}
 )
-"""What the floors of a kind are of; all others are of wood."""
-FLOOR_COLOURS: Mapping[str, Sequence[Colour]] = MappingProxyType(
+"""The floor material per kind of room; all others have wood."""
+FLOOR_COLORS: Mapping[str, Sequence[Color]] = MappingProxyType(
     {
         "wood": ((168, 124, 82), (142, 98, 62), (190, 150, 106), (120, 84, 58)),
         "carpet": ((196, 186, 170), (178, 172, 168), (172, 178, 186), (200, 190, 160)),
@@ -31,7 +30,7 @@ FLOOR_COLOURS: Mapping[str, Sequence[Colour]] = MappingProxyType(
         "concrete": ((150, 150, 148), (136, 136, 138)),
     }
 )
-WALL_COLOURS: Sequence[Colour] = (
+WALL_COLORS: Sequence[Color] = (
     (238, 234, 226),
     (232, 226, 212),
     (226, 230, 232),
@@ -40,125 +39,125 @@ WALL_COLOURS: Sequence[Colour] = (
     (222, 224, 234),
     (236, 232, 206),
 )
-DOOR_COLOURS: Mapping[str, Colour] = MappingProxyType(
+DOOR_COLORS: Mapping[str, Color] = MappingProxyType(
     {"white": (240, 240, 238), "brown": (112, 72, 44), "grey": (142, 142, 144), "black": (46, 44, 44)}
 )
-FRONT_COLOURS: Mapping[str, Colour] = MappingProxyType(
+FRONT_COLORS: Mapping[str, Color] = MappingProxyType(
     {"red": (158, 36, 36), "blue": (40, 66, 130), "green": (36, 92, 58), "brown": (96, 60, 36), "black": (40, 40, 42)}
 )
-CEILING: Colour = (244, 243, 240)
-WHITE: Colour = (246, 246, 244)
-GLASS: Colour = (176, 208, 232)
-BRASS: Colour = (176, 148, 84)
+CEILING: Color = (244, 243, 240)
+WHITE: Color = (246, 246, 244)
+GLASS: Color = (176, 208, 232)
+BRASS: Color = (176, 148, 84)
 
-CASING = 0.07, 0.015  # width and thickness of the boards round a door
-SKIRT = 0.08, 0.012  # height and thickness of the boards along the foot of a wall
+CASING = 0.07, 0.015  # width and thickness of the boards around a door
+SKIRT = 0.08, 0.012  # height and thickness of the skirting boards
 REVEAL = 0.15  # from a wall's inner face to its panes
 SHUT = 0.10  # from a wall's inner face to the front door
 BAR = 0.05  # width of a window's frame
 
 
 @dataclass(frozen=True)
-class Edge:
-    """One wall of a room, with the holes that are in it."""
+class RoomWall:
+    """One wall of a room, with its openings."""
 
-    face: Facing
+    face: WallFace
     length: float
     holes: tuple[Hole, ...]
-    boards: tuple[tuple[float, float], ...]  # from where to where doors with the boards round them reach, openings too
+    boards: tuple[tuple[float, float], ...]  # the extents of doors with the boards around them, and of openings
 
 
-def raise_shell(plan: Plan, rng: np.random.Generator, solids: Solids) -> tuple[Item, ...]:
-    """The doors, windows and stairs of a plan, with index 1 and on; all triangles of the building go into `solids`."""
-    walls = [WALL_COLOURS[int(rng.integers(len(WALL_COLOURS)))] for _ in plan.rooms]
+def build_shell(plan: FloorPlan, rng: np.random.Generator, solids: Solids) -> tuple[HouseObject, ...]:
+    """The doors, windows and stairs of a plan, numbered from 1; all triangles of the building go into `solids`."""
+    walls = [WALL_COLORS[int(rng.integers(len(WALL_COLORS)))] for _ in plan.rooms]
     for flight in plan.flights:
-        walls[flight.rooms[1]] = walls[flight.rooms[0]]  # one stairwell, one colour
-    usual = _pick(rng, DOOR_COLOURS)
-    floors = _floor_colours(plan, rng)
+        walls[flight.rooms[1]] = walls[flight.rooms[0]]  # one color per stairwell
+    usual = _pick(rng, DOOR_COLORS)
+    floors = _floor_colors(plan, rng)
     for room in plan.rooms:
-        _raise_room(plan, room, solids, walls[room.index], floors[room.index])
-    items: list[Item] = []
+        _build_room(plan, room, solids, walls[room.index], floors[room.index])
+    items: list[HouseObject] = []
     for passage in plan.passages:
-        colour = walls[max(passage.rooms[0], 0)]
+        color = walls[max(passage.rooms[0], 0)]
         if passage.wide:
-            _line_opening(plan, passage, solids, colour, floors[passage.rooms[0]])
+            _line_opening(plan, passage, solids, color, floors[passage.rooms[0]])
         else:
-            word = usual if rng.random() < 0.85 else _pick(rng, DOOR_COLOURS)
-            word = _pick(rng, FRONT_COLOURS) if OUTSIDE in passage.rooms else word
-            items.append(_hang_door(plan, passage, solids, len(items) + 1, word, floors[passage.rooms[0]]))
+            word = usual if rng.random() < 0.85 else _pick(rng, DOOR_COLORS)
+            word = _pick(rng, FRONT_COLORS) if OUTSIDE in passage.rooms else word
+            items.append(_build_door(plan, passage, solids, len(items) + 1, word, floors[passage.rooms[0]]))
     for window in plan.windows:
-        items.append(_glaze(plan, window, solids, len(items) + 1, walls[window.room]))
+        items.append(_build_window(plan, window, solids, len(items) + 1, walls[window.room]))
     for flight in plan.flights:
         items += build_stairs(plan, flight, solids, len(items) + 1, CEILING)
     return tuple(items)
 
 
-def _pick(rng: np.random.Generator, colours: Mapping[str, Colour]) -> str:
-    return list(colours)[int(rng.integers(len(colours)))]
+def _pick(rng: np.random.Generator, colors: Mapping[str, Color]) -> str:
+    return list(colors)[int(rng.integers(len(colors)))]
 
 
-def _floor_colours(plan: Plan, rng: np.random.Generator) -> list[Colour]:
-    """One colour of wood, of carpet, … for the whole house."""
-    house = {stuff: shades[int(rng.integers(len(shades)))] for stuff, shades in FLOOR_COLOURS.items()}
+def _floor_colors(plan: FloorPlan, rng: np.random.Generator) -> list[Color]:
+    """One color of wood, of carpet, … for the whole house."""
+    house = {stuff: shades[int(rng.integers(len(shades)))] for stuff, shades in FLOOR_COLORS.items()}
     return [house[FLOORS.get(room.kind, "wood")] for room in plan.rooms]
 
 
-def edges(plan: Plan, room: PlannedRoom, solids: Solids) -> list[Edge]:
+def room_walls(plan: FloorPlan, room: PlannedRoom, solids: Solids) -> list[RoomWall]:
     """The walls of a room, each seen from inside."""
     holes = _holes(plan, room)
     found = []
     for a, b in zip(room.outline, np.roll(room.outline, -1, axis=0), strict=True):
         length = float(np.hypot(*(b - a)))
         ahead = (b - a) / length
-        face = Facing(solids, b, np.array([-ahead[1], ahead[0]]))
-        mine = [(hole, place.cased) for place in holes if (hole := _on(face, length, place))]
+        face = WallFace(solids, b, np.array([-ahead[1], ahead[0]]))
+        mine = [(hole, place.cased) for place in holes if (hole := _hole_in_wall(face, length, place))]
         boards = [(s0 - wide, s1 + wide) for (s0, s1, z0, _), wide in mine if z0 < room.floor + SKIRT[0]]
-        found.append(Edge(face, length, tuple(hole for hole, _ in mine), tuple(sorted(boards))))
+        found.append(RoomWall(face, length, tuple(hole for hole, _ in mine), tuple(sorted(boards))))
     return found
 
 
 @dataclass(frozen=True, eq=False)
-class _Place:
-    """A hole in some wall of a room."""
+class _WallHole:
+    """An opening in some wall of a room."""
 
     middle: Array  # (2,) on the inner face
     width: float
     low: float
     high: float
-    cased: float  # how wide the boards beside it are
+    cased: float  # width of the boards beside it
 
 
-def _holes(plan: Plan, room: PlannedRoom) -> list[_Place]:
+def _holes(plan: FloorPlan, room: PlannedRoom) -> list[_WallHole]:
     holes = []
     for passage in plan.passages:
         for which, index in enumerate(passage.rooms):
             if index == room.index:
-                middle = passage.centre + passage.normal * passage.depth * (which - 0.5)
+                middle = passage.center + passage.normal * passage.depth * (which - 0.5)
                 cased = 0.0 if passage.wide else CASING[0]
-                holes.append(_Place(middle, passage.width, passage.floor, passage.floor + passage.height, cased))
-    holes += [_Place(w.centre, w.width, w.sill, w.top, 0.0) for w in plan.windows if w.room == room.index]
+                holes.append(_WallHole(middle, passage.width, passage.floor, passage.floor + passage.height, cased))
+    holes += [_WallHole(w.center, w.width, w.sill, w.top, 0.0) for w in plan.windows if w.room == room.index]
     return holes
 
 
-def _on(face: Facing, length: float, place: _Place) -> Hole | None:
-    """The hole as the face has it; none if it is in another wall."""
+def _hole_in_wall(face: WallFace, length: float, place: _WallHole) -> Hole | None:
+    """The opening in the coordinates of the face; None if it is in another wall."""
     s, d = face.measure(place.middle)
     if abs(d) > 1e-3 or not 0 < s < length:
         return None
     return s - place.width / 2, s + place.width / 2, place.low, place.high
 
 
-def _raise_room(plan: Plan, room: PlannedRoom, solids: Solids, wall: Colour, floor: Colour) -> None:
+def _build_room(plan: FloorPlan, room: PlannedRoom, solids: Solids, wall: Color, floor: Color) -> None:
     top = room.floor + room.height
-    _lay(solids, with_stairwell(plan, room, above=False), room.floor, "floor", floor)
-    _lay(solids, with_stairwell(plan, room, above=True)[::-1], top, "ceiling", CEILING)
-    for edge in edges(plan, room, solids):
+    _add_polygon(solids, outline_without_stairwell(plan, room, above=False), room.floor, "floor", floor)
+    _add_polygon(solids, outline_without_stairwell(plan, room, above=True)[::-1], top, "ceiling", CEILING)
+    for edge in room_walls(plan, room, solids):
         edge.face.wall((0, edge.length), (room.floor, top), edge.holes, Paint("wall", 0, wall))
-        _skirt(edge, room.floor)
+        _build_skirting(edge, room.floor)
 
 
-def _skirt(edge: Edge, floor: float) -> None:
-    """A white board along the foot of a wall, between its doors."""
+def _build_skirting(edge: RoomWall, floor: float) -> None:
+    """Add a white board along the foot of a wall, between its doors."""
     start, paint = 0.0, Paint("wall", 0, WHITE)
     for s0, s1 in [*edge.boards, (edge.length, edge.length)]:
         if s0 - start > 0.02:
@@ -166,58 +165,60 @@ def _skirt(edge: Edge, floor: float) -> None:
         start = s1
 
 
-def _lay(solids: Solids, outline: Array, z: float, category: str, colour: Colour) -> None:
-    """A level polygon that looks up if its outline runs counter-clockwise, down otherwise."""
+def _add_polygon(solids: Solids, outline: Array, z: float, category: str, color: Color) -> None:
+    """Add a horizontal polygon: floors face up, ceilings face down."""
     clockwise = category == "ceiling"
     flat = triangulate(outline[::-1] if clockwise else outline)
     flat = flat[:, ::-1] if clockwise else flat
-    solids.triangles(np.concatenate([flat, np.full((*flat.shape[:2], 1), z)], axis=2), category, 0, colour)
+    solids.triangles(np.concatenate([flat, np.full((*flat.shape[:2], 1), z)], axis=2), category, 0, color)
 
 
-def _face_of(passage: Passage, solids: Solids, which: int) -> Facing:
-    """The wall round a passage seen from one of its rooms, s from the passage's middle."""
+def _passage_face(passage: Passage, solids: Solids, which: int) -> WallFace:
+    """The wall around a passage seen from one of its rooms, with s from the middle of the passage."""
     side = 1 - 2 * which
-    return Facing(solids, passage.centre - side * passage.normal * passage.depth / 2, -side * passage.normal)
+    return WallFace(solids, passage.center - side * passage.normal * passage.depth / 2, -side * passage.normal)
 
 
-def _line_opening(plan: Plan, passage: Passage, solids: Solids, wall: Colour, floor: Colour) -> None:
-    face = _face_of(passage, solids, 0)
-    face.lining(_hole_of(passage), (-passage.depth, 0), Paint("wall", 0, wall), sill=Paint("floor", 0, floor))
+def _line_opening(plan: FloorPlan, passage: Passage, solids: Solids, wall: Color, floor: Color) -> None:
+    face = _passage_face(passage, solids, 0)
+    face.lining(_passage_hole(passage), (-passage.depth, 0), Paint("wall", 0, wall), sill=Paint("floor", 0, floor))
 
 
-def _hole_of(passage: Passage) -> Hole:
+def _passage_hole(passage: Passage) -> Hole:
     half = passage.width / 2
     return -half, half, passage.floor, passage.floor + passage.height
 
 
-def _hang_door(plan: Plan, passage: Passage, solids: Solids, index: int, word: str, floor: Colour) -> Item:
+def _build_door(plan: FloorPlan, passage: Passage, solids: Solids, index: int, word: str, floor: Color) -> HouseObject:
     front = OUTSIDE in passage.rooms
-    paint = Paint("door", index, (FRONT_COLOURS if front else DOOR_COLOURS)[word])
-    hole = _hole_of(passage)
-    sides = [_face_of(passage, solids, which) for which in range(1 if front else 2)]
+    paint = Paint("door", index, (FRONT_COLORS if front else DOOR_COLORS)[word])
+    hole = _passage_hole(passage)
+    sides = [_passage_face(passage, solids, which) for which in range(1 if front else 2)]
     sides[0].lining(hole, (-SHUT if front else -passage.depth, 0), paint, sill=Paint("floor", 0, floor))
     for face in sides:
-        _case(face, hole, paint)
+        _build_casing(face, hole, paint)
     if front:
-        _shut(sides[0], hole, paint)
+        _build_closed_leaf(sides[0], hole, paint)
     elif passage.leaf is not None:
-        _open_leaf(passage, passage.leaf, solids, paint)
-    centre = [*passage.centre, passage.floor + passage.height / 2]
+        _build_open_leaf(passage, passage.leaf, solids, paint)
+    center = [*passage.center, passage.floor + passage.height / 2]
     size = [passage.width, passage.depth, passage.height]
     heading = round(float(np.arctan2(passage.normal[1], passage.normal[0])), 6)
-    return Item(index, "door", "door", passage.rooms[0], np.array(centre), np.array(size), heading, word, blocks=front)
+    return HouseObject(
+        index, "door", "door", passage.rooms[0], np.array(center), np.array(size), heading, word, blocks=front
+    )
 
 
-def _case(face: Facing, hole: Hole, paint: Paint) -> None:
-    """Boards round a door; their backs lie on the wall and are left out."""
+def _build_casing(face: WallFace, hole: Hole, paint: Paint) -> None:
+    """Add boards around a door; their backs lie on the wall and are omitted."""
     (s0, s1, z0, z1), (wide, thick) = hole, CASING
     face.block((s0 - wide, s0), (z0, z1), (0, thick), paint, sides="lr")
     face.block((s1, s1 + wide), (z0, z1), (0, thick), paint, sides="lr")
     face.block((s0 - wide, s1 + wide), (z1, z1 + wide), (0, thick), paint, sides="lrtb")
 
 
-def _shut(face: Facing, hole: Hole, paint: Paint) -> None:
-    """A closed leaf with two panels and a knob."""
+def _build_closed_leaf(face: WallFace, hole: Hole, paint: Paint) -> None:
+    """Add a closed leaf with two panels and a knob."""
     s0, s1, z0, z1 = hole
     face.plate((s0, s1), (z0, z1), -SHUT, paint)
     for low, high in ((z0 + 0.2, z0 + 0.9), (z0 + 1.1, z1 - 0.2)):
@@ -227,24 +228,24 @@ def _shut(face: Facing, hole: Hole, paint: Paint) -> None:
     )
 
 
-def _open_leaf(passage: Passage, leaf: Array, solids: Solids, paint: Paint) -> None:
-    """A leaf laid back before the wall, with panels and a knob on the side one sees."""
+def _build_open_leaf(passage: Passage, leaf: Array, solids: Solids, paint: Paint) -> None:
+    """Add an open leaf flat along the wall, with panels and a knob on the visible side."""
     corners = leaf.reshape(2, 2)
-    which = int((corners.mean(axis=0) - passage.centre) @ passage.normal > 0)
-    face = _face_of(passage, solids, which)
+    which = int((corners.mean(axis=0) - passage.center) @ passage.normal > 0)
+    face = _passage_face(passage, solids, which)
     (s0, d0), (s1, d1) = sorted(face.measure(corner) for corner in corners)
     back, front = sorted((d0, d1))
     low, high = passage.floor + 0.012, passage.floor + passage.height - 0.03
     face.block((s0, s1), (low, high), (back, front), paint, sides="lrtbk")
     for bottom, top in ((low + 0.2, low + 0.85), (low + 1.05, high - 0.2)):
         face.block((s0 + 0.14, s1 - 0.14), (bottom, top), (front, front + 0.012), paint)
-    free = s1 - 0.09 if s0 > 0 else s0 + 0.04  # the knob is away from the hinges
+    free = s1 - 0.09 if s0 > 0 else s0 + 0.04  # the knob is opposite the hinges
     knob = Paint(paint.category, paint.instance, BRASS)
     face.block((free, free + 0.05), (low + 0.96, low + 1.01), (front, front + 0.05), knob)
 
 
-def _glaze(plan: Plan, window: Window, solids: Solids, index: int, wall: Colour) -> Item:
-    face = Facing(solids, window.centre, -window.normal)
+def _build_window(plan: FloorPlan, window: Window, solids: Solids, index: int, wall: Color) -> HouseObject:
+    face = WallFace(solids, window.center, -window.normal)
     s, z = (-window.width / 2, window.width / 2), (window.sill, window.top)
     face.lining((*s, *z), (-REVEAL, 0), Paint("wall", 0, wall), sill=Paint("wall", 0, WHITE))
     face.plate(s, z, -REVEAL, Paint("window", index, GLASS))
@@ -258,7 +259,9 @@ def _glaze(plan: Plan, window: Window, solids: Solids, index: int, wall: Colour)
     for k in range(1, panes):
         middle = s[0] + window.width * k / panes
         face.block((middle - BAR / 2, middle + BAR / 2), inner_z, (d[0], d[1] - 0.005), frame, sides="lr")
-    centre = [*(window.centre + window.normal * REVEAL / 2), (window.sill + window.top) / 2]
+    center = [*(window.center + window.normal * REVEAL / 2), (window.sill + window.top) / 2]
     size = [window.width, REVEAL, window.top - window.sill]
     heading = round(float(np.arctan2(-window.normal[1], -window.normal[0])), 6)
-    return Item(index, "window", "window", window.room, np.round(centre, 4), np.array(size), heading, blocks=False)
+    return HouseObject(
+        index, "window", "window", window.room, np.round(center, 4), np.array(size), heading, blocks=False
+    )

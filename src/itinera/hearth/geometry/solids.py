@@ -1,4 +1,4 @@
-"""Simple solids gathered into one mesh: boxes, prisms, cylinders and whatever quads a wall needs.
+"""Solids collected into one mesh: boxes, prisms, and the quads of walls. And the objects that they represent.
 
 Corners are rounded to a tenth of a millimetre, so that the last bit of a sine cannot change the bytes of a house.
 """
@@ -6,6 +6,7 @@ Corners are rounded to a tenth of a millimetre, so that the last bit of a sine c
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,49 +16,65 @@ from itinera.worlds import Array
 from itinera.worlds.labels import MPCAT40
 from itinera.worlds.mesh import Mesh
 
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 HALF = 1 << 20
 
 
+@dataclass(frozen=True, eq=False)
+class HouseObject:
+    """An object: furniture, a picture, a door, a window, a flight of stairs. Its instance in the mesh is its index."""
+
+    index: int  # from 1, unique in the house
+    name: str  # its common name: "coffee table"
+    category: str  # one of labels.MPCAT40
+    room: int  # the index of its room; for doors and stairs, of the first of the two
+    center: Array  # (3,) of its bounding box
+    size: Array  # (3,) width (along its own x), depth (its own y) and height
+    heading: float  # the direction of its front and its own +y axis, radians from +x
+    color: str = ""  # "red"; empty where nobody would mention it
+    shape: str = ""  # "round", "long": an adjective that distinguishes it from others of its kind; empty for none
+    blocks: bool = True  # whether it is an obstacle (a rug, a picture and a hanging lamp are not)
+
+
 class Solids:
-    """Collects triangles; each call adds a piece with its category, instance and colour."""
+    """Collects triangles; each call adds a piece with its category, instance and color."""
 
     def __init__(self) -> None:
         self._corners: list[Array] = []  # each (n, 3, 3)
-        self._labels: list[tuple[int, int, int, Colour]] = []  # faces, class, instance, colour
+        self._labels: list[tuple[int, int, int, Color]] = []  # faces, class, instance, color
 
-    def triangles(self, corners: ArrayLike, category: str, instance: int, colour: Colour) -> None:
+    def triangles(self, corners: ArrayLike, category: str, instance: int, color: Color) -> None:
         """Add (n, 3, 3) corners as they are, counter-clockwise seen from the front."""
         piece = np.asarray(corners, dtype=np.float64).reshape(-1, 3, 3)
         self._corners.append(piece)
-        self._labels.append((len(piece), MPCAT40.index(category), instance, colour))
+        self._labels.append((len(piece), MPCAT40.index(category), instance, color))
 
-    def polygon(self, corners: ArrayLike, category: str, instance: int, colour: Colour) -> None:
+    def polygon(self, corners: ArrayLike, category: str, instance: int, color: Color) -> None:
         """Add a flat convex polygon, (k, 3), counter-clockwise seen from the front."""
         points = np.asarray(corners, dtype=np.float64)
         fan = np.stack([np.repeat(points[:1], len(points) - 2, axis=0), points[1:-1], points[2:]], axis=1)
-        self.triangles(fan, category, instance, colour)
+        self.triangles(fan, category, instance, color)
 
-    def prism(self, base: ArrayLike, low: float, high: float, category: str, instance: int, colour: Colour) -> None:
+    def prism(self, base: ArrayLike, low: float, high: float, category: str, instance: int, color: Color) -> None:
         """Add an upright prism over a convex base, (k, 2) counter-clockwise."""
         flat = np.asarray(base, dtype=np.float64)
         bottom, top = (np.column_stack([flat, np.full(len(flat), z)]) for z in (low, high))
         after, over = np.roll(bottom, -1, axis=0), np.roll(top, -1, axis=0)
         sides = np.concatenate([np.stack([bottom, after, over], axis=1), np.stack([bottom, over, top], axis=1)])
-        self.triangles(sides, category, instance, colour)
-        self.polygon(top, category, instance, colour)
-        self.polygon(bottom[::-1], category, instance, colour)
+        self.triangles(sides, category, instance, color)
+        self.polygon(top, category, instance, color)
+        self.polygon(bottom[::-1], category, instance, color)
 
-    def box(self, low: Sequence[float], high: Sequence[float], category: str, instance: int, colour: Colour) -> None:
-        """Add a box along the axes."""
+    def box(self, low: Sequence[float], high: Sequence[float], category: str, instance: int, color: Color) -> None:
+        """Add an axis-aligned box."""
         (x0, y0, z0), (x1, y1, z1) = low, high
-        self.prism([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z0, z1, category, instance, colour)
+        self.prism([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z0, z1, category, instance, color)
 
     def mesh(self) -> Mesh:
-        """All of it, equal corners shared."""
+        """The mesh of all pieces, with equal corners merged."""
         corners = np.concatenate([np.empty((0, 3, 3)), *self._corners]).reshape(-1, 3)
         tenths = np.round(corners * 1e4).astype(np.int64)
-        # One number for three sorts the same way, ten times faster; 21 bits hold 104 m either way.
+        # Packing three integers into one sorts the same way, ten times faster; 21 bits hold ±104 m.
         assert np.abs(tenths).max(initial=0) < HALF, "A house is at most 100 m wide."
         packed = ((tenths[:, 0] + HALF) << 42) | ((tenths[:, 1] + HALF) << 21) | (tenths[:, 2] + HALF)
         numbers, where = np.unique(packed, return_inverse=True)

@@ -1,1 +1,1 @@
-"""Instructions for paths through a house, and their semantics. Start with `scene_description.py`, then `generate.py`."""
+"""Instructions for paths through a house, and their semantics. Start with `scene_description.py`."""

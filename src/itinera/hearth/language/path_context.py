@@ -1,7 +1,6 @@
-"""A path with what is seen along it, and what can be said there that is sure to be understood. Start with `Scene`.
+"""A path with its scene descriptions, and the clauses that describe it unambiguously. Start with `PathContext`.
 
-A clause is offered only if someone who knows no more than what is seen would be led by it along the path and nowhere
-else.
+A clause is offered only if an agent that knows nothing but the scene descriptions would follow the path and no other.
 """
 
 from __future__ import annotations
@@ -14,250 +13,271 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from itinera.errors import BadArgument
-from itinera.hearth.language.scene_description import Outlook, Thing
+from itinera.hearth.language.scene_description import DescribedObject, SceneDescription
 from itinera.hearth.language.semantics import (
     Act,
     Clause,
     Point,
     Progress,
     Reference,
-    done,
-    doors_meant,
-    fits,
-    make_out,
-    meant,
-    named_turn,
-    side_of,
-    wrap,
+    candidate_scores,
+    find_referents,
+    is_done,
+    matching_doors,
+    name_turn,
+    relative_side,
+    resolve_target,
+    wrap_angle,
 )
 
-SURE = 0.3  # the fit a way must have at least
-CLEAR = 2.2  # how many times better it must fit than any other
-FAIR = 1.25  # the same where nothing better can be said
-LANDMARKS = 9  # things looked at from each place, those that catch the eye most
-SMALL = 0.35  # metres; smaller things are no landmarks
-FAR = 9.0  # metres
-LONG_ROOMS = frozenset("hlfdkenrg")  # kinds of room whose end one speaks of
-MARK = 1.8  # metres to something that marks a spot
-ARM = 1.6  # metres to the edge of a thing, the farthest one is from it and still at it
-TURNED = frozenset({Act.TOWARDS, Act.REACH, Act.PASS, Act.ENTER, Act.LEAVE, Act.DOOR, Act.UP, Act.DOWN})
-STRODE = frozenset({Act.GO, Act.TOWARDS, Act.ENTER, Act.LEAVE, Act.DOOR})
-"""Acts to which one adds a turn, or how far to go, where they do not tell the way alone."""
+MIN_SCORE = 0.3  # minimum score of the correct candidate
+CLEAR_RATIO = 2.2  # minimum ratio of its score to that of any other candidate
+FAIR_RATIO = 1.25  # the same where no better clause exists
+LANDMARKS = 9  # most salient objects considered at each place
+MIN_LANDMARK_SIZE = 0.35  # metres; smaller objects are no landmarks
+MAX_LANDMARK_DISTANCE = 9.0  # metres
+LONG_ROOMS = frozenset("hlfdkenrg")  # kinds of rooms whose end is a landmark
+MARK_DISTANCE = 1.8  # metres to an object that marks a turning point
+AT_DISTANCE = 1.6  # metres from the edge of an object within which an agent is "at" it
+TURN_ACTS = frozenset({Act.TOWARDS, Act.REACH, Act.PASS, Act.ENTER, Act.LEAVE, Act.DOOR, Act.UP, Act.DOWN})
+STRIDE_ACTS = frozenset({Act.GO, Act.TOWARDS, Act.ENTER, Act.LEAVE, Act.DOOR})
+"""Acts to which a turn, or a distance, can be added to disambiguate the first step."""
 
 
 @dataclass(frozen=True)
-class Leg:
-    """A stretch of a path, from its place number `first` to `last`, and the clause that leads along it."""
+class Segment:
+    """A section of a path, from node index `first` to `last`, and the clause that describes it."""
 
     first: int
     last: int
     clause: Clause
-    doubt: int = 0  # 0 where it is sure to be understood, 1 where others fit nearly as well, 2 where it is a mere hope
+    ambiguity: int = 0  # 0: unambiguous; 1: other candidates score nearly as well; 2: fallback
 
 
-def _number(here: Outlook, node: str) -> int:
-    for number, way in enumerate(here.candidates):
-        if way.node == node:
+def _candidate_index(here: SceneDescription, node: str) -> int:
+    for number, candidate in enumerate(here.candidates):
+        if candidate.node == node:
             return number
-    raise BadArgument(f"There is no way from {here.node} to {node}. Give a path along the edges of the graph.")
+    raise BadArgument(f"No edge leads from {here.node} to {node}. Give a path along the edges of the graph.")
 
 
-class Scene:
-    """A path with what is seen along it."""
+class PathContext:
+    """A path with the scene descriptions of its nodes."""
 
-    def __init__(self, outlooks: Mapping[str, Outlook], path: Sequence[str], heading: float) -> None:
+    def __init__(self, descriptions: Mapping[str, SceneDescription], path: Sequence[str], heading: float) -> None:
         self.path = path
         self.end = len(path) - 1
-        self.outlooks = [outlooks[node] for node in path]
-        pairs = list(zip(self.outlooks[:-1], path[1:], strict=True))
-        self.right = [_number(here, node) for here, node in pairs]  # of the way to take at each place
+        self.descriptions = [descriptions[node] for node in path]
+        pairs = list(zip(self.descriptions[:-1], path[1:], strict=True))
+        self.right = [
+            _candidate_index(here, node) for here, node in pairs
+        ]  # index of the correct candidate at each place
         self.steps = [here.candidates[number] for (here, _), number in zip(pairs, self.right, strict=True)]
-        self.headings = [heading, *(way.heading for way in self.steps)]
-        self._in_view = [{thing.instance for thing in here.things} for here in self.outlooks]
+        self.headings = [heading, *(candidate.heading for candidate in self.steps)]
+        self._in_view = [{landmark.instance for landmark in here.objects} for here in self.descriptions]
         self.positions: list[Point] = [(0.0, 0.0)]
-        for way in self.steps:
+        for candidate in self.steps:
             x, y = self.positions[-1]
-            self.positions.append((x + way.offset[0], y + way.offset[1]))
+            self.positions.append((x + candidate.offset[0], y + candidate.offset[1]))
 
-    def legs(self, i: int, rng: np.random.Generator) -> Iterator[Leg]:
-        """Every leg from this place that can be said for sure; less sure ones where there is none."""
+    def segments(self, i: int, rng: np.random.Generator) -> Iterator[Segment]:
+        """Every unambiguous segment from this place; ambiguous ones if there is none."""
         clauses = list(self._clauses(i, rng))
-        found = list(self._understood(clauses, i))
-        if i < self.end and not any(leg.last > i for leg in found):
-            found += [replace(leg, doubt=1) for leg in self._understood(clauses, i, clear=FAIR)]
-            found.append(Leg(i, i + 1, Clause(Act.GO, self._turn(i)), doubt=2))
+        found = list(self._unambiguous(clauses, i))
+        if i < self.end and not any(segment.last > i for segment in found):
+            found += [replace(segment, ambiguity=1) for segment in self._unambiguous(clauses, i, clear=FAIR_RATIO)]
+            found.append(Segment(i, i + 1, Clause(Act.GO, self._turn(i)), ambiguity=2))
         yield from found
 
-    def _understood(
-        self, clauses: Sequence[tuple[Clause, Thing | None]], i: int, *, clear: float = CLEAR
-    ) -> Iterator[Leg]:
+    def _unambiguous(
+        self, clauses: Sequence[tuple[Clause, DescribedObject | None]], i: int, *, clear: float = CLEAR_RATIO
+    ) -> Iterator[Segment]:
         for plain, seen in clauses:
-            for clause in self._worded(plain, i, seen, clear):
-                led = self.led(clause, i, seen, clear=clear)
-                if led is not None and (led > i or clause.act is Act.STOP):
-                    yield Leg(i, led, clause)
+            for clause in self._disambiguate(plain, i, seen, clear):
+                follow = self.follow(clause, i, seen, clear=clear)
+                if follow is not None and (follow > i or clause.act is Act.STOP):
+                    yield Segment(i, follow, clause)
                     break
 
-    def _worded(self, plain: Clause, i: int, seen: Thing | None, clear: float) -> Iterator[Clause]:
-        """The clause if it tells the first step apart, or else with a turn or a stride that does."""
+    def _disambiguate(self, plain: Clause, i: int, seen: DescribedObject | None, clear: float) -> Iterator[Clause]:
+        """The clause if it identifies the first step, or else with a turn or a distance that does."""
         if i == self.end:
             yield plain
             return
-        here, start = self.outlooks[i], self._start(plain, i, seen)
-        scores = fits(plain, here, start)
-        if scores[self.right[i]] < SURE:
+        here, start = self.descriptions[i], self._start(plain, i, seen)
+        scores = candidate_scores(plain, here, start)
+        if scores[self.right[i]] < MIN_SCORE:
             return
-        if self._clear(scores, i, clear):
+        if self._is_clear(scores, i, clear):
             yield plain
             return
-        turns = ("", self._turn(i)) if plain.act in TURNED and not plain.side else ("",)
-        strides = ("", "short", "long") if plain.act in STRODE else ("",)
+        turns = ("", self._turn(i)) if plain.act in TURN_ACTS and not plain.side else ("",)
+        strides = ("", "short", "long") if plain.act in STRIDE_ACTS else ("",)
         for turn, stride in itertools.product(turns, strides):
             clause = replace(plain, turn=turn or plain.turn, stride=stride)
-            if clause != plain and self._clear(fits(clause, here, start), i, clear):
+            if clause != plain and self._is_clear(candidate_scores(clause, here, start), i, clear):
                 yield clause
 
     def _turn(self, i: int) -> str:
-        relative = wrap(self.steps[i].heading - self.headings[i])
-        turn = named_turn(relative)
-        if turn == "around" and i > 0:  # round is where one came from, and no path goes there
+        relative = wrap_angle(self.steps[i].heading - self.headings[i])
+        turn = name_turn(relative)
+        if turn == "around" and i > 0:  # "around" would be where the agent came from, and no path goes back
             return "sharp left" if relative > 0 else "sharp right"
         return turn
 
-    def _start(self, clause: Clause, i: int, seen: Thing | None) -> Progress:
+    def _start(self, clause: Clause, i: int, seen: DescribedObject | None) -> Progress:
         progress = Progress(self.headings[i], i > 0, self.positions[i])
-        return make_out(clause, self.outlooks[i], progress) if seen is None else progress.aiming(seen)
+        return resolve_target(clause, self.descriptions[i], progress) if seen is None else progress.with_target(seen)
 
-    def _clauses(self, i: int, rng: np.random.Generator) -> Iterator[tuple[Clause, Thing | None]]:
-        """What might be said here, and the thing in view that it speaks of."""
+    def _clauses(self, i: int, rng: np.random.Generator) -> Iterator[tuple[Clause, DescribedObject | None]]:
+        """The clauses that might be used here, and the visible object each refers to."""
         if i == self.end:
             yield Clause(Act.STOP), None
-        for thing, reference in self._landmarks(i, rng):
-            near = [self._at(thing, i, j) for j in range(i, self.end + 1)]
+        for landmark, reference in self._landmarks(i, rng):
+            near = [self._is_at(landmark, i, j) for j in range(i, self.end + 1)]
             if near[-1]:
-                yield Clause(Act.STOP, thing=reference), thing
+                yield Clause(Act.STOP, landmark=reference), landmark
             if i < self.end:
-                yield from ((clause, thing) for clause in self._by_thing(i, thing, reference, any(near[1:])))
+                yield from (
+                    (clause, landmark) for clause in self._object_clauses(i, landmark, reference, any(near[1:]))
+                )
         if i < self.end:
-            yield from ((clause, None) for clause in self._by_place(i))
+            yield from ((clause, None) for clause in self._place_clauses(i))
 
-    def _at(self, thing: Thing, i: int, j: int) -> bool:
-        """Whether someone at place j would say to stand at a thing that is seen from place i."""
-        (x, y), (u, v), (dx, dy) = self.positions[i], self.positions[j], thing.offset
-        return math.hypot(x + dx - u, y + dy - v) <= ARM + thing.size / 2 and self._sees(j, thing)
+    def _is_at(self, landmark: DescribedObject, i: int, j: int) -> bool:
+        """Whether an agent at place j is "at" an object that is visible from place i."""
+        (x, y), (u, v), (dx, dy) = self.positions[i], self.positions[j], landmark.offset
+        return math.hypot(x + dx - u, y + dy - v) <= AT_DISTANCE + landmark.size / 2 and self._is_visible(j, landmark)
 
-    def _sees(self, j: int, thing: Thing) -> bool:
-        return thing.instance in self._in_view[j]
+    def _is_visible(self, j: int, landmark: DescribedObject) -> bool:
+        return landmark.instance in self._in_view[j]
 
-    def _by_thing(self, i: int, thing: Thing, reference: Reference, near: bool) -> Iterator[Clause]:
-        yield Clause(Act.TOWARDS, thing=reference)
+    def _object_clauses(self, i: int, landmark: DescribedObject, reference: Reference, near: bool) -> Iterator[Clause]:
+        yield Clause(Act.TOWARDS, landmark=reference)
         if near:
-            yield Clause(Act.REACH, thing=reference)
-        side = side_of(thing, self.steps[i].heading)
-        if side in ("left", "right") and not reference.side and self._sees(i + 1, thing):  # no wall in between
-            yield Clause(Act.PASS, thing=reference, side=side)
+            yield Clause(Act.REACH, landmark=reference)
+        side = relative_side(landmark, self.steps[i].heading)
+        if side in ("left", "right") and not reference.side and self._is_visible(i + 1, landmark):  # no wall in between
+            yield Clause(Act.PASS, landmark=reference, side=side)
 
-    def _by_place(self, i: int) -> Iterator[Clause]:
-        here = self.outlooks[i]
+    def _place_clauses(self, i: int) -> Iterator[Clause]:
+        here = self.descriptions[i]
         yield Clause(Act.GO, self._turn(i))
-        ahead = next((j for j in range(i, self.end) if self.steps[j].through), None)
+        ahead = next((j for j in range(i, self.end) if self.steps[j].exit), None)
         if ahead is not None:
             if self.steps[ahead].room != here.room:
                 yield Clause(Act.ENTER, room=self.steps[ahead].room)
             yield Clause(Act.LEAVE, room=here.room)
-            yield from self._doors(i, wide=self.steps[ahead].through == "opening")
+            yield from self._doors(i, wide=self.steps[ahead].exit == "opening")
         if here.room in LONG_ROOMS:
             yield Clause(Act.END, room=here.room)
         for act, climb in ((Act.UP, 1), (Act.DOWN, -1)):
-            if any(way.climb == climb for way in self.steps[i:]):
+            if any(candidate.climb == climb for candidate in self.steps[i:]):
                 yield Clause(act)
-                if any(way.climb == climb for way in self.outlooks[i + 1].candidates):  # some of the stairs, not all
+                if any(
+                    candidate.climb == climb for candidate in self.descriptions[i + 1].candidates
+                ):  # some of the stairs, not all
                     yield Clause(act, stride="short")
 
     def _doors(self, i: int, *, wide: bool) -> Iterator[Clause]:
-        here, heading = self.outlooks[i], self.headings[i]
+        here, heading = self.descriptions[i], self.headings[i]
         plain = Clause(Act.DOOR, wide=wide)
         yield plain
         for side in ("left", "right", "ahead"):
             sided = replace(plain, side=side)
-            count = len(doors_meant(sided, here, heading))
+            count = len(matching_doors(sided, here, heading))
             if count == 1:
                 yield sided
             elif side != "ahead":
                 yield from (replace(sided, rank=rank) for rank in range(1, min(count, 4) + 1))
 
-    def _landmarks(self, i: int, rng: np.random.Generator) -> Iterator[tuple[Thing, Reference]]:
-        """Things in view that catch the eye, each with words that fit nothing else in view."""
-        large = [thing for thing in self.outlooks[i].things if thing.size >= SMALL and thing.distance <= FAR]
-        large.sort(key=lambda thing: (-round(thing.size / (1.0 + thing.distance), 4), thing.heading))
-        for thing in large[:LANDMARKS]:
-            reference = self._reference(thing, i, rng)
+    def _landmarks(self, i: int, rng: np.random.Generator) -> Iterator[tuple[DescribedObject, Reference]]:
+        """Salient visible objects, each with an expression that refers to no other visible object."""
+        large = [
+            landmark
+            for landmark in self.descriptions[i].objects
+            if landmark.size >= MIN_LANDMARK_SIZE and landmark.distance <= MAX_LANDMARK_DISTANCE
+        ]
+        large.sort(key=lambda landmark: (-round(landmark.size / (1.0 + landmark.distance), 4), landmark.heading))
+        for landmark in large[:LANDMARKS]:
+            reference = self._reference(landmark, i, rng)
             if reference is not None:
-                yield thing, reference
+                yield landmark, reference
 
-    def _reference(self, thing: Thing, i: int, rng: np.random.Generator) -> Reference | None:
-        name, colour, shape = thing.name, thing.colour, thing.shape
-        fancy = Reference(name, colour if rng.random() < 0.5 else "", shape if rng.random() < 0.15 else "")
-        tries = [fancy, Reference(name, colour), Reference(name, "", shape), Reference(name, colour, shape)]
-        side = side_of(thing, self.headings[i])
+    def _reference(self, landmark: DescribedObject, i: int, rng: np.random.Generator) -> Reference | None:
+        name, color, shape = landmark.name, landmark.color, landmark.shape
+        fancy = Reference(name, color if rng.random() < 0.5 else "", shape if rng.random() < 0.15 else "")
+        tries = [fancy, Reference(name, color), Reference(name, "", shape), Reference(name, color, shape)]
+        side = relative_side(landmark, self.headings[i])
         if side in ("left", "right"):
-            tries += [Reference(name, "", "", side), Reference(name, colour, "", side)]
-        alike = [seen for seen in self.outlooks[i].things if seen.name.endswith(name)]
+            tries += [Reference(name, "", "", side), Reference(name, color, "", side)]
+        alike = [seen for seen in self.descriptions[i].objects if seen.name.endswith(name)]
         heading = self.headings[i]
-        return next((words for words in tries if sum(words.fits(seen, heading) for seen in alike) == 1), None)
+        return next((words for words in tries if sum(words.matches(seen, heading) for seen in alike) == 1), None)
 
-    def led(self, clause: Clause, i: int, seen: Thing | None = None, *, clear: float = CLEAR) -> int | None:
-        """The place the clause leads to from place i along the path, or None if it might lead astray.
+    def follow(
+        self, clause: Clause, i: int, seen: DescribedObject | None = None, *, clear: float = CLEAR_RATIO
+    ) -> int | None:
+        """The place that the clause leads to from place i along the path, or None if it is ambiguous.
 
-        seen: the thing it speaks of, where one is known to be meant.
+        seen: the object it refers to, if known.
         """
         progress = Progress(self.headings[i], i > 0, self.positions[i])
         if seen is not None:
-            progress = progress.aiming(seen)
+            progress = progress.with_target(seen)
         for at in range(i, self.end + 1):
-            here = self.outlooks[at]
+            here = self.descriptions[at]
             if progress.target is None:
-                if not self._one_or_later(clause, here, progress, at == i):
+                if not self._is_unique_or_later(clause, here, progress, at == i):
                     return None
-                progress = make_out(clause, here, progress)
-            if done(clause, here, progress):
-                return at if self._true(clause, seen, i, at) else None
-            if at == self.end or not self._clear(fits(clause, here, progress), at, clear):
+                progress = resolve_target(clause, here, progress)
+            if is_done(clause, here, progress):
+                return at if self._holds(clause, seen, i, at) else None
+            if at == self.end or not self._is_clear(candidate_scores(clause, here, progress), at, clear):
                 return None
-            progress = progress.after(self.steps[at])
+            progress = progress.advance(self.steps[at])
         return None
 
-    def _one_or_later(self, clause: Clause, here: Outlook, progress: Progress, first: bool) -> bool:
-        """Whether what a clause speaks of is one thing in view, or may yet come into view."""
-        if clause.act is not Act.DOOR and clause.thing is None:
+    def _is_unique_or_later(self, clause: Clause, here: SceneDescription, progress: Progress, first: bool) -> bool:
+        """Whether the referent of a clause is unique among the visible objects, or may still come into view."""
+        if clause.act is not Act.DOOR and clause.landmark is None:
             return True
-        count = len(meant(clause, here, progress.heading))
+        count = len(find_referents(clause, here, progress.heading))
         at_once = clause.act in (Act.DOOR, Act.TOWARDS)
         return count == 1 or (count == 0 and not (first and at_once))
 
-    def _clear(self, scores: Sequence[float], at: int, clear: float) -> bool:
+    def _is_clear(self, scores: Sequence[float], at: int, clear: float) -> bool:
         right = scores[self.right[at]]
-        return right >= SURE and all(k == self.right[at] or right >= clear * score for k, score in enumerate(scores))
+        return right >= MIN_SCORE and all(
+            k == self.right[at] or right >= clear * score for k, score in enumerate(scores)
+        )
 
-    def near_goal(self, rng: np.random.Generator) -> Reference | None:
-        """Something at the end of the path, rather something that one nowhere gets nearer to; None if there is nothing.
+    def landmark_at_goal(self, rng: np.random.Generator) -> Reference | None:
+        """A landmark at the end of the path, preferably one that cannot be approached further; None if there is none.
 
-        It is told without a side, as one does not know from where someone else will come.
+        It is mentioned without a side, because the direction of arrival is unknown.
         """
         seen = self._landmarks(self.end, rng)
-        near = [(thing, words) for thing, words in seen if not words.side and self._at(thing, self.end, self.end)]
-        near.sort(key=lambda pair: self.led(Clause(Act.STOP, thing=pair[1]), self.end, pair[0]) is None)
+        near = [
+            (landmark, words)
+            for landmark, words in seen
+            if not words.side and self._is_at(landmark, self.end, self.end)
+        ]
+        near.sort(key=lambda pair: self.follow(Clause(Act.STOP, landmark=pair[1]), self.end, pair[0]) is None)
         return near[0][1] if near else None
 
-    def beside(self, i: int, rng: np.random.Generator) -> Reference | None:
-        """Something one stands at in this place, if there is anything."""
-        for thing, reference in self._landmarks(i, rng):
-            if thing.distance <= MARK and self.led(Clause(Act.REACH, thing=reference), i, thing) == i:
+    def landmark_at(self, i: int, rng: np.random.Generator) -> Reference | None:
+        """A landmark at this place, if there is one."""
+        for landmark, reference in self._landmarks(i, rng):
+            if (
+                landmark.distance <= MARK_DISTANCE
+                and self.follow(Clause(Act.REACH, landmark=reference), i, landmark) == i
+            ):
                 return reference
         return None
 
-    def _true(self, clause: Clause, seen: Thing | None, i: int, at: int) -> bool:
-        """Whether what was said at place i holds where the clause ends."""
+    def _holds(self, clause: Clause, seen: DescribedObject | None, i: int, at: int) -> bool:
+        """Whether a clause given at place i holds where it ends."""
         if clause.act is Act.STOP and at != self.end:
             return False
-        return clause.act not in (Act.REACH, Act.STOP) or seen is None or self._at(seen, i, at)
+        return clause.act not in (Act.REACH, Act.STOP) or seen is None or self._is_at(seen, i, at)

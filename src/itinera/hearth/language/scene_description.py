@@ -1,6 +1,6 @@
-"""What someone standing at a viewpoint sees, as data: things, ways on, doors. Start with `outlooks`.
+"""Scene descriptions: what is visible from a viewpoint, as data: objects, candidates, doors.
 
-Those who write instructions and those who read them both see a place through these, and through nothing else.
+Start with `describe_scenes`. The generator and the reader of instructions both know a scene only through these.
 """
 
 from __future__ import annotations
@@ -13,33 +13,33 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from itinera.hearth.item import Item
-from itinera.hearth.layout.plan import OUTSIDE, Passage, Plan, PlannedRoom
-from itinera.worlds import Array, NavGraph, Room, SeenObject
+from itinera.hearth.geometry.solids import HouseObject
+from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, Passage, PlannedRoom
+from itinera.worlds import Array, NavGraph, Room, VisibleObject
 
-if TYPE_CHECKING:  # a reader of outlooks need not load what builds houses
+if TYPE_CHECKING:  # readers of descriptions do not need to load the house generator
     from itinera.hearth.build import House
 
-UNSPOKEN = frozenset({"wall", "floor", "ceiling", "door", "window", "railing", "void", "unlabeled"})
-"""Categories of what belongs to the building, to which no one points as to a thing."""
+BUILDING_CATEGORIES = frozenset({"wall", "floor", "ceiling", "door", "window", "railing", "void", "unlabeled"})
+"""Categories that belong to the building and are not mentioned as objects."""
 
-OVERHEAD = 1.9  # metres above the floor; what hangs higher is no landmark to walk to
-STEEP = 0.25  # metres of height that make a way one up or down
-KNOWN_BEYOND = 7.0  # metres from which one can tell the room behind a door
-ASKEW = math.radians(65)  # the most a door may be turned away for one to see what lies behind
+MAX_LANDMARK_HEIGHT = 1.9  # metres above the floor; objects that hang higher are no landmarks
+MIN_CLIMB = 0.25  # metres of height difference that make a step up or down
+ROOM_VISIBLE_DISTANCE = 7.0  # metres within which the room behind a door is recognizable
+MAX_DOOR_ANGLE = math.radians(65)  # maximum angle of a door at which the room behind it is recognizable
 
 
 @dataclass(frozen=True)
-class Thing:
-    """Something one can see and name."""
+class DescribedObject:
+    """A visible object with a name."""
 
     name: str  # "coffee table"
-    colour: str  # "red", or empty
+    color: str  # "red", or empty
     shape: str  # "round", or empty
     heading: float  # radians from +x
-    distance: float  # metres along the floor, to its middle
+    distance: float  # metres along the floor, to its center
     size: float  # metres, its longest side
-    instance: int = 0  # which item of the house it is; 0 for those who may not know
+    instance: int = 0  # its index in the house; 0 for agents, which may not know it
 
     @cached_property
     def offset(self) -> tuple[float, float]:
@@ -48,15 +48,15 @@ class Thing:
 
 
 @dataclass(frozen=True)
-class Way:
-    """A next place to stand."""
+class DescribedCandidate:
+    """A navigable candidate viewpoint."""
 
-    node: str  # a handle; empty for those who may not know
+    node: str  # its id; empty for agents, which may not know it
     heading: float  # radians from +x
     distance: float  # metres along the floor
     climb: int  # 1 up, -1 down, 0 level
     room: str  # the kind of room there, "k" for kitchen
-    through: str  # "door" or "opening" where one leaves the room, else empty
+    exit: str  # "door" or "opening" if the step leaves the room, else empty
 
     @cached_property
     def offset(self) -> tuple[float, float]:
@@ -65,13 +65,13 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Doorway:
-    """A way out of the room, seen from inside it."""
+class DescribedDoor:
+    """A door or opening out of the room, seen from inside."""
 
     heading: float  # radians from +x
     distance: float  # metres along the floor
-    room: str  # the kind of room beyond; empty where one cannot tell
-    colour: str  # of the door's frame; empty for an opening
+    room: str  # the kind of room beyond; empty if not recognizable
+    color: str  # of the door's frame; empty for an opening
     wide: bool  # an opening without a door
 
     @cached_property
@@ -81,151 +81,156 @@ class Doorway:
 
 
 @dataclass(frozen=True)
-class Outlook:
-    """All that is seen from one place."""
+class SceneDescription:
+    """Everything that is visible from one viewpoint."""
 
-    node: str  # empty for those who may not know
-    room: str  # the kind of room one stands in
-    things: tuple[Thing, ...]
-    candidates: tuple[Way, ...]
-    doors: tuple[Doorway, ...]
+    node: str  # empty for agents, which may not know it
+    room: str  # the kind of room at the viewpoint
+    objects: tuple[DescribedObject, ...]
+    candidates: tuple[DescribedCandidate, ...]
+    doors: tuple[DescribedDoor, ...]
 
 
-class Annotated(Protocol):
-    """What has been found out about the viewpoints of a house."""
+class AnnotatedViewpoints(Protocol):
+    """Annotations of the viewpoints of a house."""
 
     @property
     def rooms(self) -> Mapping[str, Room]: ...
 
     @property
-    def objects(self) -> Mapping[str, Sequence[SeenObject]]: ...
+    def objects(self) -> Mapping[str, Sequence[VisibleObject]]: ...
 
 
-def outlooks(house: House, graph: NavGraph, annotations: Annotated) -> dict[str, Outlook]:
-    """What is seen from each viewpoint of the house."""
-    gaps = _Gaps(house)
+def describe_scenes(house: House, graph: NavGraph, annotations: AnnotatedViewpoints) -> dict[str, SceneDescription]:
+    """The scene description of each viewpoint of the house."""
+    passages = _Passages(house)
     seen = {}
     for node in graph.nodes:
         where = graph.positions[graph.index[node]]
-        seen[node] = Outlook(
+        seen[node] = SceneDescription(
             node,
             annotations.rooms[node].label,
-            tuple(_things(house, where, annotations.objects.get(node, ()))),
-            tuple(_ways(graph, node, annotations.rooms, gaps)),
-            tuple(gaps.seen_from(where, int(annotations.rooms[node].region_id))),
+            tuple(_objects(house, where, annotations.objects.get(node, ()))),
+            tuple(_candidates(graph, node, annotations.rooms, passages)),
+            tuple(passages.visible_doors(where, int(annotations.rooms[node].region_id))),
         )
     return seen
 
 
-def stranger(outlook: Outlook) -> Outlook:
-    """The same sight for someone who has no names for places and things: the order of the ways is all that is kept."""
-    things = tuple(replace(thing, instance=0) for thing in outlook.things)
-    candidates = tuple(replace(way, node="") for way in outlook.candidates)
-    return replace(outlook, node="", things=things, candidates=candidates)
+def anonymize(description: SceneDescription) -> SceneDescription:
+    """The description without ids of nodes and objects, for agents; the order of the candidates is kept."""
+    objects = tuple(replace(thing, instance=0) for thing in description.objects)
+    candidates = tuple(replace(way, node="") for way in description.candidates)
+    return replace(description, node="", objects=objects, candidates=candidates)
 
 
-def _things(house: House, where: Array, objects: Sequence[SeenObject]) -> Iterator[Thing]:
+def _objects(house: House, where: Array, objects: Sequence[VisibleObject]) -> Iterator[DescribedObject]:
     for object in objects:
-        item = house.item(int(object.id))
-        if item.category in UNSPOKEN or item.centre[2] - house.plan.rooms[item.room].floor > OVERHEAD:
+        item = house.object(int(object.id))
+        if (
+            item.category in BUILDING_CATEGORIES
+            or item.center[2] - house.plan.rooms[item.room].floor > MAX_LANDMARK_HEIGHT
+        ):
             continue
-        heading, distance = _towards(where, item.centre)
-        yield Thing(item.name, item.colour, item.shape, heading, distance, float(item.size.max()), item.index)
+        heading, distance = _direction(where, item.center)
+        yield DescribedObject(item.name, item.color, item.shape, heading, distance, float(item.size.max()), item.index)
 
 
-EYE = 1.5  # metres, the height of a viewpoint above the floor
+EYE_HEIGHT = 1.5  # metres, the height of a viewpoint above the floor
 
 
-def _ways(graph: NavGraph, node: str, rooms: Mapping[str, Room], gaps: _Gaps) -> Iterator[Way]:
+def _candidates(
+    graph: NavGraph, node: str, rooms: Mapping[str, Room], passages: _Passages
+) -> Iterator[DescribedCandidate]:
     where = graph.positions[graph.index[node]]
-    for other in graph.neighbours(node):
+    for other in graph.neighbors(node):
         there = graph.positions[graph.index[other]]
-        heading, distance = _towards(where, there)
+        heading, distance = _direction(where, there)
         rise = float(there[2] - where[2])
-        climb = 0 if abs(rise) < STEEP else int(math.copysign(1, rise))
-        through = "" if rooms[node].region_id == rooms[other].region_id else gaps.crossed(where, there)
-        yield Way(other, heading, distance, climb, rooms[other].label, through)
+        climb = 0 if abs(rise) < MIN_CLIMB else int(math.copysign(1, rise))
+        through = "" if rooms[node].region_id == rooms[other].region_id else passages.passage_between(where, there)
+        yield DescribedCandidate(other, heading, distance, climb, rooms[other].label, through)
 
 
-def _towards(a: Array, b: Array) -> tuple[float, float]:
-    """Heading and distance along the floor, rounded so that the same words come out on every machine."""
+def _direction(a: Array, b: Array) -> tuple[float, float]:
+    """Heading and distance along the floor, rounded so that the same words result on every machine."""
     dx, dy = float(b[0] - a[0]), float(b[1] - a[1])
     return round(math.atan2(dy, dx), 6), round(math.hypot(dx, dy), 6)
 
 
-class _Gaps:
-    """The doors and openings of a house, and which of them one sees or walks through."""
+class _Passages:
+    """The doors and openings of a house: their visibility, and steps through them."""
 
     def __init__(self, house: House) -> None:
-        self._plan: Plan = house.plan
-        self._colours = [_colour(passage, house.items) for passage in house.plan.passages]
+        self._plan: FloorPlan = house.plan
+        self._colors = [_color(passage, house.objects) for passage in house.plan.passages]
 
-    def crossed(self, a: Array, b: Array) -> str:
-        """What a step from a to b goes through: "door", "opening", or nothing."""
+    def passage_between(self, a: Array, b: Array) -> str:
+        """The passage of a step from a to b: "door", "opening", or empty."""
         for passage in self._plan.passages:
-            level = abs(min(a[2], b[2]) - EYE - passage.floor) < 1.0
+            level = abs(min(a[2], b[2]) - EYE_HEIGHT - passage.floor) < 1.0
             if level and _crosses(a[:2], b[:2], passage):
                 return "opening" if passage.wide else "door"
         return ""  # rooms that meet without a wall: a flight and the landing above it
 
-    def seen_from(self, where: Array, room: int) -> Iterator[Doorway]:
-        """The ways out of a room that are in sight, furniture aside."""
+    def visible_doors(self, where: Array, room: int) -> Iterator[DescribedDoor]:
+        """The visible doors and openings of a room, ignoring furniture."""
         outline = self._plan.rooms[room].outline
         eye = self._inside(where[:2], room)
         for passage in self._plan.passages:
-            if room not in passage.rooms or not _in_sight(eye, _threshold(passage, room), outline):
+            if room not in passage.rooms or not _is_visible(eye, _threshold(passage, room), outline):
                 continue
             inward = 1.0 if passage.rooms[1] == room else -1.0
-            heading, distance = _towards(where, passage.centre)
+            heading, distance = _direction(where, passage.center)
             beyond = passage.rooms[0] if inward > 0 else passage.rooms[1]
-            kind = _known(where[:2], passage, distance, self._plan.rooms, beyond)
-            yield Doorway(heading, distance, kind, self._colours[passage.index], passage.wide)
+            kind = _visible_room(where[:2], passage, distance, self._plan.rooms, beyond)
+            yield DescribedDoor(heading, distance, kind, self._colors[passage.index], passage.wide)
 
     def _inside(self, where: Array, room: int) -> Array:
-        """The place, or one step into the room for someone who stands in one of its doorways."""
+        """The position, or for a position in a doorway one step into the room."""
         for passage in self._plan.passages:
             if room in passage.rooms:
-                across = abs(float((where - passage.centre) @ passage.normal))
-                if across < passage.depth / 2 + 0.05 and float(np.hypot(*(where - passage.centre))) < passage.width:
+                across = abs(float((where - passage.center) @ passage.normal))
+                if across < passage.depth / 2 + 0.05 and float(np.hypot(*(where - passage.center))) < passage.width:
                     return _threshold(passage, room)
         return where
 
 
 def _threshold(passage: Passage, room: int) -> Array:
-    """Where one stands in the room, just before the hole in its wall."""
+    """The position in the room, just in front of the opening."""
     inward = 1.0 if passage.rooms[1] == room else -1.0
-    return passage.centre + inward * (passage.depth / 2 + 0.05) * passage.normal
+    return passage.center + inward * (passage.depth / 2 + 0.05) * passage.normal
 
 
-def _colour(passage: Passage, items: Sequence[Item]) -> str:
+def _color(passage: Passage, items: Sequence[HouseObject]) -> str:
     if passage.wide:
         return ""
-    near = [item for item in items if item.category == "door" and _on_it(item, passage)]
-    return near[0].colour if near else ""
+    near = [item for item in items if item.category == "door" and _is_at(item, passage)]
+    return near[0].color if near else ""
 
 
-def _on_it(item: Item, passage: Passage) -> bool:
-    apart = float(np.hypot(*(item.centre[:2] - passage.centre)))
-    return apart < 0.8 and abs(item.centre[2] - passage.floor - passage.height / 2) < 1.0
+def _is_at(item: HouseObject, passage: Passage) -> bool:
+    apart = float(np.hypot(*(item.center[:2] - passage.center)))
+    return apart < 0.8 and abs(item.center[2] - passage.floor - passage.height / 2) < 1.0
 
 
-def _known(where: Array, passage: Passage, distance: float, rooms: Sequence[PlannedRoom], beyond: int) -> str:
-    if beyond == OUTSIDE or distance > KNOWN_BEYOND:
+def _visible_room(where: Array, passage: Passage, distance: float, rooms: Sequence[PlannedRoom], beyond: int) -> str:
+    if beyond == OUTSIDE or distance > ROOM_VISIBLE_DISTANCE:
         return ""
-    across = abs(float((passage.centre - where) @ passage.normal))
-    return rooms[beyond].kind if across >= distance * math.cos(ASKEW) else ""
+    across = abs(float((passage.center - where) @ passage.normal))
+    return rooms[beyond].kind if across >= distance * math.cos(MAX_DOOR_ANGLE) else ""
 
 
 def _crosses(a: Array, b: Array, passage: Passage) -> bool:
-    """Whether the segment runs through the hole, judged at the middle of the wall."""
-    before, after = float((a - passage.centre) @ passage.normal), float((b - passage.centre) @ passage.normal)
+    """Whether the segment passes through the opening, judged at the middle of the wall."""
+    before, after = float((a - passage.center) @ passage.normal), float((b - passage.center) @ passage.normal)
     if before * after > 0 or before == after:
         return False
     at = a + before / (before - after) * (b - a)
-    return float(np.hypot(*(at - passage.centre))) <= passage.width / 2 + 0.1
+    return float(np.hypot(*(at - passage.center))) <= passage.width / 2 + 0.1
 
 
-def _in_sight(a: Array, b: Array, outline: Array) -> bool:
+def _is_visible(a: Array, b: Array, outline: Array) -> bool:
     """Whether no edge of the outline lies between a and b."""
     corners, after = outline, np.roll(outline, -1, axis=0)
 

@@ -1,6 +1,6 @@
-"""The legs a path is told in: of all that can be said along it, what costs least. Start with `choose_legs`.
+"""Segmentation of a path for an instruction: of all possible clauses, the sequence of least cost (shortest path).
 
-Prices vary at random, so that now a turn decides and now a landmark, and no two tellings are alike.
+Start with `choose_segments`. Costs have random noise, so that instructions vary between turns and landmarks.
 """
 
 from __future__ import annotations
@@ -10,27 +10,27 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from itinera.hearth.language.path_context import Leg, Scene
+from itinera.hearth.language.path_context import PathContext, Segment
 from itinera.hearth.language.semantics import Act
 
-DOUBT = (0.0, 3.0, 20.0)  # prices of saying what may be misunderstood
-UNSAID = 3.0  # the price of not telling that the way goes up or down
+AMBIGUITY_COSTS = (0.0, 3.0, 20.0)  # costs of ambiguous clauses
+UNMENTIONED_STAIRS_COST = 3.0  # cost of not mentioning stairs
 
 
 @dataclass(frozen=True)
-class Prices:
-    """What it costs to say a clause: the cheaper, the likelier it is said."""
+class ClauseCosts:
+    """The costs of clauses: the lower, the more frequent."""
 
     acts: Mapping[Act, float]
-    leg: float  # for each clause
-    stretch: float  # for each step beyond the first that a clause covers
-    turn_first: float  # for a turn said on top
-    stride: float  # for telling how far to go
-    again: float  # for an act said twice in a row; more for a thing named twice
-    noise: float  # how much prices vary
+    segment: float  # per clause
+    stretch: float  # per step beyond the first that a clause covers
+    turn_first: float  # for an additional turn
+    stride: float  # for stating a distance
+    repetition: float  # for an act repeated in a row; more for a landmark mentioned twice
+    noise: float  # scale of the noise
 
 
-STEPS = Prices(
+STEPS = ClauseCosts(
     {
         Act.GO: -0.4,
         Act.TOWARDS: 0.9,
@@ -42,62 +42,68 @@ STEPS = Prices(
         Act.END: 0.5,
         Act.UP: 0.0,
         Act.DOWN: 0.0,
-        Act.STOP: 0.8,  # bare; nothing at a thing
+        Act.STOP: 0.8,  # without a landmark; 0 with one
     },
-    leg=0.2,
+    segment=0.2,
     stretch=1.0,
     turn_first=0.35,
     stride=1.4,
-    again=0.3,
+    repetition=0.3,
     noise=0.35,
 )
-ORDINARY = replace(STEPS, leg=1.2, stretch=0.0)
+ORDINARY = replace(STEPS, segment=1.2, stretch=0.0)
 
 
-def choose_legs(scene: Scene, rng: np.random.Generator, prices: Prices) -> list[Leg]:
-    """The legs of the path, the last of them a STOP, which may cover steps of its own."""
-    ending: list[list[tuple[float, list[Leg]]]] = [[] for _ in scene.path]  # the cheapest ways to say each first part
+def choose_segments(context: PathContext, rng: np.random.Generator, costs: ClauseCosts) -> list[Segment]:
+    """The segments of the path; the last one is a STOP, which may cover steps of its own."""
+    ending: list[list[tuple[float, list[Segment]]]] = [
+        [] for _ in context.path
+    ]  # the cheapest descriptions of each path prefix
     ending[0] = [(0.0, [])]
-    whole: list[tuple[float, list[Leg]]] = []
-    for i in range(len(scene.path)):
-        for leg in scene.legs(i, rng):
-            price = _price(leg, prices, rng) + _unsaid(scene, leg)
-            before = min(ending[i], key=lambda said: said[0] + _repeats(said[1], leg, prices), default=None)
+    whole: list[tuple[float, list[Segment]]] = []
+    for i in range(len(context.path)):
+        for segment in context.segments(i, rng):
+            cost = _segment_cost(segment, costs, rng) + _unmentioned_cost(context, segment)
+            before = min(
+                ending[i], key=lambda chosen: chosen[0] + _repetition_cost(chosen[1], segment, costs), default=None
+            )
             if before is None:
                 continue
-            said = (before[0] + _repeats(before[1], leg, prices) + price, [*before[1], leg])
-            (whole if leg.clause.act is Act.STOP else ending[leg.last]).append(said)
-    return min(whole, key=lambda said: said[0])[1]
+            chosen = (before[0] + _repetition_cost(before[1], segment, costs) + cost, [*before[1], segment])
+            (whole if segment.clause.act is Act.STOP else ending[segment.last]).append(chosen)
+    return min(whole, key=lambda chosen: chosen[0])[1]
 
 
-def _price(leg: Leg, prices: Prices, rng: np.random.Generator) -> float:
-    clause, steps = leg.clause, max(leg.last - leg.first, 1)
+def _segment_cost(segment: Segment, costs: ClauseCosts, rng: np.random.Generator) -> float:
+    clause, steps = segment.clause, max(segment.last - segment.first, 1)
     stairs = clause.act in (Act.UP, Act.DOWN)
-    price = DOUBT[leg.doubt] + prices.leg + prices.acts[clause.act] + prices.noise * float(rng.gumbel())
-    if clause.act is Act.STOP and clause.thing is not None:
-        price -= prices.acts[Act.STOP]
-    if not stairs:  # of which one speaks as a whole
-        price += prices.stretch * (steps - 1)
+    cost = (
+        AMBIGUITY_COSTS[segment.ambiguity] + costs.segment + costs.acts[clause.act] + costs.noise * float(rng.gumbel())
+    )
+    if clause.act is Act.STOP and clause.landmark is not None:
+        cost -= costs.acts[Act.STOP]
+    if not stairs:  # stairs are described as a whole
+        cost += costs.stretch * (steps - 1)
     if clause.turn and clause.act is not Act.GO:
-        price += prices.turn_first
+        cost += costs.turn_first
     if clause.stride:
-        price += prices.stride
-    return round(price, 6)  # no farther than every machine's logarithm agrees
+        cost += costs.stride
+    return round(cost, 6)  # to the precision at which logarithms agree on every machine
 
 
-def _repeats(before: Sequence[Leg], leg: Leg, prices: Prices) -> float:
-    """What it costs to say the same again."""
+def _repetition_cost(before: Sequence[Segment], segment: Segment, costs: ClauseCosts) -> float:
+    """The cost of repetition."""
     if not before:
         return 0.0
-    last, now = before[-1].clause, leg.clause
-    # How far one goes in a direction is left open, so directions one after the other are hard to follow.
-    price = prices.again * (last.act is now.act) * (2.5 if now.act is Act.GO else 1.0)
-    if last.thing is not None and now.thing is not None and last.thing.name == now.thing.name:
-        price += 10 * prices.again
-    return price
+    last, now = before[-1].clause, segment.clause
+    # The distance of a direction is left open, so consecutive directions are hard to follow.
+    cost = costs.repetition * (last.act is now.act) * (2.5 if now.act is Act.GO else 1.0)
+    if last.landmark is not None and now.landmark is not None and last.landmark.name == now.landmark.name:
+        cost += 10 * costs.repetition
+    return cost
 
 
-def _unsaid(scene: Scene, leg: Leg) -> float:
-    """What it costs to lead someone up or down without a word of it."""
-    climbs = any(way.climb for way in scene.steps[leg.first : leg.last])
-    return UNSAID if climbs and leg.clause.act not in (Act.UP, Act.DOWN) else 0.0
+def _unmentioned_cost(context: PathContext, segment: Segment) -> float:
+    """The cost of leading up or down stairs without mentioning them."""
+    climbs = any(candidate.climb for candidate in context.steps[segment.first : segment.last])
+    return UNMENTIONED_STAIRS_COST if climbs and segment.clause.act not in (Act.UP, Act.DOWN) else 0.0

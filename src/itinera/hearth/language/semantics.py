@@ -1,7 +1,7 @@
-"""What a clause of an instruction asks for: which way fits it, and when it has been done. Start with `Clause`.
+"""Semantics of clauses: how well each candidate fits a clause, and when the clause is done. Start with `Clause`.
 
-Whoever writes a clause can look here whether it will be understood; whoever reads one, what to do. Both know only what
-is seen from where one stands, where one faces, and how one has moved since the clause began.
+The generator checks with it whether a clause is unambiguous; the rule-based agent decides with it what to do. Both know
+only the scene description, the heading, and the movement since the clause began.
 """
 
 from __future__ import annotations
@@ -10,199 +10,212 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 
-from itinera.hearth.language.scene_description import Doorway, Outlook, Thing, Way
+from itinera.hearth.language.scene_description import (
+    DescribedCandidate,
+    DescribedDoor,
+    DescribedObject,
+    SceneDescription,
+)
 from itinera.hearth.language.vocabulary import TURNS
 
-Point = tuple[float, float]  # metres, from where a clause began
+Point = tuple[float, float]  # metres, relative to the start of the clause
 
-BROAD = math.radians(30)  # how far a way may lie from the direction said before it fits badly
-NARROW = math.radians(20)  # the same for walking towards something one sees
-NEARER = 0.3  # metres a step must bring one nearer to count
-BESIDE = 2.8  # metres, the farthest one passes something and still says so
-AHEAD = math.radians(20)  # what lies within this of straight ahead,
-ASIDE = 0.7  # and no more metres to the side, is on neither side
-ONWARD = math.radians(40)  # what still counts as going on
-BACK = math.radians(150)  # what lies farther round than this is where one came from
-PASSABLE = 0.3  # the share of the best fit from which a way is an alternative
-LOST = 0.02  # the fit of a way that nothing speaks for
+DIRECTION_TOLERANCE = math.radians(30)  # tolerance of a stated direction
+TARGET_TOLERANCE = math.radians(20)  # tolerance of the direction to a visible object
+MIN_GAIN = 0.3  # metres by which a step must reduce the distance to count
+MAX_PASS_DISTANCE = 2.8  # metres, the maximum distance for passing an object
+AHEAD_ANGLE = math.radians(20)  # an object within this angle of straight ahead,
+AHEAD_OFFSET = 0.7  # and at most so many metres to the side, is on neither side
+ONWARD_ANGLE = math.radians(40)  # tolerance of going straight on
+BACK_ANGLE = math.radians(150)  # anything farther around is where the agent came from
+ALTERNATIVE = 0.3  # fraction of the best score from which a candidate is an alternative
+NO_EVIDENCE = 0.02  # the score of a candidate without evidence
 
 
 class Act(Enum):
-    """What one can be told to do."""
+    """The kinds of clauses."""
 
     GO = "go"  # one step in a direction
-    TOWARDS = "towards"  # one step towards a thing
-    REACH = "reach"  # on and on, as long as a thing gets nearer
-    PASS = "pass"  # a step that leaves a thing behind, on one side
+    TOWARDS = "towards"  # one step towards an object
+    REACH = "reach"  # repeatedly, as long as the distance to an object decreases
+    PASS = "pass"  # a step that passes an object on one side
     ENTER = "enter"  # into a kind of room
     LEAVE = "leave"  # out of this room
     DOOR = "door"  # to a door or opening, and through it
-    END = "end"  # straight on, as far as the room goes
+    END = "end"  # straight on, to the end of the room
     UP = "up"  # to the top of the stairs
     DOWN = "down"  # to the bottom of the stairs
-    STOP = "stop"  # here, or as near a thing as one gets
+    STOP = "stop"  # here, or as near to an object as possible
 
 
 @dataclass(frozen=True)
 class Reference:
-    """Words for one thing among those in view."""
+    """A referring expression for one of the visible objects."""
 
     name: str
-    colour: str = ""
+    color: str = ""
     shape: str = ""
-    side: str = ""  # "left" or "right" of where one faces, if said
+    side: str = ""  # "left" or "right" of the heading, if mentioned
 
-    def fits(self, thing: Thing, heading: float) -> bool:
+    def matches(self, landmark: DescribedObject, heading: float) -> bool:
         return (
-            thing.name.endswith(self.name)  # an office chair is a chair as well
-            and self.colour in ("", thing.colour)
-            and self.shape in ("", thing.shape)
-            and (not self.side or self.side == side_of(thing, heading))
+            landmark.name.endswith(self.name)  # an office chair is a chair as well
+            and self.color in ("", landmark.color)
+            and self.shape in ("", landmark.shape)
+            and (not self.side or self.side == relative_side(landmark, heading))
         )
 
 
 @dataclass(frozen=True)
 class Clause:
-    """One thing to do on the way."""
+    """One step of an instruction."""
 
     act: Act
-    turn: str = ""  # a word of TURNS for the first step; empty where it is not said
-    thing: Reference | None = None
-    room: str = ""  # the kind to enter, or the one to leave
-    side: str = ""  # of a door, or of a thing to pass: "left", "right", or "ahead" for a door
+    turn: str = ""  # a key of TURNS for the first step; empty if not mentioned
+    landmark: Reference | None = None
+    room: str = ""  # the kind to enter, or to leave
+    side: str = ""  # of a door, or of an object to pass: "left", "right", or "ahead" for a door
     rank: int = 0  # which door on that side, from 1; 0 for the only one
     wide: bool = False  # an opening rather than a door
-    stride: str = ""  # "short" or "long": of the ways that fit, the one that ends nearer or farther; some stairs only
+    stride: str = ""  # "short" or "long": among fitting candidates, the nearer or farther one; part of the stairs only
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far one has come with a clause."""
+    """The execution state of a clause."""
 
-    heading: float  # where one faces now
-    walked: bool  # whether one has come from somewhere, so that turning back would undo a step
+    heading: float  # current heading
+    has_moved: bool  # whether a step was taken before, so that turning back would undo it
     position: Point = (0.0, 0.0)
     moves: int = 0
-    crossed: bool = False  # whether a step led out of a room
+    crossed: bool = False  # whether a step left a room
     climbed: bool = False
-    target: Point | None = None  # where the thing or door is, once it has been made out
+    target: Point | None = None  # the position of the landmark or door, once it has been identified
 
-    def after(self, way: Way) -> Progress:
-        dx, dy = way.offset
+    def advance(self, candidate: DescribedCandidate) -> Progress:
+        dx, dy = candidate.offset
         return Progress(
-            way.heading,
+            candidate.heading,
             True,
             (self.position[0] + dx, self.position[1] + dy),
             self.moves + 1,
-            self.crossed or way.through != "",
-            self.climbed or way.climb != 0,
+            self.crossed or candidate.exit != "",
+            self.climbed or candidate.climb != 0,
             self.target,
         )
 
-    def aiming(self, seen: Thing | Doorway) -> Progress:
-        """The progress of someone who has made out what is meant."""
+    def with_target(self, seen: DescribedObject | DescribedDoor) -> Progress:
+        """The progress with an identified target."""
         there = (self.position[0] + seen.offset[0], self.position[1] + seen.offset[1])
-        return Progress(self.heading, self.walked, self.position, self.moves, self.crossed, self.climbed, there)
+        return Progress(self.heading, self.has_moved, self.position, self.moves, self.crossed, self.climbed, there)
 
 
-def wrap(angle: float) -> float:
-    """The same angle in (-pi, pi]."""
+def wrap_angle(angle: float) -> float:
+    """The angle in (-pi, pi]."""
     return math.pi - (math.pi - angle) % (2 * math.pi)
 
 
-def side_of(seen: Thing | Doorway, heading: float) -> str:
-    """On which side something lies of someone who faces that way: "left", "right", "ahead" or "behind".
+def relative_side(seen: DescribedObject | DescribedDoor, heading: float) -> str:
+    """The side of an object relative to a heading: "left", "right", "ahead" or "behind".
 
-    Ahead is what lies within some degrees of straight ahead and not far to the side: the doors along a hall are on its
-    sides, however far away.
+    "Ahead" means within some degrees of straight ahead and not far to the side: the doors along a hall are on its sides
+    at any distance.
     """
-    angle = wrap(seen.heading - heading)
-    if abs(angle) <= AHEAD and abs(math.sin(angle)) * seen.distance <= ASIDE:
+    angle = wrap_angle(seen.heading - heading)
+    if abs(angle) <= AHEAD_ANGLE and abs(math.sin(angle)) * seen.distance <= AHEAD_OFFSET:
         return "ahead"
-    if abs(angle) >= math.pi - AHEAD:
+    if abs(angle) >= math.pi - AHEAD_ANGLE:
         return "behind"
     return "left" if angle > 0 else "right"
 
 
-def named_turn(relative: float) -> str:
-    """The word for a turn of that many radians to the left."""
-    return min(TURNS, key=lambda turn: abs(wrap(relative - TURNS[turn])))
+def name_turn(relative: float) -> str:
+    """The name of a turn by that many radians to the left."""
+    return min(TURNS, key=lambda turn: abs(wrap_angle(relative - TURNS[turn])))
 
 
-def doors_meant(clause: Clause, outlook: Outlook, heading: float) -> list[Doorway]:
-    """The doors a clause may mean, nearest first."""
-    doors = [door for door in outlook.doors if door.wide == clause.wide]
+def matching_doors(clause: Clause, description: SceneDescription, heading: float) -> list[DescribedDoor]:
+    """The doors that a clause may refer to, nearest first."""
+    doors = [door for door in description.doors if door.wide == clause.wide]
     if clause.side:
-        doors = [door for door in doors if side_of(door, heading) == clause.side]
+        doors = [door for door in doors if relative_side(door, heading) == clause.side]
     doors.sort(key=lambda door: (door.distance, door.heading))
     if clause.rank:
         doors = doors[clause.rank - 1 : clause.rank]
     return doors
 
 
-def things_meant(reference: Reference, outlook: Outlook, heading: float) -> list[Thing]:
-    """The things in view that the words fit, nearest first."""
-    found = [thing for thing in outlook.things if reference.fits(thing, heading)]
-    return sorted(found, key=lambda thing: (thing.distance, thing.heading))
+def matching_objects(reference: Reference, description: SceneDescription, heading: float) -> list[DescribedObject]:
+    """The visible objects that match the expression, nearest first."""
+    found = [landmark for landmark in description.objects if reference.matches(landmark, heading)]
+    return sorted(found, key=lambda landmark: (landmark.distance, landmark.heading))
 
 
-def meant(clause: Clause, outlook: Outlook, heading: float) -> list[Doorway] | list[Thing]:
-    """What in view the clause may speak of, nearest first."""
+def find_referents(
+    clause: Clause, description: SceneDescription, heading: float
+) -> list[DescribedDoor] | list[DescribedObject]:
+    """The visible objects or doors that the clause may refer to, nearest first."""
     if clause.act is Act.DOOR:
-        return doors_meant(clause, outlook, heading)
-    return things_meant(clause.thing, outlook, heading) if clause.thing is not None else []
+        return matching_doors(clause, description, heading)
+    return matching_objects(clause.landmark, description, heading) if clause.landmark is not None else []
 
 
-def make_out(clause: Clause, outlook: Outlook, progress: Progress) -> Progress:
-    """The progress with the target found, if one has not found it before and sees now what is meant."""
+def resolve_target(clause: Clause, description: SceneDescription, progress: Progress) -> Progress:
+    """The progress with the target set, if it was not and the referent is visible now."""
     if progress.target is not None:
         return progress
-    found = meant(clause, outlook, progress.heading)
-    return progress.aiming(found[0]) if found else progress
+    found = find_referents(clause, description, progress.heading)
+    return progress.with_target(found[0]) if found else progress
 
 
-def fits(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
-    """How well each way fits the clause here, 0 … 1."""
-    scores = _FITS[clause.act](clause, outlook, progress)
+def candidate_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
+    """The score of each candidate for the clause, 0 … 1."""
+    scores = _SCORES[clause.act](clause, description, progress)
     if clause.turn and progress.moves == 0 and clause.act is not Act.GO:
         scores = [
-            score * turn_fit(clause.turn, way, progress) for score, way in zip(scores, outlook.candidates, strict=True)
+            score * turn_score(clause.turn, candidate, progress)
+            for score, candidate in zip(scores, description.candidates, strict=True)
         ]
     if clause.stride and progress.moves == 0 and clause.act not in (Act.UP, Act.DOWN):
-        scores = _strided(clause.stride, scores, outlook)
-    if progress.walked and clause.turn != "around":
-        # One is rarely told to undo a step without being told to turn round.
+        scores = _stride_scores(clause.stride, scores, description)
+    if progress.has_moved and clause.turn != "around":
+        # Instructions rarely undo a step without saying to turn around.
         scores = [
-            score * (0.1 if abs(wrap(way.heading - progress.heading)) > BACK else 1.0)
-            for score, way in zip(scores, outlook.candidates, strict=True)
+            score * (0.1 if abs(wrap_angle(candidate.heading - progress.heading)) > BACK_ANGLE else 1.0)
+            for score, candidate in zip(scores, description.candidates, strict=True)
         ]
-    return [round(score, 6) for score in scores]  # no farther than every machine's exponential agrees
+    return [round(score, 6) for score in scores]  # to the precision at which exponentials agree on every machine
 
 
-def turn_fit(turn: str, way: Way, progress: Progress) -> float:
-    return _bell(wrap(way.heading - progress.heading - TURNS[turn]), BROAD)
+def turn_score(turn: str, candidate: DescribedCandidate, progress: Progress) -> float:
+    return _bell(wrap_angle(candidate.heading - progress.heading - TURNS[turn]), DIRECTION_TOLERANCE)
 
 
 def _bell(angle: float, width: float) -> float:
     return math.exp(-((angle / width) ** 2))
 
 
-def _go(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
+def _go_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
     if clause.turn:
-        return [turn_fit(clause.turn, way, progress) for way in outlook.candidates]
-    return [0.3 * _bell(wrap(way.heading - progress.heading), math.radians(60)) for way in outlook.candidates]
+        return [turn_score(clause.turn, candidate, progress) for candidate in description.candidates]
+    return [
+        0.3 * _bell(wrap_angle(candidate.heading - progress.heading), math.radians(60))
+        for candidate in description.candidates
+    ]
 
 
-def _strided(stride: str, scores: list[float], outlook: Outlook) -> list[float]:
-    """The fits of ways that are alike but for where they end, near or far."""
-    least = PASSABLE * max(scores, default=0.0)
-    lengths = [way.distance for score, way in zip(scores, outlook.candidates, strict=True) if score >= least]
+def _stride_scores(stride: str, scores: list[float], description: SceneDescription) -> list[float]:
+    """The scores of candidates that differ only in their distance."""
+    least = ALTERNATIVE * max(scores, default=0.0)
+    lengths = [
+        candidate.distance for score, candidate in zip(scores, description.candidates, strict=True) if score >= least
+    ]
     if not lengths:
         return scores
     if stride == "short":
-        shares = [min(lengths) / max(way.distance, min(lengths)) for way in outlook.candidates]
+        shares = [min(lengths) / max(candidate.distance, min(lengths)) for candidate in description.candidates]
     else:
-        shares = [min(way.distance / max(lengths), 1.0) for way in outlook.candidates]
+        shares = [min(candidate.distance / max(lengths), 1.0) for candidate in description.candidates]
     return [score * share**2 for score, share in zip(scores, shares, strict=True)]
 
 
@@ -211,151 +224,170 @@ def _offset(progress: Progress) -> Point:
     return progress.target[0] - progress.position[0], progress.target[1] - progress.position[1]
 
 
-def _towards(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
+def _towards_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
     if progress.target is None:
-        return _blind(outlook, progress)
+        return _straight_on_scores(description, progress)
     x, y = _offset(progress)
     heading = math.atan2(y, x)
-    return [_bell(wrap(way.heading - heading), NARROW) for way in outlook.candidates]
+    return [_bell(wrap_angle(candidate.heading - heading), TARGET_TOLERANCE) for candidate in description.candidates]
 
 
-def _reach(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
+def _reach_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
     if progress.target is None:
-        return _blind(outlook, progress)
-    gained = gains(outlook, progress)
+        return _straight_on_scores(description, progress)
+    gained = distance_gains(description, progress)
     best = max(gained, default=0.0)
-    return [math.exp((gain - best) / 0.6) if gain > NEARER else LOST for gain in gained]
+    return [math.exp((gain - best) / 0.6) if gain > MIN_GAIN else NO_EVIDENCE for gain in gained]
 
 
-def gains(outlook: Outlook, progress: Progress) -> list[float]:
-    """How much nearer each way brings one to the target, metres."""
+def distance_gains(description: SceneDescription, progress: Progress) -> list[float]:
+    """The reduction of the distance to the target by each candidate, metres."""
     x, y = _offset(progress)
     here = math.hypot(x, y)
-    return [here - math.hypot(x - way.offset[0], y - way.offset[1]) for way in outlook.candidates]
+    return [here - math.hypot(x - candidate.offset[0], y - candidate.offset[1]) for candidate in description.candidates]
 
 
-def _pass(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
+def _pass_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
     if progress.target is None:
-        return _blind(outlook, progress)
+        return _straight_on_scores(description, progress)
     x, y = _offset(progress)
-    return [_passing(clause.side, way, x, y) for way in outlook.candidates]
+    return [_pass_score(clause.side, candidate, x, y) for candidate in description.candidates]
 
 
-def _passing(side: str, way: Way, x: float, y: float) -> float:
-    """How well a way leads past something at (x, y) that should stay on that side."""
-    ahead, left = _along(way, x, y)
+def _pass_score(side: str, candidate: DescribedCandidate, x: float, y: float) -> float:
+    """The score of a candidate for passing an object at (x, y) on that side."""
+    ahead, left = _along(candidate, x, y)
     beside = -left if side == "right" else left if side == "left" else abs(left)
-    if not (ahead > 0.2 and 0.25 < beside < BESIDE):
-        return LOST
-    if ahead < way.distance + 0.2:
-        return 1.0 - 0.5 * beside / BESIDE
-    return 0.5 * _bell(math.atan2(left, ahead), BROAD)  # not there yet
+    if not (ahead > 0.2 and 0.25 < beside < MAX_PASS_DISTANCE):
+        return NO_EVIDENCE
+    if ahead < candidate.distance + 0.2:
+        return 1.0 - 0.5 * beside / MAX_PASS_DISTANCE
+    return 0.5 * _bell(math.atan2(left, ahead), DIRECTION_TOLERANCE)  # not yet passed
 
 
-def _along(way: Way, x: float, y: float) -> tuple[float, float]:
-    """How far (x, y) lies ahead along a way and to its left, metres."""
-    dx, dy = way.offset
-    length = max(way.distance, 1e-6)
+def _along(candidate: DescribedCandidate, x: float, y: float) -> tuple[float, float]:
+    """The distance of (x, y) ahead along the step to a candidate, and to its left, metres."""
+    dx, dy = candidate.offset
+    length = max(candidate.distance, 1e-6)
     return (x * dx + y * dy) / length, (y * dx - x * dy) / length
 
 
-def _enter(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
-    found = [1.0 if way.room == clause.room and way.through else LOST for way in outlook.candidates]
-    if max(found, default=0.0) > LOST:
+def _enter_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
+    found = [
+        1.0 if candidate.room == clause.room and candidate.exit else NO_EVIDENCE for candidate in description.candidates
+    ]
+    if max(found, default=0.0) > NO_EVIDENCE:
         return found
-    return _to_a_door(outlook, progress, [door for door in outlook.doors if door.room == clause.room])
+    return _nearest_door_scores(description, progress, [door for door in description.doors if door.room == clause.room])
 
 
-def _leave(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
-    if clause.room and clause.room != outlook.room:
-        return _blind(outlook, progress)
-    found = [1.0 if way.through else LOST for way in outlook.candidates]
-    if max(found, default=0.0) > LOST:
+def _leave_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
+    if clause.room and clause.room != description.room:
+        return _straight_on_scores(description, progress)
+    found = [1.0 if candidate.exit else NO_EVIDENCE for candidate in description.candidates]
+    if max(found, default=0.0) > NO_EVIDENCE:
         return found
-    return _to_a_door(outlook, progress, outlook.doors)
+    return _nearest_door_scores(description, progress, description.doors)
 
 
-def _to_a_door(outlook: Outlook, progress: Progress, doors: list[Doorway] | tuple[Doorway, ...]) -> list[float]:
+def _nearest_door_scores(
+    description: SceneDescription, progress: Progress, doors: list[DescribedDoor] | tuple[DescribedDoor, ...]
+) -> list[float]:
     if not doors:
-        return _blind(outlook, progress)
-    each = [_reach(Clause(Act.REACH), outlook, progress.aiming(door)) for door in doors]
+        return _straight_on_scores(description, progress)
+    each = [_reach_scores(Clause(Act.REACH), description, progress.with_target(door)) for door in doors]
     return [0.8 * max(scores) for scores in zip(*each, strict=True)]
 
 
-def _door(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
+def _door_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
     if progress.target is None:
-        return _blind(outlook, progress)
+        return _straight_on_scores(description, progress)
     x, y = _offset(progress)
-    through = [1.0 if way.through and _on_the_way(way, x, y) else LOST for way in outlook.candidates]
-    return through if max(through, default=0.0) > LOST else [0.8 * fit for fit in _reach(clause, outlook, progress)]
+    through = [
+        1.0 if candidate.exit and _is_on_the_way(candidate, x, y) else NO_EVIDENCE
+        for candidate in description.candidates
+    ]
+    return (
+        through
+        if max(through, default=0.0) > NO_EVIDENCE
+        else [0.8 * fit for fit in _reach_scores(clause, description, progress)]
+    )
 
 
-def _on_the_way(way: Way, x: float, y: float) -> bool:
-    ahead, left = _along(way, x, y)
-    return -0.3 < ahead < way.distance + 0.3 and abs(left) < 0.7
+def _is_on_the_way(candidate: DescribedCandidate, x: float, y: float) -> bool:
+    ahead, left = _along(candidate, x, y)
+    return -0.3 < ahead < candidate.distance + 0.3 and abs(left) < 0.7
 
 
-def _end(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
-    here = [way.room == outlook.room and not way.through for way in outlook.candidates]
-    straight = [_bell(wrap(way.heading - progress.heading), BROAD) for way in outlook.candidates]
-    return [fit if inside else LOST for fit, inside in zip(straight, here, strict=True)]
+def _end_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
+    here = [candidate.room == description.room and not candidate.exit for candidate in description.candidates]
+    straight = [
+        _bell(wrap_angle(candidate.heading - progress.heading), DIRECTION_TOLERANCE)
+        for candidate in description.candidates
+    ]
+    return [fit if inside else NO_EVIDENCE for fit, inside in zip(straight, here, strict=True)]
 
 
-def _climb(clause: Clause, outlook: Outlook, progress: Progress) -> list[float]:
+def _climb_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
     climb = 1 if clause.act is Act.UP else -1
-    found = [1.0 if way.climb == climb else LOST for way in outlook.candidates]
-    if max(found, default=0.0) > LOST:
+    found = [1.0 if candidate.climb == climb else NO_EVIDENCE for candidate in description.candidates]
+    if max(found, default=0.0) > NO_EVIDENCE:
         return found
-    stairs = things_meant(Reference("stairs"), outlook, progress.heading)
+    stairs = matching_objects(Reference("stairs"), description, progress.heading)
     if not stairs:
-        return _blind(outlook, progress)
-    return [0.8 * fit for fit in _reach(clause, outlook, progress.aiming(stairs[0]))]
+        return _straight_on_scores(description, progress)
+    return [0.8 * fit for fit in _reach_scores(clause, description, progress.with_target(stairs[0]))]
 
 
-def _blind(outlook: Outlook, progress: Progress) -> list[float]:
-    """Nothing in view tells: one goes straight on until something does."""
-    return [0.45 * _bell(wrap(way.heading - progress.heading), BROAD) for way in outlook.candidates]
+def _straight_on_scores(description: SceneDescription, progress: Progress) -> list[float]:
+    """Without evidence: straight on until something is recognized."""
+    return [
+        0.45 * _bell(wrap_angle(candidate.heading - progress.heading), DIRECTION_TOLERANCE)
+        for candidate in description.candidates
+    ]
 
 
-_FITS = {
-    Act.GO: _go,
-    Act.TOWARDS: _towards,
-    Act.REACH: _reach,
-    Act.PASS: _pass,
-    Act.ENTER: _enter,
-    Act.LEAVE: _leave,
-    Act.DOOR: _door,
-    Act.END: _end,
-    Act.UP: _climb,
-    Act.DOWN: _climb,
-    Act.STOP: _reach,
+_SCORES = {
+    Act.GO: _go_scores,
+    Act.TOWARDS: _towards_scores,
+    Act.REACH: _reach_scores,
+    Act.PASS: _pass_scores,
+    Act.ENTER: _enter_scores,
+    Act.LEAVE: _leave_scores,
+    Act.DOOR: _door_scores,
+    Act.END: _end_scores,
+    Act.UP: _climb_scores,
+    Act.DOWN: _climb_scores,
+    Act.STOP: _reach_scores,
 }
 
 
-def done(clause: Clause, outlook: Outlook, progress: Progress) -> bool:
-    """Whether the clause has been done, seen from here."""
+def is_done(clause: Clause, description: SceneDescription, progress: Progress) -> bool:
+    """Whether the clause is done, judged from here."""
     if clause.act in (Act.STOP, Act.REACH):
-        return clause.thing is None or (progress.target is not None and not _nearer(outlook, progress))
+        return clause.landmark is None or (progress.target is not None and not _can_approach(description, progress))
     if progress.moves == 0:
         return False
     if clause.act is Act.PASS:
-        return progress.target is not None and _behind(progress)
+        return progress.target is not None and _is_behind(progress)
     if clause.act is Act.ENTER:
-        return outlook.room == clause.room and progress.crossed
+        return description.room == clause.room and progress.crossed
     if clause.act in (Act.LEAVE, Act.DOOR):
         return progress.crossed
     if clause.act is Act.END:
-        return max(_end(clause, outlook, progress), default=0.0) < _bell(ONWARD, BROAD)
+        return max(_end_scores(clause, description, progress), default=0.0) < _bell(ONWARD_ANGLE, DIRECTION_TOLERANCE)
     if clause.act in (Act.UP, Act.DOWN):
         climb = 1 if clause.act is Act.UP else -1
-        return progress.climbed and (clause.stride == "short" or all(way.climb != climb for way in outlook.candidates))
+        return progress.climbed and (
+            clause.stride == "short" or all(candidate.climb != climb for candidate in description.candidates)
+        )
     return True
 
 
-def _behind(progress: Progress) -> bool:
+def _is_behind(progress: Progress) -> bool:
     x, y = _offset(progress)
     return x * math.cos(progress.heading) + y * math.sin(progress.heading) < 0.2
 
 
-def _nearer(outlook: Outlook, progress: Progress) -> bool:
-    return round(max(gains(outlook, progress), default=0.0), 6) > NEARER
+def _can_approach(description: SceneDescription, progress: Progress) -> bool:
+    return round(max(distance_gains(description, progress), default=0.0), 6) > MIN_GAIN

@@ -1,4 +1,7 @@
-"""The words for a clause: many ways to say the same, drawn at random. Start with `Voice`."""
+"""Templates: many phrases for each kind of clause, sampled at random. Start with `Phraser`.
+
+The length of a template takes part in its choice, so that renaming a placeholder changes the instructions.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from itinera.hearth.language.semantics import Act, Clause, Reference
-from itinera.hearth.language.vocabulary import ORDINALS, ROOM_WORDS, words_for
+from itinera.hearth.language.vocabulary import ORDINALS, ROOM_WORDS, synonyms
 
 GO_VERBS = ("walk", "go", "head", "move", "walk", "go")
 
@@ -224,14 +227,14 @@ STOP_ON_STAIRS = {
     (Act.UP, "short"): ("stop on the stairs", "wait there on the stairs"),
     (Act.DOWN, "short"): ("stop on the stairs", "wait there on the stairs"),
 }
-AFTER_COLOUR = ("corner", "double", "single")  # one says a white corner sofa, but a long white sofa
+AFTER_COLOR = ("corner", "double", "single")  # "a white corner sofa", but "a long white sofa"
 PLURALS = (["stairs"], ["steps"], ["shelves"], ["books"], ["candles"], ["bottles"])
 NEAR = ("by", "next to", "beside", "near")
 OPPOSITE = ("in front of", "in front of", *NEAR)
 
 
-class Voice:
-    """Someone who words requests, at random and more or less briefly."""
+class Phraser:
+    """Samples phrases for clauses, brief or detailed."""
 
     def __init__(self, rng: np.random.Generator, *, instruction: bool) -> None:
         self._rng = rng
@@ -242,7 +245,7 @@ class Voice:
         return bool(self._rng.random() < share)
 
     def pick(self, options: Sequence[str]) -> str:
-        """One of the options: of two drawn the shorter, or the longer."""
+        """The shorter (or longer) of two random options."""
         drawn: list[str] = [options[k] for k in self._rng.integers(len(options), size=2).tolist()]
         return min(drawn, key=len) if self._brief else max(drawn, key=len)
 
@@ -251,7 +254,7 @@ class Voice:
         if clause.act is Act.GO:
             return self._stride(clause) if clause.stride else self._turn(clause)
         slots = {
-            "thing": self.thing(clause.thing) if clause.thing else "",
+            "thing": self.name_landmark(clause.landmark) if clause.landmark else "",
             "room": self.room(clause.room) if clause.room else "the room",
             "door": self.door(clause) if clause.act is Act.DOOR else "",
             "side": clause.side,
@@ -267,16 +270,16 @@ class Voice:
         return first + self._fill(options, **slots)
 
     def say_turn_at(self, clause: Clause, spot: Reference) -> str:
-        """A turn and what stands where one takes it: "turn left at the red sofa"."""
+        """A turn at a landmark: "turn left at the red sofa"."""
         template = self.any(
             ("{turn} at {spot}", "{turn} at {spot}", "at {spot}, {turn}", "when you reach {spot}, {turn}")
         )
-        return template.format(turn=self._turn(clause, alone=True), spot=self.thing(spot))
+        return template.format(turn=self._turn(clause, alone=True), spot=self.name_landmark(spot))
 
     def _turn(self, clause: Clause, *, alone: bool = False) -> str:
         kind, side = _turn_parts(clause.turn)
         options = TURN_PHRASES[kind]
-        if alone:  # something else is said of the walking
+        if alone:  # another phrase describes the walking
             options = tuple(
                 phrase for phrase in options if not phrase.startswith(("{go}", "go")) and " and " not in phrase
             )
@@ -287,10 +290,10 @@ class Voice:
         return self._fill(options, turn=self._turn(clause, alone=True))
 
     def say_stop(self, clause: Clause, before: Clause, *, facing: bool, room: str, entering: bool) -> str:
-        """The end of an instruction: at a thing if the clause names one, else by what was done last."""
-        if clause.thing is not None:
+        """The end of an instruction: at the clause's landmark if it has one, else according to the last act."""
+        if clause.landmark is not None:
             near = self.pick(OPPOSITE if facing else NEAR)
-            return self._fill(STOP_AT, near=near, thing=self.thing(clause.thing))
+            return self._fill(STOP_AT, near=near, thing=self.name_landmark(clause.landmark))
         if before.act in (Act.UP, Act.DOWN):
             return self.pick(STOP_ON_STAIRS[before.act, before.stride])
         if entering and self.chance(0.7):
@@ -298,16 +301,16 @@ class Voice:
         return self._fill(STOP_IN, room=self.room(room)) if self.chance(0.5) else self.pick(STOP_HERE)
 
     def goal(self, room: str, *, other: bool) -> str:
-        """Where to go, and nothing of how: "make your way to the other bedroom"."""
+        """The goal only: "make your way to the other bedroom"."""
         there = self.room(room).replace("the ", "the other ", 1) if other else self.room(room)
         return f"{self.any(('go', 'walk', 'head', 'make your way', 'find your way'))} to {there}"
 
-    def thing(self, reference: Reference) -> str:
-        """The thing with its article: "the round white table on your left"."""
-        looks = [reference.shape, reference.colour]
-        if reference.shape in AFTER_COLOUR:
+    def name_landmark(self, reference: Reference) -> str:
+        """The landmark with its article: "the round white table on your left"."""
+        looks = [reference.shape, reference.color]
+        if reference.shape in AFTER_COLOR:
             looks.reverse()
-        words = ["the", *looks, self.any(words_for(reference.name))]
+        words = ["the", *looks, self.any(synonyms(reference.name))]
         if reference.side:
             words += ["on", self.any(("your", "the")), reference.side]
         return " ".join(word for word in words if word)
@@ -328,11 +331,11 @@ class Voice:
         return f"the {words[0] if self.chance(0.6) else self.any(words)}"
 
     def any(self, options: Sequence[str]) -> str:
-        """One of the options, whatever its length."""
+        """A random option."""
         return options[int(self._rng.integers(len(options)))]
 
     def _fill(self, options: Sequence[str], **slots: str) -> str:
-        """One of the templates, filled in; not the one used last."""
+        """A random template, filled in; never the last one used."""
         self._template = self.pick([option for option in options if option != self._template])
         return self._template.format(go=self.any(GO_VERBS), walk_on=self.any(WALK_ON), **slots)
 

@@ -1,4 +1,4 @@
-"""The words instructions are made of, and what each stands for: writers draw from these tables, readers look up."""
+"""The vocabulary of instructions and its meaning: the generator draws from these tables, the reader looks words up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TURNS: Mapping[str, float] = MappingProxyType(
         "around": math.pi,
     }
 )
-"""The directions one can be sent in, and the angle each stands for, radians to the left of where one faces."""
+"""Named turns and their angles, radians to the left of the heading."""
 
 ROOM_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -54,9 +54,9 @@ ROOM_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "Z": ("junk room",),
     }
 )
-"""What people call each kind of room, the commonest word first."""
+"""Names of each kind of room, the most common first."""
 
-THING_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+OBJECT_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "basket": ("basket", "wicker basket"),
         "bathtub": ("bathtub", "tub"),
@@ -87,16 +87,16 @@ THING_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "wardrobe": ("wardrobe", "armoire"),
     }
 )
-"""Other words for things; a thing that is not listed has its own name only."""
+"""Synonyms of object names; an unlisted object has only its own name."""
 
-COLOUR_WORDS = frozenset(
+COLOR_WORDS = frozenset(
     {"red", "orange", "yellow", "green", "blue", "purple", "pink", "brown", "black", "white", "grey", "beige"}
 )
 
 SHAPE_WORDS = frozenset(
     {"round", "square", "oval", "long", "tall", "low", "small", "large", "wide", "narrow", "double", "single", "corner"}
 )
-"""Shapes and sizes that tell a thing from others of its kind."""
+"""Shapes and sizes that distinguish an object from others of its kind."""
 
 ORDINALS = ("first", "second", "third", "fourth", "fifth")
 
@@ -104,16 +104,18 @@ DIRECTION_WORDS = frozenset(
     {"left", "right", "straight", "forward", "ahead", "around", "slight", "slightly", "sharp", "sharply", "hard"}
     | {"back", "behind", "veer", "bear", "angle", "drift", "bit", "double"}
 )
-"""Words that tell a direction from the one faced; without them a text has no turns."""
+"""Words for directions; without them an instruction has no turns."""
 
 
-def words_for(name: str) -> tuple[str, ...]:
-    """What people call a thing of this name."""
-    return THING_WORDS.get(name, (name,))
+def synonyms(name: str) -> tuple[str, ...]:
+    """The names of an object, the most common first."""
+    return OBJECT_WORDS.get(name, (name,))
 
 
-THING_NAMES: Mapping[str, str] = MappingProxyType({word: name for name, words in THING_WORDS.items() for word in words})
-"""The name each other word stands for."""
+OBJECT_NAMES: Mapping[str, str] = MappingProxyType(
+    {word: name for name, words in OBJECT_WORDS.items() for word in words}
+)
+"""The object name of each synonym."""
 
 ROOM_KINDS: Mapping[str, str] = MappingProxyType({word: kind for kind, words in ROOM_WORDS.items() for word in words})
-"""The kind of room each word stands for."""
+"""The kind of room of each name."""

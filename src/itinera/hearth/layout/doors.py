@@ -1,7 +1,7 @@
-"""Which rooms open to which, and where in their walls.
+"""Doors: which rooms are connected, and where in their walls.
 
-Public rooms and halls are joined first, then the rooms one goes to (bedrooms, offices), last the rooms one goes to
-from there (baths, closets), so that nobody walks through a bath to get anywhere. Some further openings make loops.
+Public rooms and halls are connected first, then private rooms (bedrooms, offices), last the dead ends behind them
+(baths, closets), so that no route leads through a bath. Some extra openings make loops.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from types import MappingProxyType
 
 import numpy as np
 
-from itinera.hearth.layout.room_grid import NOBODY, Sketched, Unbuildable, Wall
+from itinera.hearth.layout.room_grid import NO_ROOM, InvalidLayout, RoomSketch, Wall
 
 HALLS = "hes"
 PUBLIC = HALLS + "ldkfn"
-LAST = "atc"  # rooms that lead nowhere
+DEAD_ENDS = "atc"  # rooms that lead nowhere
 
-COSTS: Mapping[str, float] = MappingProxyType(
+DOOR_COSTS: Mapping[str, float] = MappingProxyType(
     {
         "hl": 1,
         "hd": 2,
@@ -57,10 +57,10 @@ COSTS: Mapping[str, float] = MappingProxyType(
         "fv": 2,
     }
 )
-"""How unwelcome a way between two kinds is, by their letters in order; any way not named here costs `PLAIN`."""
-PLAIN = {"h": 1.0, "e": 3.0, "f": 5.0, "l": 6.0, "n": 6.0, "d": 8.0, "k": 8.0, "s": 60.0}
+"""The cost of a door between two kinds of rooms, by their sorted letters; others cost `DEFAULT_COSTS`."""
+DEFAULT_COSTS = {"h": 1.0, "e": 3.0, "f": 5.0, "l": 6.0, "n": 6.0, "d": 8.0, "k": 8.0, "s": 60.0}
 
-LOOPS: Mapping[str, float] = MappingProxyType(
+LOOP_PROBABILITIES: Mapping[str, float] = MappingProxyType(
     {
         "dk": 0.9,
         "dl": 0.85,
@@ -98,62 +98,62 @@ LOOPS: Mapping[str, float] = MappingProxyType(
         "Sb": 0.2,
     }
 )
-"""How likely two kinds that share a wall are joined beyond what is needed to reach them."""
+"""The probability of an extra door between two kinds that share a wall, beyond those needed to reach them."""
 
-CLEAR = 0.23  # from the middle of a crossing wall to the edge of a hole: half the wall and 0.15 m
-DOORS = (0.8, 0.85, 0.9, 0.95)
-LANE_OPENING = 1.0  # from the hall to the lane beside the stairs
+CORNER_CLEARANCE = 0.23  # metres from the middle of a crossing wall to the edge of an opening: half the wall and 0.15 m
+DOOR_WIDTHS = (0.8, 0.85, 0.9, 0.95)
+LANE_OPENING = 1.0  # metres, from the hall to the lane beside the stairs
 
 
 @dataclass(frozen=True)
-class Doorway:
-    """A hole to be in a wall."""
+class DoorPlacement:
+    """A planned opening in a wall."""
 
     wall: Wall
-    centre: float  # along the wall, metres
+    center: float  # along the wall, metres
     width: float
     wide: bool
 
 
-def pair(a: str, b: str) -> str:
-    """The letters of two kinds in order, capitals first."""
+def pair_key(a: str, b: str) -> str:
+    """The letters of two kinds of rooms, sorted, capitals first."""
     return "".join(sorted(a + b))
 
 
-def join_rooms(
-    rng: np.random.Generator, rooms: Sequence[Sketched], walls: Sequence[Wall], *, lane_low: bool
-) -> list[Doorway]:
-    """The doorways of a storey: every room can be reached, and mostly in more than one way.
+def place_doors(
+    rng: np.random.Generator, rooms: Sequence[RoomSketch], walls: Sequence[Wall], *, lane_low: bool
+) -> list[DoorPlacement]:
+    """The doorways of a storey: every room is reachable, mostly in more than one way.
 
-    Beside the stairs one walks along the side of smaller x or y if `lane_low`; there they open to the hall.
+    The lane beside the stairs is on the side of smaller x or y if `lane_low`; there they open to the hall.
     """
-    contacts = _contacts(walls)
-    chosen = _needed(rooms, contacts)
-    chosen += _loops(rng, rooms, contacts, chosen)
-    return [_cut(rng, rooms, contacts[ab], lane_low=lane_low) for ab in chosen]
+    contacts = _shared_walls(walls)
+    chosen = _spanning_doors(rooms, contacts)
+    chosen += _extra_doors(rng, rooms, contacts, chosen)
+    return [_place_door(rng, rooms, contacts[ab], lane_low=lane_low) for ab in chosen]
 
 
-def _contacts(walls: Sequence[Wall]) -> dict[tuple[int, int], Wall]:
-    """The longest wall two rooms share, where a door fits."""
+def _shared_walls(walls: Sequence[Wall]) -> dict[tuple[int, int], Wall]:
+    """The longest wall that each pair of rooms shares, if a door fits."""
     longest: dict[tuple[int, int], Wall] = {}
     for wall in walls:
         a, b = sorted(wall.rooms)
-        if a == NOBODY or wall.length < 10 * (2 * CLEAR + DOORS[0]):
+        if a == NO_ROOM or wall.length < 10 * (2 * CORNER_CLEARANCE + DOOR_WIDTHS[0]):
             continue
         if (a, b) not in longest or wall.length > longest[a, b].length:
             longest[a, b] = wall
     return dict(sorted(longest.items()))
 
 
-def _tier(room: Sketched) -> int:
-    return 0 if room.kind in PUBLIC else 2 if room.kind in LAST else 1
+def _privacy(room: RoomSketch) -> int:
+    return 0 if room.kind in PUBLIC else 2 if room.kind in DEAD_ENDS else 1
 
 
-def _needed(rooms: Sequence[Sketched], contacts: Mapping[tuple[int, int], Wall]) -> list[tuple[int, int]]:
-    """The fewest pairs that reach every room, each the most welcome."""
+def _spanning_doors(rooms: Sequence[RoomSketch], contacts: Mapping[tuple[int, int], Wall]) -> list[tuple[int, int]]:
+    """A minimum spanning set of pairs that reaches every room."""
     group = list(range(len(rooms)))
     chosen: list[tuple[int, int]] = []
-    ordered = sorted(contacts, key=lambda ab: (_stage(rooms, *ab), _cost(rooms, *ab), -contacts[ab].length, ab))
+    ordered = sorted(contacts, key=lambda ab: (_pair_privacy(rooms, *ab), _cost(rooms, *ab), -contacts[ab].length, ab))
     for a, b in ordered:
         if group[a] == group[b] or not _may_join(rooms, a, b, chosen):
             continue
@@ -161,71 +161,75 @@ def _needed(rooms: Sequence[Sketched], contacts: Mapping[tuple[int, int], Wall])
         old, new = group[b], group[a]
         group = [new if g == old else g for g in group]
     if len(set(group)) > 1:
-        raise Unbuildable("a room cannot be reached")
+        raise InvalidLayout("a room cannot be reached")
     return chosen
 
 
-def _stage(rooms: Sequence[Sketched], a: int, b: int) -> int:
-    return max(_tier(rooms[a]), _tier(rooms[b]))
+def _pair_privacy(rooms: Sequence[RoomSketch], a: int, b: int) -> int:
+    return max(_privacy(rooms[a]), _privacy(rooms[b]))
 
 
-def _cost(rooms: Sequence[Sketched], a: int, b: int) -> float:
+def _cost(rooms: Sequence[RoomSketch], a: int, b: int) -> float:
     kinds = rooms[a].kind, rooms[b].kind
     if rooms[a].owner == b or rooms[b].owner == a:
         return -1.0
-    return COSTS.get(pair(*kinds), min(PLAIN.get(kind, 20.0) for kind in kinds))
+    return DOOR_COSTS.get(pair_key(*kinds), min(DEFAULT_COSTS.get(kind, 20.0) for kind in kinds))
 
 
-def _may_join(rooms: Sequence[Sketched], a: int, b: int, chosen: Sequence[tuple[int, int]]) -> bool:
-    """Whether a door between them leaves every room its privacy."""
+def _may_join(rooms: Sequence[RoomSketch], a: int, b: int, chosen: Sequence[tuple[int, int]]) -> bool:
+    """Whether a door between two rooms respects the privacy of both."""
     for this, other in ((a, b), (b, a)):
-        tier = _tier(rooms[this])
-        if rooms[this].owner not in (NOBODY, other):
+        tier = _privacy(rooms[this])
+        if rooms[this].owner not in (NO_ROOM, other):
             return False
-        if tier == 2 and (_tier(rooms[other]) == 2 or any(this in ab for ab in chosen)):
+        if tier == 2 and (_privacy(rooms[other]) == 2 or any(this in ab for ab in chosen)):
             return False
-        if tier == 2 and rooms[this].owner == NOBODY and rooms[other].kind not in "heb":
+        if tier == 2 and rooms[this].owner == NO_ROOM and rooms[other].kind not in "heb":
             return False
-        if tier == 1 and _tier(rooms[other]) == 1 and pair(rooms[this].kind, rooms[other].kind) not in COSTS:
+        if (
+            tier == 1
+            and _privacy(rooms[other]) == 1
+            and pair_key(rooms[this].kind, rooms[other].kind) not in DOOR_COSTS
+        ):
             return False
     return True
 
 
-def _loops(
+def _extra_doors(
     rng: np.random.Generator,
-    rooms: Sequence[Sketched],
+    rooms: Sequence[RoomSketch],
     contacts: Mapping[tuple[int, int], Wall],
     chosen: Sequence[tuple[int, int]],
 ) -> list[tuple[int, int]]:
-    """Further pairs, at least one if any will do, so that there is more than one way."""
+    """Extra pairs, at least one if any is possible, so that there are loops."""
     chances = {
-        (a, b): LOOPS.get(pair(rooms[a].kind, rooms[b].kind), 0.0)
+        (a, b): LOOP_PROBABILITIES.get(pair_key(rooms[a].kind, rooms[b].kind), 0.0)
         for a, b in contacts
-        if (a, b) not in chosen and rooms[a].owner == rooms[b].owner == NOBODY
+        if (a, b) not in chosen and rooms[a].owner == rooms[b].owner == NO_ROOM
     }
     more = [ab for ab, chance in chances.items() if rng.random() < chance]
     likely = max(chances, key=lambda ab: (chances[ab], contacts[ab].length, ab), default=None)
     return more or ([likely] if likely is not None and chances[likely] > 0 else [])
 
 
-def _cut(rng: np.random.Generator, rooms: Sequence[Sketched], wall: Wall, *, lane_low: bool) -> Doorway:
-    """A hole of fitting width at a fitting place in this wall."""
+def _place_door(rng: np.random.Generator, rooms: Sequence[RoomSketch], wall: Wall, *, lane_low: bool) -> DoorPlacement:
+    """An opening of suitable width and position in this wall."""
     kinds = [rooms[k].kind for k in wall.rooms]
-    low, high = wall.low / 10 + CLEAR, wall.high / 10 - CLEAR
+    low, high = wall.low / 10 + CORNER_CLEARANCE, wall.high / 10 - CORNER_CLEARANCE
     free = high - low
     if "s" in kinds:
-        centre = low + LANE_OPENING / 2 if lane_low else high - LANE_OPENING / 2
-        return Doorway(wall, round(centre, 3), LANE_OPENING, True)
+        center = low + LANE_OPENING / 2 if lane_low else high - LANE_OPENING / 2
+        return DoorPlacement(wall, round(center, 3), LANE_OPENING, True)
     wide = all(kind in PUBLIC for kind in kinds)
     if wide:
         width = round(min(float(rng.uniform(1.4, 3.0)), free), 2)
     else:
-        width = max(w for w in DOORS[: 1 + int(rng.integers(len(DOORS)))] if w <= free + 1e-9)
-    return Doorway(wall, round(_centre(rng, low + width / 2, high - width / 2, middle=wide), 2), width, wide)
+        width = max(w for w in DOOR_WIDTHS[: 1 + int(rng.integers(len(DOOR_WIDTHS)))] if w <= free + 1e-9)
+    return DoorPlacement(wall, round(_center(rng, low + width / 2, high - width / 2, middle=wide), 2), width, wide)
 
 
-def _centre(rng: np.random.Generator, low: float, high: float, *, middle: bool) -> float:
-    """Openings lie about the middle of their wall, doors mostly near one end."""
+def _center(rng: np.random.Generator, low: float, high: float, *, middle: bool) -> float:
+    """The position of an opening: wide ones near the middle of their wall, doors mostly near one end."""
     where = float(rng.random())
     if middle:
         share = 0.35 + 0.3 * where

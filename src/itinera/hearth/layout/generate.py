@@ -1,4 +1,4 @@
-"""A floor plan from a random generator: drafts are drawn on a grid until one makes a house, then written in metres."""
+"""A floor plan from a random generator: layouts are sketched on a grid until one is valid, then converted to metres."""
 
 from __future__ import annotations
 
@@ -7,93 +7,104 @@ from dataclasses import replace
 
 import numpy as np
 
-from itinera.hearth.geometry.wall_details import cut_corners, hang_leaf, taken_by
-from itinera.hearth.layout.doors import Doorway, join_rooms
-from itinera.hearth.layout.plan import OUTSIDE, Flight, Passage, Plan, PlannedRoom, Window
-from itinera.hearth.layout.room_grid import Rect, Sketched, Storey, Unbuildable, Wall, paint, trace, walls
-from itinera.hearth.layout.room_shapes import bite, check_outside, check_shapes, total_area
-from itinera.hearth.layout.storeys import Spine, ground_floor, upper_floor
-from itinera.hearth.layout.windows import open_walls, with_bays
+from itinera.hearth.geometry.wall_details import cut_corners, place_door_leaf, wall_openings
+from itinera.hearth.layout.doors import DoorPlacement, place_doors
+from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage, PlannedRoom, Window
+from itinera.hearth.layout.room_grid import (
+    InvalidLayout,
+    Rect,
+    RoomSketch,
+    StoreyLayout,
+    Wall,
+    find_walls,
+    rasterize_rooms,
+    trace_outline,
+)
+from itinera.hearth.layout.room_shapes import check_outside, check_shapes, notch_rooms, total_area
+from itinera.hearth.layout.storeys import Spine, sketch_ground_floor, sketch_upper_floor
+from itinera.hearth.layout.windows import insert_bays, place_windows
 from itinera.worlds import Array
 
 ATTEMPTS = 4000
-PATIENCE = 40  # attempts at one number of rooms
+ATTEMPTS_PER_SIZE = 40  # attempts with one number of rooms
 UPPER_TRIES = 12  # for each ground floor
-TWO_STOREYS = 0.34  # share of houses
-ROOMS_OF_ONE = (9, 20)  # least rooms of a house with one storey, and one more than its most
-ROOMS_OF_TWO = (14, 21)
-MOST_ROOMS = 20
+TWO_STOREYS = 0.34  # fraction of houses
+ONE_STOREY_ROOMS = (9, 20)  # minimum (inclusive) and maximum (exclusive) number of rooms
+TWO_STOREY_ROOMS = (14, 21)
+MAX_ROOMS = 20
 AREA = (150.0, 640.0)  # square metres
 HALF_WALL = 0.07
 OUTER_WALL = 0.25
 SLAB = 0.3  # between a ceiling and the floor above
 DOOR_HEIGHT = 2.1
 OPENING_HEIGHT = 2.3
-RISE = 0.187  # of a step, at most
-GOING = 0.29  # of a step, at most
+RISE = 0.187  # of a step, metres, at most
+GOING = 0.29  # of a step, metres, at most
 FLIGHT_WIDTH = 1.05
-SHORT_LANDING = 0.65  # at the end towards the hall
-LONG_LANDING = 1.05  # at the other end, where one turns round
+SHORT_LANDING = 0.65  # metres, at the end towards the hall
+LONG_LANDING = 1.05  # metres, at the other end
 
 
-def lay_out(rng: np.random.Generator) -> Plan:
-    """The plan of a house: the same for the same state of the generator."""
+def generate_floor_plan(rng: np.random.Generator) -> FloorPlan:
+    """The floor plan of a house: a pure function of the state of the generator."""
     two = bool(rng.random() < TWO_STOREYS)
     for attempt in range(ATTEMPTS):
-        if attempt % PATIENCE == 0:
-            rooms = int(rng.integers(*(ROOMS_OF_TWO if two else ROOMS_OF_ONE)))
+        if attempt % ATTEMPTS_PER_SIZE == 0:
+            rooms = int(rng.integers(*(TWO_STOREY_ROOMS if two else ONE_STOREY_ROOMS)))
         try:
-            storeys = _draft(rng, rooms, two=two)
-            return _written(rng, storeys)
-        except Unbuildable:
+            storeys = _sketch_storeys(rng, rooms, two=two)
+            return _to_floor_plan(rng, storeys)
+        except InvalidLayout:
             continue
-    raise AssertionError("no draft made a house")
+    raise AssertionError("no sketch made a valid house")
 
 
-def _draft(rng: np.random.Generator, rooms: int, *, two: bool) -> list[Storey]:
-    """The storeys of a house on the grid, turned or mirrored as a whole."""
-    ground, spine = ground_floor(rng, rooms=rooms, stairs=two)
-    floors = [ground, _upper(rng, rooms, spine, ground)] if two else [ground]
-    _check_programme([room.kind for floor in floors for room in floor], rooms)
+def _sketch_storeys(rng: np.random.Generator, rooms: int, *, two: bool) -> list[StoreyLayout]:
+    """The storeys of a house on the grid, rotated or mirrored as a whole."""
+    ground, spine = sketch_ground_floor(rng, rooms=rooms, stairs=two)
+    floors = [ground, _find_upper_floor(rng, rooms, spine, ground)] if two else [ground]
+    _check_rooms([room.kind for floor in floors for room in floor], rooms)
     turn = int(rng.integers(8))
-    storeys = [paint([_turned(room, turn) for room in floor]) for floor in floors]
+    storeys = [rasterize_rooms([_rotate(room, turn) for room in floor]) for floor in floors]
     if not AREA[0] <= total_area(storeys) <= AREA[1]:
-        raise Unbuildable("too small or too large")
+        raise InvalidLayout("too small or too large")
     for storey in storeys:
         check_shapes(storey)
         check_outside(storey)
-    return [bite(rng, storey, tries=8, most=2) for storey in storeys]
+    return [notch_rooms(rng, storey, tries=8, max_notches=2) for storey in storeys]
 
 
-def _upper(rng: np.random.Generator, rooms: int, spine: Spine, ground: Sequence[Sketched]) -> list[Sketched]:
-    """A floor that suits the one below it."""
+def _find_upper_floor(
+    rng: np.random.Generator, rooms: int, spine: Spine, ground: Sequence[RoomSketch]
+) -> list[RoomSketch]:
+    """An upper floor that suits the ground floor."""
     for _ in range(UPPER_TRIES):
         try:
-            upper = upper_floor(rng, spine, [room.kind for room in ground], rooms=rooms - len(ground))
+            upper = sketch_upper_floor(rng, spine, [room.kind for room in ground], rooms=rooms - len(ground))
             kinds = [room.kind for room in upper]
             if kinds.count("b") < 2 or "a" not in kinds:
-                raise Unbuildable("nowhere to sleep or to wash upstairs")
-            _check_programme([room.kind for room in (*ground, *upper)], rooms)
-        except Unbuildable:
+                raise InvalidLayout("nowhere to sleep or to wash upstairs")
+            _check_rooms([room.kind for room in (*ground, *upper)], rooms)
+        except InvalidLayout:
             continue
         return upper
-    raise Unbuildable("no upper floor")
+    raise InvalidLayout("no upper floor")
 
 
-def _check_programme(kinds: Sequence[str], rooms: int) -> None:
-    """Refuse a house with the wrong rooms, or not about so many."""
+def _check_rooms(kinds: Sequence[str], rooms: int) -> None:
+    """Raise InvalidLayout for a house with unsuitable rooms, or a number of them far from the target."""
     beds, baths = kinds.count("b"), kinds.count("a")
-    if abs(len(kinds) - rooms) > 1 or len(kinds) > MOST_ROOMS:
-        raise Unbuildable("too few or too many rooms")
+    if abs(len(kinds) - rooms) > 1 or len(kinds) > MAX_ROOMS:
+        raise InvalidLayout("too few or too many rooms")
     if not (beds >= 1 and 1 <= baths <= beds + 1 and beds <= 2 * baths + 1):
-        raise Unbuildable("bedrooms and baths do not match")
+        raise InvalidLayout("bedrooms and baths do not match")
 
 
-def _turned(room: Sketched, turn: int) -> Sketched:
-    return replace(room, rects=tuple(_turned_rect(rect, turn) for rect in room.rects))
+def _rotate(room: RoomSketch, turn: int) -> RoomSketch:
+    return replace(room, rects=tuple(_rotate_rect(rect, turn) for rect in room.rects))
 
 
-def _turned_rect(rect: Rect, turn: int) -> Rect:
+def _rotate_rect(rect: Rect, turn: int) -> Rect:
     x0, y0, x1, y1 = rect
     if turn & 1:
         x0, x1 = -x1, -x0
@@ -102,8 +113,8 @@ def _turned_rect(rect: Rect, turn: int) -> Rect:
     return (y0, x0, y1, x1) if turn & 4 else (x0, y0, x1, y1)
 
 
-def _written(rng: np.random.Generator, storeys: Sequence[Storey]) -> Plan:
-    """The plan in metres."""
+def _to_floor_plan(rng: np.random.Generator, storeys: Sequence[StoreyLayout]) -> FloorPlan:
+    """The floor plan in metres."""
     height = round(float(rng.uniform(2.5, 2.65 if len(storeys) > 1 else 3.0)), 2)
     lane_low = bool(rng.random() < 0.5)
     rooms: list[PlannedRoom] = []
@@ -111,7 +122,7 @@ def _written(rng: np.random.Generator, storeys: Sequence[Storey]) -> Plan:
     windows: list[Window] = []
     for level, storey in enumerate(storeys):
         floor = round(level * (height + SLAB), 2)
-        outlines, doors, lights = _written_storey(rng, storey, lane_low=lane_low, ground=level == 0)
+        outlines, doors, lights = _convert_storey(rng, storey, lane_low=lane_low, ground=level == 0)
         base = len(rooms)
         for k, sketched in enumerate(storey.rooms):
             rooms.append(PlannedRoom(base + k, level, sketched.kind, outlines[k], floor, height))
@@ -121,30 +132,30 @@ def _written(rng: np.random.Generator, storeys: Sequence[Storey]) -> Plan:
         for light in lights:
             sill, top = round(light.sill + floor, 2), round(light.top + floor, 2)
             windows.append(replace(light, room=base + light.room, sill=sill, top=top))
-    return Plan(tuple(rooms), tuple(passages), tuple(windows), _flights(rng, rooms, passages))
+    return FloorPlan(tuple(rooms), tuple(passages), tuple(windows), _flights(rng, rooms, passages))
 
 
-def _written_storey(
-    rng: np.random.Generator, storey: Storey, *, lane_low: bool, ground: bool
+def _convert_storey(
+    rng: np.random.Generator, storey: StoreyLayout, *, lane_low: bool, ground: bool
 ) -> tuple[dict[int, Array], list[Passage], list[Window]]:
     """Outlines, passages and windows of a storey, with its own room numbers and its floor at height 0."""
-    pieces = walls(storey)
+    pieces = find_walls(storey)
     kinds = {k: room.kind for k, room in enumerate(storey.rooms)}
-    outlines = {k: _inset(trace(k, pieces)) for k in kinds}
-    passages = [_passage(doorway) for doorway in join_rooms(rng, storey.rooms, pieces, lane_low=lane_low)]
+    outlines = {k: _inset(trace_outline(k, pieces)) for k in kinds}
+    passages = [_passage(doorway) for doorway in place_doors(rng, storey.rooms, pieces, lane_low=lane_low)]
     closed = [_front_wall(storey, pieces)] if ground else []
     passages += [_front_door(wall) for wall in closed]
-    windows, bays = open_walls(rng, storey, pieces, half_wall=HALF_WALL, closed=closed)
-    outlines = with_bays(outlines, bays)
-    taken = taken_by(list(kinds), passages, windows)
+    windows, bays = place_windows(rng, storey, pieces, half_wall=HALF_WALL, closed=closed)
+    outlines = insert_bays(outlines, bays)
+    taken = wall_openings(list(kinds), passages, windows)
     for bay in bays:
         taken[bay.room].append((bay.corners[0], bay.corners[-1]))
-    passages = [hang_leaf(rng, passage, outlines, kinds, taken) for passage in passages]
+    passages = [place_door_leaf(rng, passage, outlines, kinds, taken) for passage in passages]
     return {k: cut_corners(rng, outlines[k], kinds[k], taken[k]) for k in kinds}, passages, windows
 
 
 def _inset(corners: Sequence[tuple[int, int]]) -> Array:
-    """The outline between the inner faces of the walls, from the one along their middles; metres."""
+    """The outline between the inner faces of the walls, from the one along their center lines; metres."""
     points = np.array(corners, dtype=np.float64) / 10
     ahead = np.sign(np.roll(points, -1, axis=0) - points)
     behind = np.roll(ahead, 1, axis=0)
@@ -152,22 +163,22 @@ def _inset(corners: Sequence[tuple[int, int]]) -> Array:
     return np.round(points + HALF_WALL * inward, 2)
 
 
-def _passage(doorway: Doorway) -> Passage:
+def _passage(doorway: DoorPlacement) -> Passage:
     wall = doorway.wall
-    centre = [wall.at / 10, doorway.centre] if wall.upright else [doorway.centre, wall.at / 10]
+    center = [wall.at / 10, doorway.center] if wall.upright else [doorway.center, wall.at / 10]
     normal = [1.0, 0.0] if wall.upright else [0.0, 1.0]
     height = OPENING_HEIGHT if doorway.wide else DOOR_HEIGHT
     return Passage(
-        0, wall.rooms, doorway.wide, np.array(centre), np.array(normal), doorway.width, height, 2 * HALF_WALL, 0.0
+        0, wall.rooms, doorway.wide, np.array(center), np.array(normal), doorway.width, height, 2 * HALF_WALL, 0.0
     )
 
 
-def _front_wall(storey: Storey, pieces: Sequence[Wall]) -> Wall:
+def _front_wall(storey: StoreyLayout, pieces: Sequence[Wall]) -> Wall:
     """The longest outer wall of the entry."""
     entry = next(k for k, room in enumerate(storey.rooms) if room.kind == "e")
     outer = [wall for wall in pieces if sorted(wall.rooms) == [OUTSIDE, entry] and wall.length >= 16]
     if not outer:
-        raise Unbuildable("the entry has no outer wall")
+        raise InvalidLayout("the entry has no outer wall")
     return max(outer, key=lambda wall: (wall.length, wall.at, wall.low))
 
 
@@ -175,13 +186,13 @@ def _front_door(wall: Wall) -> Passage:
     outwards = 1.0 if wall.rooms[1] == OUTSIDE else -1.0
     across = wall.at / 10 + outwards * (OUTER_WALL / 2 - HALF_WALL)
     along = (wall.low + wall.high) / 20
-    centre = np.round([across, along] if wall.upright else [along, across], 4)
+    center = np.round([across, along] if wall.upright else [along, across], 4)
     normal = np.array([outwards, 0.0] if wall.upright else [0.0, outwards])
-    return Passage(0, (max(wall.rooms), OUTSIDE), False, centre, normal, 0.95, DOOR_HEIGHT, OUTER_WALL, 0.0)
+    return Passage(0, (max(wall.rooms), OUTSIDE), False, center, normal, 0.95, DOOR_HEIGHT, OUTER_WALL, 0.0)
 
 
 def _flights(rng: np.random.Generator, rooms: Sequence[PlannedRoom], passages: Sequence[Passage]) -> tuple[Flight, ...]:
-    """The stairs between two rooms of kind "s", along the wall away from the opening to the hall."""
+    """The stairs between two rooms of kind "s", along the wall opposite the opening to the hall."""
     wells = [room for room in rooms if room.kind == "s"]
     if not wells:
         return ()
@@ -191,7 +202,7 @@ def _flights(rng: np.random.Generator, rooms: Sequence[PlannedRoom], passages: S
     corner, far = low.outline.min(axis=0), low.outline.max(axis=0)
     middle = (corner + far) / 2
     length = float(np.abs(inwards) @ (far - corner))
-    aside = np.abs(inwards)[::-1] * np.sign(middle - opening.centre)  # from the lane to the flight
+    aside = np.abs(inwards)[::-1] * np.sign(middle - opening.center)  # from the lane to the flight
     steps = int(np.ceil((high.floor - low.floor) / RISE))
     going = min(GOING, (length - SHORT_LANDING - LONG_LANDING) / (steps - 1))
     run = round(going * (steps - 1), 2)

@@ -1,6 +1,6 @@
-"""Rooms that share a block at the end of a hall: living, dining and kitchen, or a bedroom with its bath and closet.
+"""Blocks of rooms at the end of a hall: living, dining and kitchen, or a bedroom with its bath and closet.
 
-A block is cut in two again and again, many ways; the way whose rooms have the best shapes and neighbours is kept.
+A block is subdivided recursively, in many random ways; the one with the best shapes and adjacencies is kept.
 """
 
 from __future__ import annotations
@@ -12,45 +12,47 @@ import numpy as np
 
 from itinera.hearth.layout.room_grid import Rect
 
-Share = tuple[str, float]  # a kind and the square metres it should have
+RoomShare = tuple[str, float]  # a kind and its target area, square metres
 
-PULLS: Mapping[str, float] = MappingProxyType(
+ADJACENCY_SCORES: Mapping[str, float] = MappingProxyType(
     {"dk": 6, "dl": 3, "df": 1.5, "fk": 1, "fl": 1, "ab": 4, "bc": 4, "dn": 1, "ln": 1, "Bl": 1, "Bf": 1}
 )
-"""How much is gained when two kinds share a wall, by their letters in order."""
+"""The score for two kinds that share a wall, by their sorted letters."""
 
 TRIES = 10  # for each room of a block
 
 
-def cut_up(
+def subdivide_block(
     rng: np.random.Generator,
     block: Rect,
-    shares: Sequence[Share],
+    shares: Sequence[RoomShare],
     doorsteps: Sequence[tuple[Rect, Mapping[str, float]]],
 ) -> list[tuple[str, Rect]]:
-    """The rooms of a block. A doorstep is a rectangle next to it, with what is gained if a kind touches it."""
-    drawn = [_sliced(rng, block, list(rng.permutation(len(shares))), shares) for _ in range(TRIES * len(shares))]
+    """The rooms of a block. A doorstep is a rectangle next to it, with the score of each kind that touches it."""
+    drawn = [_slice(rng, block, list(rng.permutation(len(shares))), shares) for _ in range(TRIES * len(shares))]
     scores = [_score(rooms, shares, doorsteps) for rooms in drawn]
     return drawn[int(np.argmax(np.round(scores, 6)))]
 
 
-def _sliced(rng: np.random.Generator, block: Rect, order: list[int], shares: Sequence[Share]) -> list[tuple[str, Rect]]:
+def _slice(
+    rng: np.random.Generator, block: Rect, order: list[int], shares: Sequence[RoomShare]
+) -> list[tuple[str, Rect]]:
     if len(order) == 1:
         return [(shares[order[0]][0], block)]
     split = int(rng.integers(1, len(order)))
     first, second = order[:split], order[split:]
     areas = [sum(shares[k][1] for k in part) for part in (first, second)]
-    low, high = _cut(block, areas[0] / sum(areas), upright=_longer_across(rng, block))
-    return _sliced(rng, low, first, shares) + _sliced(rng, high, second, shares)
+    low, high = _split(block, areas[0] / sum(areas), upright=_cuts_upright(rng, block))
+    return _slice(rng, low, first, shares) + _slice(rng, high, second, shares)
 
 
-def _longer_across(rng: np.random.Generator, block: Rect) -> bool:
-    """Whether to cut by an upright line: mostly across the longer side."""
+def _cuts_upright(rng: np.random.Generator, block: Rect) -> bool:
+    """Whether to cut with a vertical line: mostly across the longer side."""
     wide, tall = block[2] - block[0], block[3] - block[1]
     return bool((wide > tall) != (rng.random() < 0.25))
 
 
-def _cut(block: Rect, share: float, *, upright: bool) -> tuple[Rect, Rect]:
+def _split(block: Rect, share: float, *, upright: bool) -> tuple[Rect, Rect]:
     x0, y0, x1, y1 = block
     if upright:
         x = x0 + round((x1 - x0) * share)
@@ -61,7 +63,7 @@ def _cut(block: Rect, share: float, *, upright: bool) -> tuple[Rect, Rect]:
 
 def _score(
     rooms: Sequence[tuple[str, Rect]],
-    shares: Sequence[Share],
+    shares: Sequence[RoomShare],
     doorsteps: Sequence[tuple[Rect, Mapping[str, float]]],
 ) -> float:
     gained = 0.0
@@ -70,15 +72,15 @@ def _score(
         gained -= 8 * max(0.0, tall / max(wide, 1) - 1.6)
         for other, its_rect in rooms[:k]:
             if shared_length(rect, its_rect) >= 16:
-                gained += PULLS.get("".join(sorted(kind + other)), 0)
-        for step, gains in doorsteps:
+                gained += ADJACENCY_SCORES.get("".join(sorted(kind + other)), 0)
+        for step, distance_gains in doorsteps:
             if shared_length(rect, step) >= 14:
-                gained += gains.get(kind, 0)
+                gained += distance_gains.get(kind, 0)
     return gained
 
 
 def shared_length(a: Rect, b: Rect) -> int:
-    """How long the wall is that two rectangles share."""
+    """The length of the wall that two rectangles share."""
     if a[2] == b[0] or b[2] == a[0]:
         return max(0, min(a[3], b[3]) - max(a[1], b[1]))
     if a[3] == b[1] or b[3] == a[1]:

@@ -1,6 +1,6 @@
-"""Rooms as unions of rectangles on a grid of decimetres: easy to place, to compare and to trace.
+"""Rooms as unions of rectangles on a grid of decimetres: easy to place, compare and trace.
 
-Everything before `layout.py` writes down metres happens here, in whole numbers, so nothing depends on rounding.
+Everything before the conversion to metres in `generate.py` uses integers, so that nothing depends on rounding.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ Rect = tuple[int, int, int, int]  # x0, y0, x1, y1 in decimetres, x0 < x1 and y0
 Point = tuple[int, int]
 Labels = NDArray[np.int16]  # (x, y) the room of each square decimetre, -1 outside
 
-NOBODY = -1
+NO_ROOM = -1
 
 
-class Unbuildable(Exception):
-    """This draft cannot become a house; another one is drawn instead."""
+class InvalidLayout(Exception):
+    """This sketch is not a valid house; another one is drawn instead."""
 
 
 @dataclass(frozen=True)
-class Sketched:
+class RoomSketch:
     """A room on the grid."""
 
     kind: str
     rects: tuple[Rect, ...]
-    owner: int = NOBODY  # the room it belongs to and opens to only: a bedroom's own bath or closet
+    owner: int = NO_ROOM  # the room it belongs to and opens to exclusively: for a bedroom's own bath or closet
 
 
 @dataclass(frozen=True)
-class Frame:
-    """Where a row of rooms lies: `along` runs beside its hall, `away` from the hall to the facade."""
+class RowFrame:
+    """The frame of a row of rooms: `along` runs beside its hall, `away` from the hall to the facade."""
 
     origin: Point
     along: Point
     away: Point
 
     def place(self, rect: Rect) -> Rect:
-        """A rectangle given along and away, in the grid's own directions."""
+        """A rectangle in this frame, converted to the grid's directions."""
         (ox, oy), (ax, ay), (bx, by) = self.origin, self.along, self.away
         s0, t0, s1, t1 = rect
         x0, y0, x1, y1 = ox + s0 * ax + t0 * bx, oy + s0 * ay + t0 * by, ox + s1 * ax + t1 * bx, oy + s1 * ay + t1 * by
@@ -49,7 +49,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Wall:
-    """A straight piece of wall between two rooms, or between a room and the outside."""
+    """A straight section of wall between two rooms, or between a room and the outside."""
 
     rooms: Point  # rooms[1] lies on the side of larger x or y; -1 is outside
     upright: bool  # runs along y, at x = at; otherwise along x, at y = at
@@ -63,42 +63,42 @@ class Wall:
 
 
 @dataclass(frozen=True, eq=False)
-class Storey:
+class StoreyLayout:
     """One floor of a house on the grid."""
 
-    rooms: tuple[Sketched, ...]
+    rooms: tuple[RoomSketch, ...]
     labels: Labels
-    corner: Point  # the grid's place of labels[0, 0]
+    corner: Point  # the grid coordinates of labels[0, 0]
 
     def area(self, room: int) -> float:
-        """Square metres between the middles of its walls."""
+        """Square metres between the center lines of its walls."""
         return float(np.count_nonzero(self.labels == room)) / 100
 
 
-MARGIN = 30  # of outside around a storey
+MARGIN = 30  # decimetres of outside around a storey
 
 
-def paint(rooms: Sequence[Sketched]) -> Storey:
-    """The storey these rooms make; they must not overlap."""
+def rasterize_rooms(rooms: Sequence[RoomSketch]) -> StoreyLayout:
+    """The storey made of these rooms, which must not overlap."""
     every = np.array([rect for room in rooms for rect in room.rects])
     corner = int(every[:, 0].min()) - MARGIN, int(every[:, 1].min()) - MARGIN
     shape = int(every[:, 2].max()) + MARGIN - corner[0], int(every[:, 3].max()) + MARGIN - corner[1]
-    labels = np.full(shape, NOBODY, dtype=np.int16)
+    labels = np.full(shape, NO_ROOM, dtype=np.int16)
     for index, room in enumerate(rooms):
         for x0, y0, x1, y1 in room.rects:
             patch = labels[x0 - corner[0] : x1 - corner[0], y0 - corner[1] : y1 - corner[1]]
-            if ((patch != NOBODY) & (patch != index)).any():
-                raise Unbuildable("rooms overlap")
+            if ((patch != NO_ROOM) & (patch != index)).any():
+                raise InvalidLayout("rooms overlap")
             patch[:] = index
-    return Storey(tuple(rooms), labels, corner)
+    return StoreyLayout(tuple(rooms), labels, corner)
 
 
-def walls(storey: Storey) -> list[Wall]:
-    """Every straight piece of wall, ordered by rooms and place."""
+def find_walls(storey: StoreyLayout) -> list[Wall]:
+    """Every straight section of wall, ordered by rooms and position."""
     return _walls_across(storey, upright=True) + _walls_across(storey, upright=False)
 
 
-def _walls_across(storey: Storey, *, upright: bool) -> list[Wall]:
+def _walls_across(storey: StoreyLayout, *, upright: bool) -> list[Wall]:
     grid = storey.labels if upright else storey.labels.T
     corner = storey.corner if upright else storey.corner[::-1]
     at, along = np.nonzero(grid[:-1] != grid[1:])
@@ -121,8 +121,8 @@ def _walls_across(storey: Storey, *, upright: bool) -> list[Wall]:
     ]
 
 
-def trace(room: int, pieces: Iterable[Wall]) -> list[Point]:
-    """The corners of a room along the middles of its walls, counter-clockwise from the lowest leftmost."""
+def trace_outline(room: int, pieces: Iterable[Wall]) -> list[Point]:
+    """The corners of a room along the center lines of its walls, counter-clockwise from the lowest leftmost."""
     ahead: dict[Point, Point] = {}
     for wall in pieces:
         if room not in wall.rooms:
@@ -134,22 +134,22 @@ def trace(room: int, pieces: Iterable[Wall]) -> list[Point]:
         forward = (wall.rooms[0] == room) == wall.upright
         start, end = (low, high) if forward else (high, low)
         if start in ahead:
-            raise Unbuildable("a room touches itself at a corner")
+            raise InvalidLayout("a room touches itself at a corner")
         ahead[start] = end
-    return _straightened(_followed(ahead))
+    return _drop_collinear(_follow_loop(ahead))
 
 
-def _followed(ahead: dict[Point, Point]) -> list[Point]:
+def _follow_loop(ahead: dict[Point, Point]) -> list[Point]:
     loop = [min(ahead, key=lambda point: (point[1], point[0]))]
     while (after := ahead[loop[-1]]) != loop[0]:
         loop.append(after)
     if len(loop) != len(ahead):
-        raise Unbuildable("a room lies in pieces or round another")
+        raise InvalidLayout("a room lies in pieces or round another")
     return loop
 
 
-def _straightened(loop: list[Point]) -> list[Point]:
-    """The loop without corners in the middle of a straight line."""
+def _drop_collinear(loop: list[Point]) -> list[Point]:
+    """The loop without collinear corners."""
     before, after = [loop[-1], *loop[:-1]], [*loop[1:], loop[0]]
     return [
         b

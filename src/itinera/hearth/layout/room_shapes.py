@@ -1,6 +1,6 @@
-"""Rooms that are not rectangles: a corner of one is given to its neighbour. And what no room may be: a sliver.
+"""Room shapes: notches that give a corner of a room to its neighbor, and checks against slivers.
 
-Works on the painted grid, where any shape can be tried and looked at.
+Works on the label grid, where any shape can be tested.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.hearth.layout.room_grid import Storey, Unbuildable, Wall, walls
+from itinera.hearth.layout.room_grid import InvalidLayout, StoreyLayout, Wall, find_walls
 
-AREAS: Mapping[str, tuple[float, float]] = MappingProxyType(
+ROOM_AREAS: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "a": (4.8, 13.5),
         "t": (2.6, 5.6),
@@ -38,9 +38,9 @@ AREAS: Mapping[str, tuple[float, float]] = MappingProxyType(
         "B": (10, 24),
     }
 )
-"""Least and most square metres of a kind, to the middles of the walls."""
+"""Minimum and maximum area per kind, square metres, to the center lines of the walls."""
 
-CORES: Mapping[str, int] = MappingProxyType(
+MIN_SQUARES: Mapping[str, int] = MappingProxyType(
     {
         "a": 18,
         "t": 14,
@@ -57,40 +57,40 @@ CORES: Mapping[str, int] = MappingProxyType(
         "f": 34,
     }
 )
-"""Decimetres of the side of a square that must fit into a room of a kind; `CORE` for the others."""
-CORE = 26
-NARROWEST = 14  # no part of a room is narrower, decimetres
-LONGEST = 2.2  # a room's longer side to its shorter between the walls, unless it is a hall or a stairwell
+"""Side, decimetres, of a square that must fit into a room of each kind; `DEFAULT_MIN_SQUARE` for the others."""
+DEFAULT_MIN_SQUARE = 26
+MIN_WIDTH = 14  # decimetres; the minimum width of every part of a room
+MAX_ASPECT = 2.2  # maximum aspect ratio between the walls, except for halls and stairwells
 WALL = 1.4  # decimetres
 
-TAKES_PART = "ldkfnboivrw"
+NOTCHABLE = "ldkfnboivrw"
 
 
-def check_shapes(storey: Storey) -> None:
-    """Refuse a storey with a room too small, too large, too narrow or too long."""
+def check_shapes(storey: StoreyLayout) -> None:
+    """Raise InvalidLayout for a storey with a room too small, too large, too narrow or too long."""
     for index, room in enumerate(storey.rooms):
         if not is_good_shape(storey.labels == index, room.kind):
-            raise Unbuildable(f"a room of kind {room.kind} has a bad shape")
+            raise InvalidLayout(f"a room of kind {room.kind} has a bad shape")
 
 
 def is_good_shape(mask: NDArray[np.bool_], kind: str) -> bool:
-    """Whether a room of this kind may look like this."""
-    mask = _cropped(mask)
-    low, high = AREAS.get(kind, (0.0, 999.0))
+    """Whether a room of this kind may have this shape."""
+    mask = _crop(mask)
+    low, high = ROOM_AREAS.get(kind, (0.0, 999.0))
     if not low <= np.count_nonzero(mask) / 100 <= high:
         return False
-    if kind not in "hs" and max(mask.shape) - WALL > LONGEST * (min(mask.shape) - WALL):
+    if kind not in "hs" and max(mask.shape) - WALL > MAX_ASPECT * (min(mask.shape) - WALL):
         return False
-    return bool(_fits(mask, CORES.get(kind, CORE)).any()) and _covered(mask, NARROWEST)
+    return bool(_fits(mask, MIN_SQUARES.get(kind, DEFAULT_MIN_SQUARE)).any()) and _is_covered(mask, MIN_WIDTH)
 
 
-def _cropped(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _crop(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
     xs, ys = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return mask[xs[0] : xs[-1] + 1, ys[0] : ys[-1] + 1]
 
 
-def _sums(mask: NDArray[np.bool_], side: int) -> NDArray[np.int64]:
-    """How many cells of each full square of this side are in the mask."""
+def _square_sums(mask: NDArray[np.bool_], side: int) -> NDArray[np.int64]:
+    """The number of cells in the mask for each square of this side."""
     if min(mask.shape) < side:
         return np.zeros((0, 0), dtype=np.int64)
     total = np.zeros((mask.shape[0] + 1, mask.shape[1] + 1), dtype=np.int64)
@@ -99,44 +99,44 @@ def _sums(mask: NDArray[np.bool_], side: int) -> NDArray[np.int64]:
 
 
 def _fits(mask: NDArray[np.bool_], side: int) -> NDArray[np.bool_]:
-    return np.equal(_sums(mask, side), side * side)
+    return np.equal(_square_sums(mask, side), side * side)
 
 
-def _covered(mask: NDArray[np.bool_], side: int) -> bool:
+def _is_covered(mask: NDArray[np.bool_], side: int) -> bool:
     """Whether squares of this side inside the mask cover all of it."""
     fits = _fits(mask, side)
     if not fits.any():
         return False
-    reached = _sums(np.pad(fits, side - 1), side) > 0
+    reached = _square_sums(np.pad(fits, side - 1), side) > 0
     return bool((reached == mask).all())
 
 
-def check_outside(storey: Storey, *, gap: int = 20) -> None:
-    """Refuse a storey with a gap between its walls outside that is narrower than this."""
-    if not _covered(storey.labels < 0, gap):
-        raise Unbuildable("a narrow gap outside")
+def check_outside(storey: StoreyLayout, *, min_width: int = 20) -> None:
+    """Raise InvalidLayout for a storey with an outside gap between its walls narrower than this."""
+    if not _is_covered(storey.labels < 0, min_width):
+        raise InvalidLayout("a narrow gap outside")
 
 
-def bite(rng: np.random.Generator, storey: Storey, *, tries: int, most: int) -> Storey:
-    """The storey with a corner of some rooms given to a neighbour, so that both have the shape of an L."""
+def notch_rooms(rng: np.random.Generator, storey: StoreyLayout, *, tries: int, max_notches: int) -> StoreyLayout:
+    """The storey with a corner of some rooms given to a neighbor, which makes both L-shaped."""
     done = 0
     for _ in range(tries):
-        pieces = [wall for wall in walls(storey) if wall.length >= 32 and _may_bite(storey, wall)]
-        if done == most or not pieces:
+        pieces = [wall for wall in find_walls(storey) if wall.length >= 32 and _may_notch(storey, wall)]
+        if done == max_notches or not pieces:
             break
-        after = _bitten(storey, pieces[int(rng.integers(len(pieces)))], rng)
+        after = _notch(storey, pieces[int(rng.integers(len(pieces)))], rng)
         done += after is not storey
         storey = after
     return storey
 
 
-def _may_bite(storey: Storey, wall: Wall) -> bool:
+def _may_notch(storey: StoreyLayout, wall: Wall) -> bool:
     return min(wall.rooms) >= 0 and all(
-        storey.rooms[k].kind in TAKES_PART and corners(storey.labels == k) == 4 for k in wall.rooms
+        storey.rooms[k].kind in NOTCHABLE and count_corners(storey.labels == k) == 4 for k in wall.rooms
     )
 
 
-def _bitten(storey: Storey, wall: Wall, rng: np.random.Generator) -> Storey:
+def _notch(storey: StoreyLayout, wall: Wall, rng: np.random.Generator) -> StoreyLayout:
     deep, long = int(rng.integers(8, 19)), int(rng.integers(14, min(34, wall.length - 14) + 1))
     start = wall.low if rng.random() < 0.5 else wall.high - long
     second_loses = bool(rng.random() < 0.5)
@@ -149,17 +149,17 @@ def _bitten(storey: Storey, wall: Wall, rng: np.random.Generator) -> Storey:
         return storey
     patch[:] = winner
     masks = [(labels == k, storey.rooms[k].kind) for k in wall.rooms]
-    good = all(corners(mask) == 6 and is_good_shape(mask, kind) for mask, kind in masks)
+    good = all(count_corners(mask) == 6 and is_good_shape(mask, kind) for mask, kind in masks)
     return replace(storey, labels=labels) if good else storey
 
 
-def corners(mask: NDArray[np.bool_]) -> int:
-    """How many corners the outline of a mask has."""
-    padded = np.pad(_cropped(mask), 1).astype(np.int8)
+def count_corners(mask: NDArray[np.bool_]) -> int:
+    """The number of corners of the outline of a mask."""
+    padded = np.pad(_crop(mask), 1).astype(np.int8)
     around = padded[1:, 1:] + padded[:-1, 1:] + padded[1:, :-1] + padded[:-1, :-1]
     return int(np.count_nonzero(around % 2))
 
 
-def total_area(storeys: Sequence[Storey]) -> float:
-    """Square metres of all rooms, to the middles of the walls."""
+def total_area(storeys: Sequence[StoreyLayout]) -> float:
+    """Square metres of all rooms, to the center lines of the walls."""
     return sum(float(np.count_nonzero(storey.labels >= 0)) / 100 for storey in storeys)

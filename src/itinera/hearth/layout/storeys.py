@@ -1,6 +1,6 @@
-"""A storey: a hall with rooms along both sides, blocks of rooms across its ends, perhaps wings.
+"""A storey: a hall with rooms along both sides, blocks of rooms across its ends, and perhaps wings.
 
-The ground floor has the entry, the public rooms and, in a house of two storeys, the stairs; the upper floor lies over
+The ground floor has the entry, the public rooms and, in a house of two storeys, the stairs; the upper floor lies above
 it with its stairs in the same place. The hall runs along x from 0, with the front of the house towards smaller y.
 """
 
@@ -11,13 +11,22 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from itinera.hearth.layout.room_blocks import Share, cut_up
-from itinera.hearth.layout.room_grid import NOBODY, Frame, Rect, Sketched, Unbuildable
-from itinera.hearth.layout.slots import BEDROOMS, DOWNSTAIRS_ONLY, LEISURE, SERVICE, Slot, alone, draw_slot, fill
+from itinera.hearth.layout.room_blocks import RoomShare, subdivide_block
+from itinera.hearth.layout.room_grid import NO_ROOM, InvalidLayout, Rect, RoomSketch, RowFrame
+from itinera.hearth.layout.slots import (
+    BEDROOMS,
+    DOWNSTAIRS_ONLY,
+    LEISURE,
+    SERVICE,
+    Slot,
+    draw_slot,
+    fill_hall,
+    single_room,
+)
 
-ENTRY = alone("e", (12, 21), (26, 40))
-KITCHEN = alone("k", (22, 32), (36, 62))
-UPPER_ROOMS = 8  # about so many are left for the upper floor
+ENTRY = single_room("e", (12, 21), (26, 40))
+KITCHEN = single_room("k", (22, 32), (36, 62))
+UPPER_ROOMS = 8  # about as many rooms as are left for the upper floor
 STAIRS_WIDTH = 24, 27
 STAIRS_DEPTH = 58, 61  # a flight of sixteen steps and a landing at either end
 
@@ -29,84 +38,84 @@ Row = list[tuple[Slot, int]]
 
 @dataclass(frozen=True)
 class Spine:
-    """What the upper floor must know of the ground floor."""
+    """The measures of the ground floor that the upper floor needs."""
 
     width: int  # of the hall
     front: int  # depth of the row in front, with the stairs
     back: int  # depth of the row behind
-    ends: tuple[int, int]  # where the house begins and ends along the hall
-    stairs: tuple[int, int]  # where they are along the hall
+    ends: tuple[int, int]  # the extent of the house along the hall
+    stairs: tuple[int, int]  # their extent along the hall
 
 
 @dataclass
-class Draft:
-    """Rooms as they are added."""
+class StoreySketch:
+    """The rooms of a storey, as they are added."""
 
     rng: np.random.Generator
     hall: list[Rect]
-    rooms: list[Sketched] = field(default_factory=list)  # all but the hall, which is added last
-    taken: list[str] = field(default_factory=list)  # kinds that are spoken for
+    rooms: list[RoomSketch] = field(default_factory=list)  # all but the hall, which is added last
+    taken: list[str] = field(default_factory=list)  # kinds that are used or reserved
 
-    def add(self, kind: str, rect: Rect, owner: int = NOBODY) -> None:
-        self.rooms.append(Sketched(kind, (rect,), owner))
+    def add(self, kind: str, rect: Rect, owner: int = NO_ROOM) -> None:
+        self.rooms.append(RoomSketch(kind, (rect,), owner))
 
-    def add_row(self, frame: Frame, start: int, depth: int, row: Row) -> int:
-        """Add slots one after the other; where the last one ends."""
+    def add_row(self, frame: RowFrame, start: int, depth: int, row: Row) -> int:
+        """Add slots one after the other; returns the end of the last one."""
         for slot, length in row:
             self.rooms += draw_slot(self.rng, slot, frame, start, length, depth, len(self.rooms))
             start += length
         return start
 
-    def fill(self, frame: Frame, start: int, end: int, depth: int, menu: Sequence[Slot]) -> None:
-        self.add_row(frame, start, depth, fill(self.rng, end - start, depth, menu, self.taken))
+    def fill(self, frame: RowFrame, start: int, end: int, depth: int, menu: Sequence[Slot]) -> None:
+        self.add_row(frame, start, depth, fill_hall(self.rng, end - start, depth, menu, self.taken))
 
-    def finished(self) -> list[Sketched]:
-        return [*self.rooms, Sketched("h", tuple(self.hall))]
+    def all_rooms(self) -> list[RoomSketch]:
+        return [*self.rooms, RoomSketch("h", tuple(self.hall))]
 
 
-def between(rng: np.random.Generator, low: int, high: int) -> int:
-    """A whole number from low to high, both possible."""
+def randint(rng: np.random.Generator, low: int, high: int) -> int:
+    """A random integer from low to high, both inclusive."""
     return int(rng.integers(low, high + 1))
 
 
-def ground_floor(rng: np.random.Generator, *, rooms: int, stairs: bool) -> tuple[list[Sketched], Spine]:
-    """The rooms of a ground floor, for a house of about so many rooms."""
-    width = between(rng, 15, 21)
-    front, back = between(rng, *STAIRS_DEPTH) if stairs else between(rng, 50, 63), between(rng, 50, 63)
-    draft = Draft(rng, [], taken=list("ekdl"))
+def sketch_ground_floor(rng: np.random.Generator, *, rooms: int, stairs: bool) -> tuple[list[RoomSketch], Spine]:
+    """The rooms of a ground floor, for a house of about `rooms` rooms."""
+    width = randint(rng, 15, 21)
+    front, back = randint(rng, *STAIRS_DEPTH) if stairs else randint(rng, 50, 63), randint(rng, 50, 63)
+    sketch = StoreySketch(rng, [], taken=list("ekdl"))
     shares = _public_shares(rng)
-    draft.taken += [kind for kind, _ in shares if kind not in "kdl"]
-    in_front, behind = Frame((0, 0), (1, 0), (0, -1)), Frame((0, width), (1, 0), (0, 1))
-    entry, stairs_at, used = _front_rooms(draft, in_front, front, stairs=stairs)
+    sketch.taken += [kind for kind, _ in shares if kind not in "kdl"]
+    in_front, behind = RowFrame((0, 0), (1, 0), (0, -1)), RowFrame((0, width), (1, 0), (0, 1))
+    entry, stairs_at, used = _front_rooms(sketch, in_front, front, stairs=stairs)
     wings = _wing_sides(rng, rooms, stairs=stairs)
-    length = max(used + _rest(rng, rooms, stairs=stairs, wings=len(wings)), 60)
-    draft.hall.append((0, 0, length, width))
-    _rest_of_row(draft, in_front, used, length, front, wing=-1 in wings, may_step=not stairs)
+    length = max(used + _hall_extension(rng, rooms, stairs=stairs, wings=len(wings)), 60)
+    sketch.hall.append((0, 0, length, width))
+    _finish_row(sketch, in_front, used, length, front, wing=-1 in wings, may_step=not stairs)
     kitchen_in_row = "k" not in [kind for kind, _ in shares]
-    used = draft.add_row(behind, 0, back, [(KITCHEN, _some_length(rng, KITCHEN, back))] if kitchen_in_row else [])
-    _rest_of_row(draft, behind, used, length, back, wing=1 in wings, may_step=True)
-    missing = rooms - len(draft.rooms) - len(shares) - 1 - (UPPER_ROOMS if stairs else 0)
+    used = sketch.add_row(behind, 0, back, [(KITCHEN, _draw_length(rng, KITCHEN, back))] if kitchen_in_row else [])
+    _finish_row(sketch, behind, used, length, back, wing=1 in wings, may_step=True)
+    missing = rooms - len(sketch.rooms) - len(shares) - 1 - (UPPER_ROOMS if stairs else 0)
     if not -1 <= missing <= 4:
-        raise Unbuildable("too few or too many rooms")
-    if missing < 2 and not any(room.kind in "at" for room in draft.rooms):
-        raise Unbuildable("no toilet on the ground floor")
-    _public_block(draft, shares, width, front, back, entry)
+        raise InvalidLayout("too few or too many rooms")
+    if missing < 2 and not any(room.kind in "at" for room in sketch.rooms):
+        raise InvalidLayout("no toilet on the ground floor")
+    _public_block(sketch, shares, width, front, back, entry)
     if missing >= 2:
-        _own_bath_block(draft, length, width, front, back, outwards=1)
-    return draft.finished(), Spine(width, front, back, _ends(draft), stairs_at)
+        _own_bath_block(sketch, length, width, front, back, outwards=1)
+    return sketch.all_rooms(), Spine(width, front, back, _ends(sketch), stairs_at)
 
 
-def _rest(rng: np.random.Generator, rooms: int, *, stairs: bool, wings: int) -> int:
-    """How far the hall goes on beyond the entry and the stairs."""
+def _hall_extension(rng: np.random.Generator, rooms: int, *, stairs: bool, wings: int) -> int:
+    """The length of the hall beyond the entry and the stairs."""
     if stairs:
-        return 0 if rng.random() < 0.25 else between(rng, 36, 60)
-    wanted = 40 + 12 * (rooms - 8) - 40 * wings + between(rng, -15, 25)
+        return 0 if rng.random() < 0.25 else randint(rng, 36, 60)
+    wanted = 40 + 12 * (rooms - 8) - 40 * wings + randint(rng, -15, 25)
     return min(max(wanted, 38), 160)
 
 
-def _public_shares(rng: np.random.Generator) -> list[Share]:
-    """The rooms at the public end of the hall and the square metres they should have."""
-    shares: list[Share] = [("l", float(rng.uniform(48, 65)))]
+def _public_shares(rng: np.random.Generator) -> list[RoomShare]:
+    """The rooms at the public end of the hall and their target areas, square metres."""
+    shares: list[RoomShare] = [("l", float(rng.uniform(48, 65)))]
     if rng.random() < 0.9:
         shares.append(("d", float(rng.uniform(25, 33))))
     if rng.random() < 0.6:
@@ -119,27 +128,29 @@ def _public_shares(rng: np.random.Generator) -> list[Share]:
     return shares
 
 
-def _front_rooms(draft: Draft, frame: Frame, depth: int, *, stairs: bool) -> tuple[Rect, tuple[int, int], int]:
-    """The entry, its rectangle; the stairs and where they are; and how much of the row is used."""
-    rng = draft.rng
+def _front_rooms(
+    sketch: StoreySketch, frame: RowFrame, depth: int, *, stairs: bool
+) -> tuple[Rect, tuple[int, int], int]:
+    """The rectangle of the entry, the extent of the stairs, and how much of the row is used."""
+    rng = sketch.rng
     start = 0
     if rng.random() < 0.25:
-        start = draft.add_row(frame, 0, depth, fill(rng, between(rng, 34, 56), depth, LEISURE, draft.taken))
-    # An entry is often set back, sometimes brought forward.
+        start = sketch.add_row(frame, 0, depth, fill_hall(rng, randint(rng, 34, 56), depth, LEISURE, sketch.taken))
+    # Entries are often recessed, sometimes brought forward.
     entry_depth = min(60, depth + int(rng.choice([0, -8, -10, -12, 8])))
-    length = _some_length(rng, ENTRY, entry_depth)
+    length = _draw_length(rng, ENTRY, entry_depth)
     entry = (start, 0, start + length, entry_depth)
-    draft.add("e", frame.place(entry))
+    sketch.add("e", frame.place(entry))
     start += length
     if not stairs:
         return frame.place(entry), (0, 0), start
-    end = start + between(rng, *STAIRS_WIDTH)
-    draft.add("s", frame.place((start, 0, end, depth)))
+    end = start + randint(rng, *STAIRS_WIDTH)
+    sketch.add("s", frame.place((start, 0, end, depth)))
     return frame.place(entry), (start, end), end
 
 
 def _wing_sides(rng: np.random.Generator, rooms: int, *, stairs: bool) -> tuple[int, ...]:
-    """The sides of the hall that have a wing: -1 in front, 1 behind."""
+    """The sides of the hall with a wing: -1 in front, 1 behind."""
     one = -1 if rng.random() < 0.5 else 1
     chance = float(rng.random())
     if stairs:
@@ -149,39 +160,43 @@ def _wing_sides(rng: np.random.Generator, rooms: int, *, stairs: bool) -> tuple[
     return (one,) if rooms < 15 or chance < 0.85 else (-1, 1)
 
 
-def _rest_of_row(draft: Draft, frame: Frame, start: int, end: int, depth: int, *, wing: bool, may_step: bool) -> None:
-    """Rooms from `start` to the end of the hall, some of them across a branch of the hall."""
-    rng = draft.rng
+def _finish_row(
+    sketch: StoreySketch, frame: RowFrame, start: int, end: int, depth: int, *, wing: bool, may_step: bool
+) -> None:
+    """Add rooms from `start` to the end of the hall, some of them beyond a branch of the hall."""
+    rng = sketch.rng
     if may_step and rng.random() < 0.6:
         depth = min(66, depth + int(rng.choice([-10, -8, 8, 10])))
     if not wing:
-        draft.fill(frame, start, end, depth, GROUND)
+        sketch.fill(frame, start, end, depth, GROUND)
         return
-    width = between(rng, 15, 19)
-    after = 0 if rng.random() < 0.6 else between(rng, 40, 64)
+    width = randint(rng, 15, 19)
+    after = 0 if rng.random() < 0.6 else randint(rng, 40, 64)
     at = end - after - width
-    draft.fill(frame, start, at, depth, GROUND)
-    draft.fill(frame, end - after, end, depth, GROUND)
-    _wing(draft, frame, at, width, depth)
+    sketch.fill(frame, start, at, depth, GROUND)
+    sketch.fill(frame, end - after, end, depth, GROUND)
+    _wing(sketch, frame, at, width, depth)
 
 
-def _wing(draft: Draft, frame: Frame, at: int, width: int, depth: int) -> None:
-    """A branch of the hall through a row and on, with rooms along it."""
-    rng = draft.rng
-    long = between(rng, 42, 105)
-    draft.hall.append(frame.place((at, 0, at + width, depth + long)))
+def _wing(sketch: StoreySketch, frame: RowFrame, at: int, width: int, depth: int) -> None:
+    """Add a branch of the hall through a row and beyond, with rooms along it."""
+    rng = sketch.rng
+    long = randint(rng, 42, 105)
+    sketch.hall.append(frame.place((at, 0, at + width, depth + long)))
     (ox, oy), (ax, ay), away = frame.origin, frame.along, frame.away
     sides = [(at, (-ax, -ay)), (at + width, (ax, ay))]
     only = int(rng.integers(2)) if rng.random() < 0.25 else None
     for which, (s, outwards) in enumerate(sides):
         if only in (None, which):
             origin = ox + s * ax + depth * away[0], oy + s * ay + depth * away[1]
-            draft.fill(Frame(origin, away, outwards), 0, long, between(rng, 48, 60), UPPER)
+            sketch.fill(RowFrame(origin, away, outwards), 0, long, randint(rng, 48, 60), UPPER)
 
 
-def _public_block(draft: Draft, shares: list[Share], width: int, front: int, back: int, entry: Rect) -> None:
-    """The public rooms across the near end of the hall."""
-    rng = draft.rng
+def _public_block(
+    sketch: StoreySketch, shares: list[RoomShare], width: int, front: int, back: int, entry: Rect
+) -> None:
+    """Add the public rooms across the near end of the hall."""
+    rng = sketch.rng
     low = -front - int(rng.choice([0, 0, 10, 16, 26, -10]))
     high = width + back + int(rng.choice([0, 0, 10, 16, 26, -10]))
     long = round(sum(area for _, area in shares) * 100 / (high - low))
@@ -191,15 +206,15 @@ def _public_block(draft: Draft, shares: list[Share], width: int, front: int, bac
         steps.append((entry, {"l": 2.0, "d": 1.0, "f": 0.5}))
     if "k" not in [kind for kind, _ in shares]:
         steps.append(((0, width, 1, width + back), {"d": 8.0, "f": 1.0}))
-    for kind, rect in cut_up(rng, (-long, low, 0, high), shares, steps):
-        draft.add(kind, rect)
+    for kind, rect in subdivide_block(rng, (-long, low, 0, high), shares, steps):
+        sketch.add(kind, rect)
 
 
-def _own_bath_block(draft: Draft, at: int, width: int, front: int, back: int, *, outwards: int) -> None:
-    """A large bedroom with its bath and closet across the end of a hall."""
-    rng = draft.rng
+def _own_bath_block(sketch: StoreySketch, at: int, width: int, front: int, back: int, *, outwards: int) -> None:
+    """Add a large bedroom with its bath and closet across the end of a hall."""
+    rng = sketch.rng
     low, high = -front + int(rng.choice([0, 0, 8, 12])), width + back - int(rng.choice([0, 0, 8, 12]))
-    shares: list[Share] = [
+    shares: list[RoomShare] = [
         ("b", float(rng.uniform(23, 30))),
         ("a", float(rng.uniform(8, 12))),
         ("c", float(rng.uniform(5, 8))),
@@ -207,47 +222,49 @@ def _own_bath_block(draft: Draft, at: int, width: int, front: int, back: int, *,
     long = max(38, round(sum(area for _, area in shares) * 100 / (high - low)))
     block = (at, low, at + long, high) if outwards > 0 else (at - long, low, at, high)
     step = (at - 1, 0, at, width) if outwards > 0 else (at, 0, at + 1, width)
-    rooms = cut_up(rng, block, shares, [(step, {"b": 20.0})])
-    bedroom = len(draft.rooms) + [kind for kind, _ in rooms].index("b")
+    rooms = subdivide_block(rng, block, shares, [(step, {"b": 20.0})])
+    bedroom = len(sketch.rooms) + [kind for kind, _ in rooms].index("b")
     for kind, rect in rooms:
-        draft.add(kind, rect, bedroom if kind in "ac" else NOBODY)
+        sketch.add(kind, rect, bedroom if kind in "ac" else NO_ROOM)
 
 
-def _ends(draft: Draft) -> tuple[int, int]:
-    rects = [rect for room in draft.rooms for rect in room.rects] + draft.hall
+def _ends(sketch: StoreySketch) -> tuple[int, int]:
+    rects = [rect for room in sketch.rooms for rect in room.rects] + sketch.hall
     return min(rect[0] for rect in rects), max(rect[2] for rect in rects)
 
 
-def upper_floor(rng: np.random.Generator, spine: Spine, below: Sequence[str], *, rooms: int) -> list[Sketched]:
-    """About so many rooms above, round the same stairs; `below` are the kinds the house has already."""
+def sketch_upper_floor(rng: np.random.Generator, spine: Spine, below: Sequence[str], *, rooms: int) -> list[RoomSketch]:
+    """About `rooms` rooms on the upper floor, around the same stairs; `below` are the kinds the house has already."""
     start, end = spine.stairs
-    low, high = start - _reach(rng, start - spine.ends[0]), end + _reach(rng, spine.ends[1] - end)
+    low, high = start - _upper_extension(rng, start - spine.ends[0]), end + _upper_extension(rng, spine.ends[1] - end)
     width, front, back = spine.width, spine.front, spine.back
-    draft = Draft(rng, [(low, 0, high, width)], taken=[*(kind for kind in below if kind not in "bac"), *"ekdlug"])
-    in_front, behind = Frame((0, 0), (1, 0), (0, -1)), Frame((0, width), (1, 0), (0, 1))
-    draft.add("s", in_front.place((start, 0, end, front)))
-    draft.fill(in_front, low, start, front, UPPER)
-    draft.fill(in_front, end, high, front, UPPER)
-    draft.fill(behind, low, high, back, UPPER)
-    missing = rooms - len(draft.rooms) - 1
+    sketch = StoreySketch(
+        rng, [(low, 0, high, width)], taken=[*(kind for kind in below if kind not in "bac"), *"ekdlug"]
+    )
+    in_front, behind = RowFrame((0, 0), (1, 0), (0, -1)), RowFrame((0, width), (1, 0), (0, 1))
+    sketch.add("s", in_front.place((start, 0, end, front)))
+    sketch.fill(in_front, low, start, front, UPPER)
+    sketch.fill(in_front, end, high, front, UPPER)
+    sketch.fill(behind, low, high, back, UPPER)
+    missing = rooms - len(sketch.rooms) - 1
     if not -1 <= missing <= 4:
-        raise Unbuildable("too few or too many rooms")
+        raise InvalidLayout("too few or too many rooms")
     if missing >= 2 and spine.ends[1] - high >= 36:
-        _own_bath_block(draft, high, width, front, back, outwards=1)
+        _own_bath_block(sketch, high, width, front, back, outwards=1)
     elif missing >= 2 and low - spine.ends[0] >= 36:
-        _own_bath_block(draft, low, width, front, back, outwards=-1)
-    return draft.finished()
+        _own_bath_block(sketch, low, width, front, back, outwards=-1)
+    return sketch.all_rooms()
 
 
-def _reach(rng: np.random.Generator, most: int) -> int:
-    """How far the upper floor goes on beside the stairs."""
+def _upper_extension(rng: np.random.Generator, most: int) -> int:
+    """The length of the upper floor beside the stairs."""
     if most < 34 or rng.random() < 0.15:
         return 0
-    return between(rng, 34, min(most, 70))
+    return randint(rng, 34, min(most, 70))
 
 
-def _some_length(rng: np.random.Generator, slot: Slot, depth: int) -> int:
+def _draw_length(rng: np.random.Generator, slot: Slot, depth: int) -> int:
     low, high = slot.span(depth)
     if low > high:
-        raise Unbuildable(f"no {slot.kinds} is {depth} deep")
-    return between(rng, low, high)
+        raise InvalidLayout(f"no {slot.kinds} is {depth} deep")
+    return randint(rng, low, high)

@@ -1,4 +1,4 @@
-"""Windows in outside walls, and bays: a part of the wall that stands out, with windows round it."""
+"""Windows in outer walls, and bays: a section of wall that projects, with windows around it."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from itertools import pairwise
 import numpy as np
 
 from itinera.hearth.layout.plan import OUTSIDE, Window
-from itinera.hearth.layout.room_grid import Storey, Wall
+from itinera.hearth.layout.room_grid import StoreyLayout, Wall
 from itinera.worlds import Array
 
-BLIND = "cg"  # kinds without windows
-SMALL = "atujS"  # kinds with small, high ones
-BAYS = "ldfbnk"  # kinds that may have a bay
-MOST_BAYS = 2  # on a storey
-TOP = 2.1
+WINDOWLESS = "cg"  # kinds without windows
+SMALL_WINDOWS = "atujS"  # kinds with small, high windows
+BAY_KINDS = "ldfbnk"  # kinds that may have a bay
+MAX_BAYS = 2  # on a storey
+WINDOW_TOP = 2.1
 MARGIN = 0.35  # from a corner to a window, and half of it between windows, metres
 
 
 @dataclass(frozen=True, eq=False)
 class Bay:
-    """Corners that stand out of a room's outline."""
+    """Projecting corners in the outline of a room."""
 
     room: int
-    corners: Array  # (4, 2) in the order of the outline, the first and last on the wall
+    corners: Array  # (4, 2) in the order of the outline; the first and last lie on the wall
 
 
 @dataclass(frozen=True)
-class Side:
-    """The inner face of an outside wall: places along it, and outwards from it, in metres."""
+class WallSide:
+    """The inner face of an outer wall: positions along it, and outwards from it, in metres."""
 
     wall: Wall
     half_wall: float
@@ -41,7 +41,7 @@ class Side:
 
     @property
     def sign(self) -> int:
-        """1 if outside lies towards larger x or y."""
+        """1 if the outside lies towards larger x or y."""
         return 1 if self.wall.rooms[0] == self.room else -1
 
     @property
@@ -54,59 +54,59 @@ class Side:
 
     @property
     def forward(self) -> bool:
-        """Whether the outline, counter-clockwise, runs towards larger x or y here."""
+        """Whether the counter-clockwise outline runs towards larger x or y here."""
         return (self.sign > 0) == self.wall.upright
 
 
-def open_walls(
+def place_windows(
     rng: np.random.Generator,
-    storey: Storey,
+    storey: StoreyLayout,
     pieces: Sequence[Wall],
     *,
     half_wall: float,
     closed: Sequence[Wall] = (),
 ) -> tuple[list[Window], list[Bay]]:
-    """The windows of a storey whose floor is at height 0, and its bays; none in walls that are `closed`."""
+    """The windows of a storey with its floor at height 0, and its bays; none in the walls listed in `closed`."""
     windows: list[Window] = []
     bays: list[Bay] = []
     low_rooms = {k: bool(rng.random() < 0.3) for k in range(len(storey.rooms))}
     for wall in pieces:
-        side = Side(wall, half_wall)
+        side = WallSide(wall, half_wall)
         kind = storey.rooms[side.room].kind
-        if OUTSIDE not in wall.rooms or wall.length < 14 or kind in BLIND or wall in closed:
+        if OUTSIDE not in wall.rooms or wall.length < 14 or kind in WINDOWLESS or wall in closed:
             continue
-        # Along a stairwell's long walls the flight would run before the panes.
+        # Along the long walls of a stairwell, the flight would cover the panes.
         if not _is_clear(storey, wall, 15) or (kind == "s" and wall.length > 35):
             continue
-        if kind in BAYS and len(bays) < MOST_BAYS and rng.random() < 0.2 and _may_have_bay(storey, wall, bays):
+        if kind in BAY_KINDS and len(bays) < MAX_BAYS and rng.random() < 0.2 and _may_have_bay(storey, wall, bays):
             bay, lights = _bay(rng, side)
             bays.append(bay)
             windows += lights
             continue
         if kind in "tu" and rng.random() < 0.5:
             continue
-        windows += _row(rng, side, small=kind in SMALL, low=low_rooms[side.room] and kind in "ldfbnvi")
+        windows += _row(rng, side, small=kind in SMALL_WINDOWS, low=low_rooms[side.room] and kind in "ldfbnvi")
     return windows, bays
 
 
-def _may_have_bay(storey: Storey, wall: Wall, bays: Sequence[Bay]) -> bool:
-    """Whether a bay fits here and does not make a long room longer still."""
+def _may_have_bay(storey: StoreyLayout, wall: Wall, bays: Sequence[Bay]) -> bool:
+    """Whether a bay fits here and does not lengthen a long room."""
     room = max(wall.rooms)
     longish = storey.area(room) * 100 > 1.6 * wall.length**2
     clear = wall.length >= 36 and _is_clear(storey, wall, 30, beside=15)
     return clear and not longish and room not in [bay.room for bay in bays]
 
 
-def _is_clear(storey: Storey, wall: Wall, deep: int, *, beside: int = 0) -> bool:
-    """Whether nothing stands so close outside a wall and beyond its ends."""
+def _is_clear(storey: StoreyLayout, wall: Wall, deep: int, *, beside: int = 0) -> bool:
+    """Whether nothing is close to the outside of a wall, beyond its ends included."""
     grid, corner = (storey.labels, storey.corner) if wall.upright else (storey.labels.T, storey.corner[::-1])
     at = wall.at - corner[0]
     outside = slice(at, at + deep) if wall.rooms[1] == OUTSIDE else slice(at - deep, at)
     return bool((grid[outside, wall.low - beside - corner[1] : wall.high + beside - corner[1]] == OUTSIDE).all())
 
 
-def _row(rng: np.random.Generator, side: Side, *, small: bool, low: bool) -> list[Window]:
-    """Windows of one size, evenly along a wall."""
+def _row(rng: np.random.Generator, side: WallSide, *, small: bool, low: bool) -> list[Window]:
+    """Windows of one size, evenly spaced along a wall."""
     count = max(1, round(side.wall.length / (40 if small else 30)))
     each = side.wall.length / count / 10
     width = float(rng.uniform(0.6, 0.9) if small else rng.uniform(1.0, 2.2))
@@ -116,11 +116,11 @@ def _row(rng: np.random.Generator, side: Side, *, small: bool, low: bool) -> lis
     return [_window(side.room, side.point(place, 0.0), side.normal, width, sill) for place in places]
 
 
-def _window(room: int, centre: Array, normal: Array, width: float, sill: float) -> Window:
-    return Window(room, np.round(centre, 4), np.round(normal, 9), width, sill, TOP)
+def _window(room: int, center: Array, normal: Array, width: float, sill: float) -> Window:
+    return Window(room, np.round(center, 4), np.round(normal, 9), width, sill, WINDOW_TOP)
 
 
-def _bay(rng: np.random.Generator, side: Side) -> tuple[Bay, list[Window]]:
+def _bay(rng: np.random.Generator, side: WallSide) -> tuple[Bay, list[Window]]:
     """A bay in the middle of a wall, slanted or square, with a window in each side that is long enough."""
     wide = min(float(rng.uniform(2.3, 3.0)), side.wall.length / 10 - 1.2)
     deep = round(float(rng.uniform(0.55, 0.7)), 2)
@@ -139,8 +139,8 @@ def _bay(rng: np.random.Generator, side: Side) -> tuple[Bay, list[Window]]:
     return Bay(side.room, corners), lights
 
 
-def with_bays(outlines: Mapping[int, Array], bays: Sequence[Bay]) -> dict[int, Array]:
-    """The outlines with the corners of the bays put in."""
+def insert_bays(outlines: Mapping[int, Array], bays: Sequence[Bay]) -> dict[int, Array]:
+    """The outlines with the corners of the bays inserted."""
     changed = dict(outlines)
     for bay in bays:
         outline = changed[bay.room]

@@ -1,1 +1,1 @@
-"""Motion planning: fastest times under a robot's dynamics, with bounds. Start with `fastest.py`."""
+"""Motion planning: bounds on the fastest time of a robot, and drives. Start with `fastest.py`."""

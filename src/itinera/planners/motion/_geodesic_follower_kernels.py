@@ -1,4 +1,4 @@
-"""A robot that goes down a distance field by turns and steps of fixed size."""
+"""Descending a distance field by turns and steps of fixed size."""
 
 # mypy: allow-untyped-decorators
 from __future__ import annotations
@@ -7,12 +7,12 @@ import numpy as np
 from numba import njit
 
 from itinera.worlds._distance_field_kernels import Records, read_one
-from itinera.worlds._surface_kernels import Floats, Ints, Singles, go, widened
+from itinera.worlds._surface_kernels import Floats, Ints, Singles, move_body, widened
 
 STOP, FORWARD, LEFT, RIGHT = 0, 1, 2, 3
 
-_TURNING = 1e-3  # metres; what a turn must gain to be worth it
-_PROGRESS = 1e-3  # metres; a step that brings less is no step
+_MIN_TURN_GAIN = 1e-3  # metres; the smallest gain that is net_gain a turn
+_MIN_PROGRESS = 1e-3  # metres; the smallest progress of a step
 
 
 @njit(cache=True, nogil=True)
@@ -30,10 +30,10 @@ def descend(
     actions: Ints,
     at: int,
 ) -> tuple[int, bool]:
-    """cells, across, headings, actions <- what the robot does from row `at` on; returns its last row and success.
+    """cells, across, headings, actions <- the robot's path from row `at` on; returns its last row and success.
 
     settings: the size of a cell, the step, the angle of a turn, the radius of the goal; metres and radians. Row k is
-    where action k is taken. Row `at` holds where it starts; the last row has no action yet. It ends, in vain, where
+    the pose at which action k is taken; row `at` is the start, and the last row has no action yet. It fails where
     neither one step nor two bring it nearer, or where rows run out.
     """
     angle, radius = settings[2], settings[3]
@@ -42,9 +42,9 @@ def descend(
         left = read_one(links, slopes, far, turn, turns, n, u, v)[0] * settings[0]
         if left <= radius:
             return at, True
-        bearing, gain = _best(links, slopes, far, turn, turns, settings, sliding, n, u, v, headings[at], left)
+        bearing, gain = _best_step(links, slopes, far, turn, turns, settings, sliding, n, u, v, headings[at], left)
         if gain <= 0.0:
-            bearing, gain = _best_of_two(
+            bearing, gain = _best_of_two_steps(
                 links, slopes, far, turn, turns, settings, sliding, n, u, v, headings[at], left
             )
         if gain <= 0.0 or at + abs(bearing) + 1 >= len(cells):
@@ -62,7 +62,7 @@ def descend(
 
 
 @njit(cache=True, nogil=True)
-def _best(
+def _best_step(
     links: Ints,
     slopes: Singles,
     far: Floats,
@@ -76,20 +76,20 @@ def _best(
     heading: float,
     left: float,
 ) -> tuple[int, float]:
-    """(turns to the left, gain) of the step that leaves least of `left` metres; a gain of 0 if none brings nearer."""
+    """(left turns, gain) of the step with the most progress, `left` metres from the goal; gain 0 if there is none."""
     bearing, gain = 0, 0.0
     for k in range(2 * int(np.ceil(np.pi / settings[2])) + 1):
-        aside = _aside(k)
-        n1, u1, v1 = _step(links, slopes, settings, sliding, n, u, v, heading + aside * settings[2])
+        turns_left = _turns_to_try(k)
+        n1, u1, v1 = _step(links, slopes, settings, sliding, n, u, v, heading + turns_left * settings[2])
         nearer = left - read_one(links, slopes, far, turn, turns, n1, u1, v1)[0] * settings[0]
-        worth = nearer - _TURNING * abs(aside)
-        if nearer > _PROGRESS and worth > gain + 1e-9:
-            bearing, gain = aside, worth
+        net_gain = nearer - _MIN_TURN_GAIN * abs(turns_left)
+        if nearer > _MIN_PROGRESS and net_gain > gain + 1e-9:
+            bearing, gain = turns_left, net_gain
     return bearing, gain
 
 
 @njit(cache=True, nogil=True)
-def _best_of_two(
+def _best_of_two_steps(
     links: Ints,
     slopes: Singles,
     far: Floats,
@@ -103,23 +103,23 @@ def _best_of_two(
     heading: float,
     left: float,
 ) -> tuple[int, float]:
-    """As `_best`, of the first of two steps: a corner close by may have to be rounded at a distance."""
+    """As `_best_step`, for the first of two steps: a corner close by may have to be passed at a distance."""
     bearing, gain = 0, 0.0
     for k in range(2 * int(np.ceil(np.pi / settings[2])) + 1):
-        aside = _aside(k)
-        ahead = heading + aside * settings[2]
+        turns_left = _turns_to_try(k)
+        ahead = heading + turns_left * settings[2]
         n1, u1, v1 = _step(links, slopes, settings, sliding, n, u, v, ahead)
         if n1 == n and u1 == u and v1 == v:
             continue
-        worth = _best(links, slopes, far, turn, turns, settings, sliding, n1, u1, v1, ahead, left)[1]
-        if worth - _TURNING * abs(aside) > gain + 1e-9:
-            bearing, gain = aside, worth - _TURNING * abs(aside)
+        net_gain = _best_step(links, slopes, far, turn, turns, settings, sliding, n1, u1, v1, ahead, left)[1]
+        if net_gain - _MIN_TURN_GAIN * abs(turns_left) > gain + 1e-9:
+            bearing, gain = turns_left, net_gain - _MIN_TURN_GAIN * abs(turns_left)
     return bearing, gain
 
 
 @njit(cache=True, nogil=True)
-def _aside(k: int) -> int:
-    """No turn first, then one to the left, one to the right, two to the left and so on."""
+def _turns_to_try(k: int) -> int:
+    """0, then one left turn, one right turn, two left turns and so on."""
     return (k + 1) // 2 if k % 2 else -(k // 2)
 
 
@@ -129,4 +129,4 @@ def _step(
 ) -> tuple[int, float, float]:
     """(cell, u, v) after a step along a heading."""
     far = settings[1] / settings[0]
-    return go(links, slopes, n, u, v, far * np.cos(heading), far * np.sin(heading), sliding)
+    return move_body(links, slopes, n, u, v, far * np.cos(heading), far * np.sin(heading), sliding)

@@ -1,147 +1,166 @@
-"""The fastest way there: between which two times it must lie, and the drive that proves the later one.
+"""Bounds on the fastest time from a pose to a goal, with the drive that proves the upper bound.
 
-`fastest` answers one question. `ToGoal` holds what all questions with the same goal share, so that a thousand starts
-cost one field.
+`fastest` answers one query. `GoalPlanner` holds what all queries with the same goal share, so that a thousand starts
+cost one value field. Coordinates are in the map's frame of the grid: metres, headings counter-clockwise from +x.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
-from itinera.planners.motion.drive import Drive
-from itinera.planners.motion.dynamics import Dynamics, holonomic, point_turn, unicycle
-from itinera.planners.motion.local_search import polish
-from itinera.planners.motion.lower_bound import LowerBound, lower_bound
-from itinera.planners.motion.rrt_star import best_of_several
-from itinera.planners.motion.value_field import HEADINGS, ArrivalField
+from itinera.planners.motion.dynamics import RADIUS, Drive, Dynamics, holonomic, point_turn, unicycle
+from itinera.planners.motion.local_search import optimize_drive
+from itinera.planners.motion.rrt_star import TREES, plan_with_trees
+from itinera.planners.motion.value_field import HEADINGS, LowerBound, ValueField, lower_bound
 from itinera.worlds import Array
 from itinera.worlds.grid import Grid
 
-RADIUS = 0.2  # metres, of the robot
-TREES = 4  # random ones that look for a faster drive than the field's
-MOST_BYTES = 190_000_000  # of a field
-FEWEST = 16  # headings, however large the map
-_CLOSE = 0.1  # metres between the waypoints that are taken from a drive
+MAX_FIELD_BYTES = 190_000_000
+MIN_HEADINGS = 16  # of a value field, however large the map
+_WAYPOINT_STEP = 0.1  # metres between the waypoints taken from a drive
 
 
 @dataclass(frozen=True, eq=False)
-class Fastest:
-    """An answer: nobody is there before `low`, and `drive` is there at `high`. Both are inf where no way leads."""
+class TimeBounds:
+    """Bounds on the fastest time: no robot arrives before `lower`, and `drive` arrives at `upper`.
 
-    low: float  # seconds
-    high: float  # seconds
-    drive: Drive | None  # in the grid's own frame; None where no way leads
+    Both are inf if the goal is unreachable; `upper` alone is inf if no drive was found.
+    """
+
+    lower: float  # seconds
+    upper: float  # seconds
+    drive: Drive | None = None  # in the map's frame
+    dynamics: Dynamics | None = None
+    alternatives: Mapping[str, TimeBounds] = field(default_factory=dict)  # at the same speeds, by name of the dynamics
+
+    def __repr__(self) -> str:
+        robot = "" if self.dynamics is None else f", {self.dynamics.name}"
+        if self.drive is None:
+            reason = "unreachable" if math.isinf(self.lower) else f"at least {self.lower:.2f} s, no drive found"
+            return f"TimeBounds({reason}{robot})"
+        return f"TimeBounds({self.lower:.2f} to {self.upper:.2f} s{robot}, {self.drive.length:.2f} m driven)"
 
 
-NEVER = Fastest(math.inf, math.inf, None)
+UNREACHABLE = TimeBounds(math.inf, math.inf)
 
 
 @dataclass(frozen=True, eq=False)
-class ToGoal:
-    """All fastest drives to one goal, a point (goal_radius 0) or a disc, for a round robot on a grid."""
+class GoalPlanner:
+    """Plans the fastest drives of a round robot to one goal, a point (goal_radius 0) or a disc."""
 
     grid: Grid
-    goal: Array  # (2,) metres, in the grid's own frame
+    goal: Array  # (2,) metres, in the map's frame
     dynamics: Dynamics
     radius: float = RADIUS  # metres, of the robot
     goal_radius: float = 0.0  # metres
 
     def __post_init__(self) -> None:
-        place = np.array(self.goal, dtype=np.float64)
-        if place.shape != (2,) or not np.isfinite(place).all():
-            raise BadArgument(f"A goal is a point (x, y), not {self.goal}.")
+        point = np.array(self.goal, dtype=np.float64)
+        if point.shape != (2,) or not np.isfinite(point).all():
+            raise BadArgument(f"The goal must be a point (x, y), not {self.goal}.")
         if not (math.isfinite(self.goal_radius) and self.goal_radius >= 0):
-            raise BadArgument(f"The goal's radius must be a number of metres from 0 on, not {self.goal_radius}.")
-        if self.goal_radius == 0 and not self.grid.part_of(place, self.radius)[0]:
-            raise BadArgument(_unable("the goal", self.grid.to_frame(place), self.radius))
-        place.flags.writeable = False
-        object.__setattr__(self, "goal", place)
+            raise BadArgument(f"goal_radius must be at least 0 m, not {self.goal_radius}.")
+        if self.goal_radius == 0 and not self.grid.component_at(point, self.radius)[0]:
+            raise BadArgument(_not_free("goal", point, self.radius))
+        point.flags.writeable = False
+        object.__setattr__(self, "goal", point)
 
     @cached_property
-    def field(self) -> ArrivalField:
-        """The time from every pose, about."""
-        return self._field(self.dynamics)
+    def value_field(self) -> ValueField:
+        """The approximate time from every pose."""
+        return self._solve(self.dynamics)
 
     @cached_property
-    def bound(self) -> LowerBound:
-        """What nobody beats."""
-        cells = self.grid.allowed(self.radius)
-        return lower_bound(cells, self.grid.resolution, self.goal, self.goal_radius, self.dynamics)
+    def lower_bound(self) -> LowerBound:
+        """The certified lower bound from every pose."""
+        return lower_bound(self.grid, self.goal, self.dynamics, radius=self.radius, goal_radius=self.goal_radius)
 
-    def from_pose(self, start: ArrayLike, *, trees: int = 0, seed: int = 0) -> Fastest:
-        """The answer for one start (x, y, heading) in the grid's own frame.
+    def plan(self, start: ArrayLike, *, trees: int = 0, seed: int = 0) -> TimeBounds:
+        """The bounds for one start (x, y, heading), and the drive.
 
-        With `trees`, so many random trees look for a faster drive than the field's, seeded by `seed`.
+        With `trees`, so many random trees (RRT*) search for a faster drive than the value field's, seeded by `seed`.
         """
-        pose = self.checked(start)
-        low = float(self.bound.at(pose[None])[0])
-        if math.isinf(low):
-            return NEVER
-        drives = [drive for drive in self._drives(pose, trees, seed) if drive is not None]
+        pose = self.check_start(start)
+        lower = float(self.lower_bound.at(pose[None])[0])
+        if math.isinf(lower):
+            return replace(UNREACHABLE, dynamics=self.dynamics)
+        # Planners convert coordinates on the way in and out: in the grid's own frame that loses no digit.
+        planner, here = self.local, self.grid.to_local(pose)
+        drives = [drive for drive in planner._search(here, trees, seed) if drive is not None]
         best = min(drives, key=lambda drive: drive.duration(self.dynamics), default=None)
-        return Fastest(low, math.inf, None) if best is None else Fastest(low, best.duration(self.dynamics), best)
+        if best is None:
+            return TimeBounds(lower, math.inf, None, self.dynamics)
+        return TimeBounds(lower, best.duration(self.dynamics), Drive(pose, best.moves), self.dynamics)
 
-    def checked(self, start: ArrayLike) -> Array:
-        """The start as a pose where the robot can stand."""
+    @cached_property
+    def local(self) -> GoalPlanner:
+        """The same planner in the grid's own frame."""
+        if self.grid.local is self.grid:
+            return self
+        return replace(self, grid=self.grid.local, goal=self.grid.to_local(self.goal))
+
+    def check_start(self, start: ArrayLike) -> Array:
+        """The start as an array (3,); raises BadArgument if the robot cannot be there."""
         pose = np.array(start, dtype=np.float64)
         if pose.shape != (3,) or not np.isfinite(pose).all():
-            raise BadArgument(f"A start is a pose (x, y, heading), not {pose.tolist()}.")
-        if not self.grid.part_of(pose[:2], self.radius)[0]:
-            raise BadArgument(_unable("the start", self.grid.to_frame(pose[:2]), self.radius))
+            raise BadArgument(f"The start must be a pose (x, y, heading), not {pose.tolist()}.")
+        if not self.grid.component_at(pose[:2], self.radius)[0]:
+            raise BadArgument(_not_free("start", pose[:2], self.radius))
         return pose
 
-    def simply(self, start: Array) -> Drive | None:
-        """A drive along the shortest path, which is quick to find; None if there is none."""
+    def shortcut(self, start: Array) -> Drive | None:
+        """A drive along the shortest path, which is found quickly; None if there is no path."""
         if not math.isfinite(self._shortest.time(start)[0]):
             return None
-        return self._polished(start, self.dynamics, [self._shortest.rollout(start)])
+        return self._optimize(start, self.dynamics, [self._shortest.rollout(start)])
 
-    def again(self, start: Array, drive: Drive) -> Drive | None:
-        """What a second look finds: along a drive that is known, and along that of a robot that turns on the spot."""
-        ways = [drive.sampled(self.dynamics, step=_CLOSE)[:, :2]]
-        if 0 < self.dynamics.curve < math.inf:
-            turning = self._field(point_turn(self.dynamics.vmax, self.dynamics.wmax))
-            ways.append(turning.rollout(start))
-        return self._polished(start, self.dynamics, ways)
+    def refine(self, start: Array, drive: Drive) -> Drive | None:
+        """A drive from a second search: near a known drive, and near that of a point-turn robot."""
+        paths = [drive.sample(self.dynamics, step=_WAYPOINT_STEP)[:, :2]]
+        if 0 < self.dynamics.arc_radius < math.inf:
+            turning = self._solve(point_turn(self.dynamics.vmax, self.dynamics.wmax))
+            paths.append(turning.rollout(start))
+        return self._optimize(start, self.dynamics, paths)
 
-    def _drives(self, start: Array, trees: int, seed: int) -> Iterator[Drive | None]:
-        ways = [field.rollout(start) for field in (self.field, self._shortest) if math.isfinite(field.time(start)[0])]
-        yield self._polished(start, self.dynamics, ways)
-        if self.dynamics.reverse:  # which a local search may find no use for, or a bad one
-            yield self._polished(start, replace(self.dynamics, reverse=False), ways)
+    def _search(self, start: Array, trees: int, seed: int) -> Iterator[Drive | None]:
+        fields = (self.value_field, self._shortest)
+        paths = [field.rollout(start) for field in fields if math.isfinite(field.time(start)[0])]
+        yield self._optimize(start, self.dynamics, paths)
+        if self.dynamics.reverse:  # local search may make no use of it, or a bad one
+            yield self._optimize(start, replace(self.dynamics, reverse=False), paths)
         if trees:
-            yield best_of_several(
-                self.grid.allowed(self.radius),
-                self.grid.resolution,
-                self.dynamics,
+            yield plan_with_trees(
+                self.grid,
                 start,
                 self.goal,
-                self.goal_radius,
-                hints=np.concatenate(ways),
+                self.dynamics,
+                radius=self.radius,
+                goal_radius=self.goal_radius,
+                hints=np.concatenate(paths),
                 trees=trees,
                 seed=seed,
             )
 
-    def _polished(self, start: Array, dynamics: Dynamics, ways: Sequence[Array]) -> Drive | None:
-        cells = self.grid.allowed(self.radius)
-        return polish(cells, self.grid.resolution, dynamics, start, self.goal, self.goal_radius, *ways)
+    def _optimize(self, start: Array, dynamics: Dynamics, paths: Sequence[Array]) -> Drive | None:
+        ends = {"radius": self.radius, "goal_radius": self.goal_radius}
+        return optimize_drive(self.grid, start, self.goal, dynamics, *paths, **ends)
 
     @cached_property
-    def _shortest(self) -> ArrivalField:
-        return self._field(holonomic(self.dynamics.vmax))
+    def _shortest(self) -> ValueField:
+        return self._solve(holonomic(self.dynamics.vmax))
 
-    def _field(self, dynamics: Dynamics) -> ArrivalField:
-        cells = self.grid.allowed(self.radius)
-        # Four bytes for each heading in each cell: on a very large map fewer headings are looked at.
-        headings = min(HEADINGS, max(FEWEST, MOST_BYTES // (4 * cells.size) // 4 * 4))
-        return ArrivalField.of(cells, self.grid.resolution, self.goal, self.goal_radius, dynamics, headings=headings)
+    def _solve(self, dynamics: Dynamics) -> ValueField:
+        # Four bytes for each heading in each cell: very large maps get fewer headings.
+        headings = min(HEADINGS, max(MIN_HEADINGS, MAX_FIELD_BYTES // (4 * self.grid.blocked.size) // 4 * 4))
+        ends = {"radius": self.radius, "goal_radius": self.goal_radius}
+        return ValueField.solve(self.grid, self.goal, dynamics, headings=headings, **ends)
 
 
 def fastest(
@@ -154,59 +173,73 @@ def fastest(
     goal_radius: float = 0.0,
     trees: int = TREES,
     seed: int = 0,
-) -> Fastest:
-    """Between which times the fastest drive from a pose (x, y, heading) to a goal (x, y) lies, and one that proves it.
+) -> TimeBounds:
+    """Bounds on the fastest time from a pose (x, y, heading) to a goal (x, y), with a drive that proves the upper one.
 
-    Start and goal are in the grid's own frame; the default robot is the unicycle of 0.25 m/s and 10 °/s.
+    Start and goal are in the map's frame. The default robot is the unicycle of 0.25 m/s and 10 °/s. `alternatives` of
+    the result has the bounds of a point-turn and of a holonomic robot at the same speeds: their drives are candidates
+    for this robot too.
     """
-    whole = ToGoal(grid, np.asarray(goal, dtype=np.float64), dynamics or unicycle(), radius, goal_radius)
-    pose = whole.checked(start)
-    simple = whole.simply(pose)
-    if simple is None:
-        return whole.from_pose(pose, trees=trees, seed=seed)
-    near, corner = _surroundings(whole, pose, simple.duration(whole.dynamics) * whole.dynamics.vmax)
-    found = near.from_pose(pose - [*corner, 0.0], trees=trees, seed=seed)
-    other = None if found.drive is None else near.again(pose - [*corner, 0.0], found.drive)
-    moved = [Drive(pose, drive.moves) for drive in (found.drive, other) if drive is not None]
-    # Moved back to where it was, a drive may touch what it touched by a hair more.
-    drives = [simple, *(drive for drive in moved if drive.is_clear(grid, radius))]
+    robot = dynamics or unicycle()
+    robots = [robot, holonomic(robot.vmax)]
+    if math.isfinite(robot.wmax):
+        robots.insert(1, point_turn(robot.vmax, robot.wmax))
+    found = {
+        one: _plan_locally(GoalPlanner(grid, np.asarray(goal), one, radius, goal_radius), start, trees, seed)
+        for one in dict.fromkeys(robots)
+    }
+    best = {one: _best_drive(bounds, found.values()) for one, bounds in found.items()}
+    others = {one.name: bounds for one, bounds in best.items() if one != robot}
+    return replace(best[robot], alternatives=others)
+
+
+def _best_drive(bounds: TimeBounds, others: Iterable[TimeBounds]) -> TimeBounds:
+    """The bounds, with another robot's drive if this robot can drive it faster than its own."""
+    assert bounds.dynamics is not None
+    drives = [other.drive for other in others if other.drive is not None]
+    times = [drive.duration(bounds.dynamics) for drive in drives]
+    if not times or not min(times) < bounds.upper:
+        return bounds
+    return replace(bounds, upper=min(times), drive=drives[int(np.argmin(times))])
+
+
+def _plan_locally(planner: GoalPlanner, start: ArrayLike, trees: int, seed: int) -> TimeBounds:
+    """The bounds for one start, planned on the part of the map that matters."""
+    pose = planner.check_start(start)
+    whole, here = planner.local, planner.grid.to_local(pose)
+    quick = whole.shortcut(here)
+    if quick is None:
+        return planner.plan(pose, trees=trees, seed=seed)
+    near, corner = _crop(whole, here, quick.duration(whole.dynamics) * whole.dynamics.vmax)
+    found = near.plan(here - [*corner, 0.0], trees=trees, seed=seed)
+    refined = None if found.drive is None else near.refine(here - [*corner, 0.0], found.drive)
+    moved = [Drive(here, drive.moves) for drive in (found.drive, refined) if drive is not None]
+    # Moved back to its place, rounding may push a drive that touches an obstacle into it.
+    drives = [quick, *(drive for drive in moved if drive.is_collision_free(whole.grid, whole.radius))]
     best = min(drives, key=lambda drive: drive.duration(whole.dynamics))
-    return Fastest(found.low, best.duration(whole.dynamics), best)
+    return TimeBounds(found.lower, best.duration(whole.dynamics), Drive(pose, best.moves), planner.dynamics)
 
 
-def _surroundings(whole: ToGoal, pose: Array, reach: float) -> tuple[ToGoal, Array]:
-    """The part of a map that a drive of `reach` metres can touch, and its low corner: the rest cannot matter.
+def _crop(planner: GoalPlanner, start: Array, reach: float) -> tuple[GoalPlanner, Array]:
+    """The planner on the part of its map that a drive of `reach` metres can touch, and the low corner of that part.
 
-    Whoever drives that far in all is never farther from start and goal together than that.
+    The sum of the distances from start and goal is never larger than the length of a drive.
     """
-    cells, size = whole.grid.allowed(whole.radius), whole.grid.resolution
-    middle, across = (pose[:2] + whole.goal) / 2, whole.goal - pose[:2]
-    # Half the box around the ellipse of all such places, whose foci are start and goal.
-    long = reach + whole.goal_radius
-    half = np.sqrt(np.maximum(long**2 - (across @ across) + across**2, 0.0)) / 2
+    cells, size = planner.grid.free_cells(planner.radius), planner.grid.resolution
+    middle, across = (start[:2] + planner.goal) / 2, planner.goal - start[:2]
+    # Half the bounding box of the ellipse of all such points, whose foci are start and goal.
+    major = reach + planner.goal_radius
+    half = np.sqrt(np.maximum(major**2 - (across @ across) + across**2, 0.0)) / 2
     low = np.maximum(np.floor((middle - half) / size).astype(int) - 1, 0)
     high = np.minimum(np.ceil((middle + half) / size).astype(int) + 1, cells.shape[::-1])
     part = Grid(~cells[low[1] : high[1], low[0] : high[0]], size)
-    # The radius has been taken off already.
-    return ToGoal(part, whole.goal - low * size, whole.dynamics, 0.0, whole.goal_radius), low * size
+    # The free cells already take the robot's radius into account.
+    return GoalPlanner(part, planner.goal - low * size, planner.dynamics, 0.0, planner.goal_radius), low * size
 
 
-def dynamics_named(name: str, vmax: float, wmax: float, *, reverse: bool = False) -> Dynamics:
-    """The dynamics of this name; `wmax` is in radians per second and of no use to a holonomic robot."""
-    if reverse and name != "unicycle":
-        raise BadArgument(f"Only a unicycle may drive backwards, not {name}.")
-    if name == "unicycle":
-        return unicycle(vmax, wmax, reverse=reverse)
-    if name == "point-turn":
-        return point_turn(vmax, wmax)
-    if name == "holonomic":
-        return holonomic(vmax)
-    raise BadArgument(f"There are no dynamics {name!r}: there are unicycle, point-turn and holonomic.")
-
-
-def _unable(what: str, place: Array, radius: float) -> str:
-    x, y = place.reshape(-1).tolist()
+def _not_free(name: str, point: Array, radius: float) -> str:
+    x, y = point.tolist()
     return (
-        f"A robot of radius {radius:g} m cannot stand at {what}, ({x:g}, {y:g}): it is in a wall, too near one, or off "
-        "the map. Choose another place, or a smaller robot."
+        f"A robot of radius {radius:g} m cannot be at the {name}, ({x:g}, {y:g}): it is in a wall, too near one, or "
+        "off the map. Choose another point, or a smaller radius."
     )

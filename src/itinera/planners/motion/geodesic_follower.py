@@ -1,6 +1,7 @@
-"""The greedy geodesic follower: how a robot that turns and steps by fixed amounts walks a shortest way.
+"""The greedy geodesic follower: actions of fixed size that lead a robot along a shortest path.
 
-The expert of continuous navigation: `follow` leads to one goal, `follow_through` past the places of a reference.
+The expert of continuous navigation: `follow_geodesic` leads to one goal, `follow_waypoints` past the points of a
+reference path.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from numpy.typing import NDArray
 from itinera.errors import BadArgument
 from itinera.planners.motion._geodesic_follower_kernels import STOP, descend
 from itinera.worlds import Array, Pose
-from itinera.worlds.distance_field import DistanceField, Spots, positions, stand
+from itinera.worlds.distance_field import DistanceField, GroundPoints, ground_positions, snap_to_ground
 from itinera.worlds.space import Place
 from itinera.worlds.surface import Surface
 
 
 @dataclass(frozen=True, eq=False)
-class Trail:
-    """What a robot did, action by action, and where."""
+class FollowedPath:
+    """The actions of a robot, and the pose at which it took each."""
 
-    positions: Array  # (n, 3) where each action was taken, metres
-    headings: Array  # (n,) which way it looked there, radians in (-pi, pi]
+    positions: Array  # (n, 3) metres, where it took each action
+    headings: Array  # (n,) radians in (-pi, pi]
     actions: NDArray[np.int32]  # (n,) 0 stop, 1 forward, 2 left, 3 right; the last is 0
-    reached: bool  # whether it stopped within the radius of the goal, rather than having given up
+    reached: bool  # whether it stopped within the radius of the goal; otherwise it gave up
 
 
-def follow(
+def follow_geodesic(
     surface: Surface,
     start: Pose,
     goal: Place | DistanceField,
@@ -38,18 +39,20 @@ def follow(
     turn: float = np.radians(15),
     radius: float = 0.25,
     sliding: bool = True,
-    limit: int = 1000,
-) -> Trail:
-    """The trail of a robot that takes, again and again, the heading from which one step brings it nearest to the goal.
+    max_actions: int = 1000,
+) -> FollowedPath:
+    """The path of a robot that repeatedly turns to the heading from which one step brings it nearest to the goal.
 
-    It turns there by the shorter side, goes one step, and stops within `radius` metres of the goal, measured over the
-    surface. It gives up where no step brings it nearer, and before it would take more than `limit` actions.
-    The goal may be given as its distance field, which many trails can share.
+    It turns by the shorter side, goes one step, and stops within `radius` metres of the goal, measured over the
+    surface. It gives up where no step brings it nearer, and before it would take more than `max_actions` actions.
+    The goal may be given as its distance field, which many calls can share.
     """
-    return follow_through(surface, start, [goal], step=step, turn=turn, radius=radius, sliding=sliding, limit=limit)
+    return follow_waypoints(
+        surface, start, [goal], step=step, turn=turn, radius=radius, sliding=sliding, max_actions=max_actions
+    )
 
 
-def follow_through(
+def follow_waypoints(
     surface: Surface,
     start: Pose,
     waypoints: Sequence[Place | DistanceField],
@@ -58,16 +61,16 @@ def follow_through(
     turn: float = np.radians(15),
     radius: float = 0.25,
     sliding: bool = True,
-    limit: int = 1000,
-) -> Trail:
-    """The trail of a robot that comes within `radius` of each waypoint in order and stops at the last; see `follow`.
+    max_actions: int = 1000,
+) -> FollowedPath:
+    """The path of a robot that comes within `radius` of each waypoint in order and stops at the last one.
 
-    So the dense reference of an episode is made: past each viewpoint of its path.
+    The dense reference path of an episode is made this way, past each viewpoint of its path. See `follow_geodesic`.
     """
-    _check(waypoints, step, turn, radius, limit)
-    begin = stand(surface.ground, np.asarray(start.place, dtype=np.float64)[None])
-    spots = Spots(np.empty(limit, dtype=np.int32), np.empty((limit, 2)))
-    headings, actions = np.empty(limit), np.empty(limit, dtype=np.int32)
+    _check_options(waypoints, step, turn, radius, max_actions)
+    begin = snap_to_ground(surface.ground, np.asarray(start.place, dtype=np.float64)[None])
+    spots = GroundPoints(np.empty(max_actions, dtype=np.int32), np.empty((max_actions, 2)))
+    headings, actions = np.empty(max_actions), np.empty(max_actions, dtype=np.int32)
     spots.cells[0], spots.across[0], headings[0] = begin.cells[0], begin.across[0], start.heading
     settings = np.array([surface.ground.size, step, turn, radius])
     at, reached = 0, True
@@ -76,7 +79,7 @@ def follow_through(
         at, reached = descend(
             surface.ground.links,
             surface.ground.slopes,
-            field.far,
+            field.cell_distances,
             field.turn,
             field.turns,
             settings,
@@ -91,25 +94,25 @@ def follow_through(
             break
     actions[at] = STOP
     facing = np.arctan2(np.sin(headings[: at + 1]), np.cos(headings[: at + 1]))
-    return Trail(positions(surface.ground, spots[: at + 1]), facing, actions[: at + 1], reached)
+    return FollowedPath(ground_positions(surface.ground, spots[: at + 1]), facing, actions[: at + 1], reached)
 
 
-def _field(surface: Surface, goal: Place | DistanceField, here: Spots) -> DistanceField:
+def _field(surface: Surface, goal: Place | DistanceField, here: GroundPoints) -> DistanceField:
     if not isinstance(goal, DistanceField):
-        # As far as the robot: it only ever goes where it is nearer to the goal.
-        spot = stand(surface.ground, np.asarray(goal, dtype=np.float64)[None])
-        return DistanceField.towards(surface.ground, spot, until=here)
+        # The field need not reach beyond the robot, which only moves nearer to the goal.
+        spot = snap_to_ground(surface.ground, np.asarray(goal, dtype=np.float64)[None])
+        return DistanceField.compute(surface.ground, spot, until=here)
     if goal.ground is not surface.ground:
-        raise BadArgument("The distance field belongs to another surface than the one to walk on.")
+        raise BadArgument("The distance field belongs to another surface.")
     return goal
 
 
-def _check(waypoints: Sequence[object], step: float, turn: float, radius: float, limit: int) -> None:
+def _check_options(waypoints: Sequence[object], step: float, turn: float, radius: float, max_actions: int) -> None:
     if not len(waypoints):
-        raise BadArgument("A robot that is to follow needs at least one waypoint.")
+        raise BadArgument("follow_waypoints needs at least one waypoint.")
     if not (step > 0 and radius >= 0):
-        raise BadArgument(f"A step must be longer than 0 m and a radius not negative, not {step} and {radius}.")
+        raise BadArgument(f"step must be above 0 m and radius at least 0 m, not {step} and {radius}.")
     if not 0 < turn <= np.pi:
-        raise BadArgument(f"A turn must lie between 0 and pi radians, not {turn}.")
-    if limit < 1:
-        raise BadArgument(f"At least one action must be allowed, to stop; the limit is {limit}.")
+        raise BadArgument(f"turn must be above 0 and at most pi radians, not {turn}.")
+    if max_actions < 1:
+        raise BadArgument(f"max_actions must be at least 1, for the stop action, not {max_actions}.")

@@ -1,8 +1,8 @@
 """RRT*-Unicycle: a tree of poses grown at random towards the fastest path, for any dynamics.
 
 After Yokoyama et al. 2021, Success Weighted by Completion Time. Where the released planner departs from the paper by
-mistake (samples thrown beyond their mark, neighbours overlooked, arcs by Euler's steps) the paper is followed. Start
-with `rrt_star`; `best_of_several` polishes what several trees find.
+mistake (samples beyond their limit, overlooked neighbours, arcs by Euler steps) this follows the paper. Start with
+`rrt_star`; `plan_with_trees` optimizes the paths that several trees find. Coordinates are in the map's frame.
 """
 
 from __future__ import annotations
@@ -11,114 +11,125 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import ndimage
 
 from itinera.errors import BadArgument
 from itinera.planners.motion._rrt_star_kernels import grow, path_moves
-from itinera.planners.motion.drive import Drive
-from itinera.planners.motion.dynamics import Dynamics
-from itinera.planners.motion.local_search import frozen, polish
+from itinera.planners.motion.dynamics import RADIUS, Drive, Dynamics
+from itinera.planners.motion.local_search import optimize_drive
 from itinera.seeding import generator
 from itinera.worlds import Array
+from itinera.worlds.grid import Grid
 
-_DRAWS = 30  # samples drawn for each node wanted, before a tree that does not grow is given up
+TREES = 4  # grown by default
+
+_DRAWS = 30  # samples per node wanted, before a tree that does not grow is given up
 
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """What was grown, and the best path in it."""
+    """A search tree and the best path in it."""
 
     places: Array  # (n, 2) metres, the start first
     headings: Array  # (n,) radians
     seconds: Array  # (n,) from the start
     parents: NDArray[np.int64]  # (n,) -1 for the start
     path: NDArray[np.int64]  # (k,) nodes of the best path, the start first; empty if none was found
-    drive: Drive | None  # along the best path and on to the goal
-    history: Array  # (m, 2) nodes in the tree, seconds of the best path then; inf before there is one
+    drive: Drive | None  # along the best path to the goal
+    history: Array  # (m, 2) number of nodes, and seconds of the best path at that time; inf before there is one
 
 
 def rrt_star(
-    allowed: NDArray[np.bool_],
-    resolution: float,
+    grid: Grid,
+    start: ArrayLike,
+    goal: ArrayLike,
     dynamics: Dynamics,
-    start: Array,
-    goal: Array,
-    goal_radius: float = 0.0,
     *,
+    radius: float = RADIUS,
+    goal_radius: float = 0.0,
     hints: Array | None = None,
     nodes: int = 2000,
     seed: int = 0,
     released: bool = False,
 ) -> Tree:
-    """The tree of so many nodes from a start pose, and its best path to a goal (x, y), or into a disc around it.
+    """The tree of `nodes` nodes from a start pose, and its best path to a goal (x, y), or into a disc around it.
 
-    A fifth of the samples come from the whole floor; the others from discs of 1.5 m around the best path, before there
-    is one around the hints (k, 2), say the corners of a shortest path. Each new node hangs below the neighbour from
-    which it is reached first, and takes over neighbours that are reached sooner through it; these keep their heading,
-    pivoting back to it. Neighbourhoods shrink as the tree grows, from 1.5 m on. `released` has the authors' rules
-    instead: neighbourhoods of 1.5 m throughout, and legs of a pivot and a single arc; their `released_inflation` of the
-    map is chosen apart.
+    A fifth of the samples come from the whole floor; the others from discs of 1.5 m around the best path or, before
+    there is one, around the hints (k, 2), such as the corners of a shortest path. A new node gets the parent from which
+    it is reached first, and becomes the parent of neighbours that are reached sooner through it; these keep their
+    heading by a final pivot. Neighbourhoods shrink from 1.5 m as the tree grows. `released` follows the authors' code
+    instead: neighbourhoods of 1.5 m throughout, and legs of a pivot and a single arc. For their inflation of obstacles
+    see `released_inflation`.
     """
-    begin, disc = np.array(start, dtype=np.float64), np.append(np.asarray(goal, dtype=np.float64), goal_radius)
-    if begin.shape != (3,) or disc.shape != (3,):
-        raise BadArgument(f"A tree needs a pose (x, y, heading) and a goal (x, y), not {start} and {goal}.")
+    pose, point = np.asarray(start, dtype=np.float64), np.asarray(goal, dtype=np.float64)
+    if pose.shape != (3,) or point.shape != (2,):
+        raise BadArgument(f"start must be (x, y, heading) and goal (x, y), not {pose.tolist()} and {point.tolist()}.")
     if nodes < 1:
-        raise BadArgument(f"A tree has at least one node, not {nodes}.")
-    cells = frozen(allowed)
-    # The goal is a hint of its own: what is grown is grown towards it.
+        raise BadArgument(f"nodes must be at least 1, not {nodes}.")
+    free_cells, size = grid.free_cells(radius), grid.resolution
+    begin, disc = grid.to_local(pose), np.append(grid.to_local(point), goal_radius)
     known = np.empty((0, 2)) if hints is None else np.asarray(hints, dtype=np.float64).reshape(-1, 2)
-    seeds = generator(seed, "rrt").integers(1, 2**63, size=1, dtype=np.uint64)
-    floor = _floor(cells, resolution, begin)
-    around = np.concatenate((known, disc[None, :2]))
+    state = generator(seed, "rrt").integers(1, 2**63, size=1, dtype=np.uint64)
+    # The goal is a hint too: the tree grows towards it.
+    around = np.concatenate((grid.to_local(known), disc[None, :2]))
+    floor_cells = _reachable_cells(free_cells, size, begin)
     grown, parents, path, history = grow(
-        cells, resolution, begin, disc, around, floor, dynamics.motion, released, seeds, nodes, _DRAWS * nodes
+        free_cells, size, begin, disc, around, floor_cells, dynamics.motion, released, state, nodes, _DRAWS * nodes
     )
     drive = None
     if len(path):
         moves = path_moves(grown, path, disc, dynamics.motion, released)
-        drive = Drive(begin, moves[(moves != 0).any(axis=1)])
-    return Tree(grown[:, :2], grown[:, 2], grown[:, 3], parents, path[::-1], drive, history)
+        drive = Drive(pose, moves[(moves != 0).any(axis=1)])
+    poses = grid.to_map(grown[:, :3])
+    return Tree(poses[:, :2], poses[:, 2], grown[:, 3], parents, path[::-1], drive, history)
 
 
-def _floor(allowed: NDArray[np.bool_], resolution: float, start: Array) -> NDArray[np.int64]:
-    """The cells, by number, that can be reached from the start at all, or only its own where that is not allowed."""
-    row, column = (min(max(int(v / resolution), 0), n - 1) for v, n in zip(start[1::-1], allowed.shape, strict=True))
-    parts = ndimage.label(allowed)[0]
-    reached = parts == parts[row, column] if allowed[row, column] else np.zeros_like(allowed)
+def _reachable_cells(free_cells: NDArray[np.bool_], resolution: float, start: Array) -> NDArray[np.int64]:
+    """The indices of the cells reachable from the start; only its own cell if that is not free."""
+    row, column = (min(max(int(v / resolution), 0), n - 1) for v, n in zip(start[1::-1], free_cells.shape, strict=True))
+    components = ndimage.label(free_cells)[0]
+    reached = components == components[row, column] if free_cells[row, column] else np.zeros_like(free_cells)
     reached[row, column] = True
     return np.flatnonzero(reached)
 
 
-def best_of_several(
-    allowed: NDArray[np.bool_],
-    resolution: float,
+def plan_with_trees(
+    grid: Grid,
+    start: ArrayLike,
+    goal: ArrayLike,
     dynamics: Dynamics,
-    start: Array,
-    goal: Array,
-    goal_radius: float = 0.0,
     *,
+    radius: float = RADIUS,
+    goal_radius: float = 0.0,
     hints: Array | None = None,
-    trees: int = 4,
+    trees: int = TREES,
     nodes: int = 2000,
     seed: int = 0,
 ) -> Drive | None:
-    """The fastest drive that several trees and the polish of their best paths give; None if no tree finds a path."""
+    """The fastest drive of several trees, after local search around their best paths; None if no tree finds a path."""
     found: list[Drive] = []
     for k in range(trees):
         tree = rrt_star(
-            allowed, resolution, dynamics, start, goal, goal_radius, hints=hints, nodes=nodes, seed=seed + k
+            grid,
+            start,
+            goal,
+            dynamics,
+            radius=radius,
+            goal_radius=goal_radius,
+            hints=hints,
+            nodes=nodes,
+            seed=seed + k,
         )
         if tree.drive is not None:
-            polished = polish(
-                allowed, resolution, dynamics, start, goal, goal_radius, tree.drive.sampled(dynamics, step=0.1)[:, :2]
-            )
-            found += [tree.drive] if polished is None else [tree.drive, polished]
+            path = tree.drive.sample(dynamics, step=0.1)[:, :2]
+            better = optimize_drive(grid, start, goal, dynamics, path, radius=radius, goal_radius=goal_radius)
+            found += [tree.drive] if better is None else [tree.drive, better]
     return min(found, key=lambda drive: drive.duration(dynamics), default=None)
 
 
 def released_inflation(blocked: NDArray[np.bool_], resolution: float, radius: float) -> NDArray[np.bool_]:
-    """Where the released planner allows a robot's centre: half the radius from walls, and the map's border is no wall.
+    """The cells where the released planner allows a robot's center: half the radius from walls, free at the border.
 
     A square whose whole side is the radius must be free of blocked pixels; a side of an even number of pixels reaches
     one further to the left and up. Row 0 has the smallest y, as in `Grid`.

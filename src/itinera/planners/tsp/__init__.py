@@ -1,5 +1,5 @@
-"""Visiting orders: the open asymmetric travelling salesman problem, solved to proven optimality. Start with `ordering.py`."""
+"""Visiting orders: the open asymmetric traveling salesman problem, solved exactly. Start with `ordering.py`."""
 
-from itinera.planners.tsp.ordering import Ordering, best_order, lkh_order
+from itinera.planners.tsp.ordering import Ordering, solve_order, solve_order_lkh
 
-__all__ = ["Ordering", "best_order", "lkh_order"]
+__all__ = ["Ordering", "solve_order", "solve_order_lkh"]

@@ -1,6 +1,6 @@
-"""From counts or loops to one round: loops that share a place are joined for nothing, others as cheaply as can be.
+"""Joining subtours into one cycle: for free where they share an exit or entry, otherwise as cheaply as possible.
 
-A round is kept as each stop's successor. Exchanging the successors of two stops in different loops joins the loops.
+A cycle is stored as the successor of each stop. Exchanging the successors of two stops joins their subtours.
 """
 
 from __future__ import annotations
@@ -9,30 +9,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from itinera.planners.tsp._kernels import improve_round
-from itinera.planners.tsp.merge_stops import Merged
+from itinera.planners.tsp._kernels import improve_cycle_in_place
+from itinera.planners.tsp.merge_stops import MergedStops
 from itinera.worlds import Array
 
 Ints = NDArray[np.int64]
 
-_KICKED = 30  # stops in a kicked stretch, at most
+_KICKED = 30  # the longest segment, in stops, that a kick moves
 
 
-def successors_of(merged: Merged, counts: Ints) -> Ints:
-    """(n,) a successor for each stop such that exits lead to entries as often as the (exits, entries) counts say."""
+def make_successors(merged: MergedStops, counts: Ints) -> Ints:
+    """(n,) a successor for each stop such that exits lead to entries as often as in the counts (exits, entries)."""
     wanted = np.repeat(np.tile(np.arange(counts.shape[1]), counts.shape[0]), counts.ravel())
-    leaving = np.argsort(merged.exits, kind="stable")
-    # The k-th step into an entry leads to the k-th stop there.
+    exit_counts = np.argsort(merged.exits, kind="stable")
+    # The k-th arc into an entry leads to the k-th stop there.
     arriving = np.argsort(merged.entries, kind="stable")
-    following = np.empty(len(wanted), dtype=np.int64)
-    following[leaving[np.argsort(wanted, kind="stable")]] = arriving
-    return following
+    successors = np.empty(len(wanted), dtype=np.int64)
+    successors[exit_counts[np.argsort(wanted, kind="stable")]] = arriving
+    return successors
 
 
-def directed(counts: Ints) -> Ints:
-    """(places, places) counts of two-way steps, each given the direction in which closed walks take it.
+def orient(counts: Ints) -> Ints:
+    """(places, places) the counts of undirected arcs, each oriented along closed walks.
 
-    Every place is touched an even number of times, so each walk ends where it began and directions balance.
+    Every place has an even degree, so each walk ends where it began and the orientations are balanced.
     """
     left = counts + np.triu(counts, 1).T + np.tril(counts, -1).T
     taken = np.zeros_like(counts)
@@ -49,83 +49,83 @@ def directed(counts: Ints) -> Ints:
 
 
 def nearest_successors(costs: Array) -> Ints:
-    """(n,) the successors of least total cost, each stop following one other; may fall into loops.
+    """(n,) the successors of least total cost (an assignment problem); they may form several subtours.
 
-    Raises ValueError where there are none.
+    Raises ValueError if there are none.
     """
     return linear_sum_assignment(costs)[1].astype(np.int64)
 
 
-def join_at_shared_places(merged: Merged, following: Ints) -> Ints:
-    """The successors with all loops joined that share an exit or an entry; the counts stay as they were."""
-    following = following.copy()
-    loops = _loops(following)
-    _join_within(merged.exits, following, loops)
-    # Stops with the same entry exchange their predecessors, which is the same deed seen backwards.
-    before = np.argsort(following)
-    _join_within(merged.entries, before, loops)
+def join_at_shared_stops(merged: MergedStops, successors: Ints) -> Ints:
+    """The successors with all subtours joined that share an exit or an entry; counts do not change."""
+    successors = successors.copy()
+    subtours = _label_subtours(successors)
+    _join_within(merged.exits, successors, subtours)
+    # Stops with the same entry exchange their predecessors: the same operation in reverse.
+    before = np.argsort(successors)
+    _join_within(merged.entries, before, subtours)
     return np.argsort(before)
 
 
-def _loops(following: Ints) -> Ints:
-    """(n,) a number for the loop each stop is on, from 0."""
-    loops = np.full(len(following), -1, dtype=np.int64)
+def _label_subtours(successors: Ints) -> Ints:
+    """(n,) the number of each stop's subtour, from 0."""
+    subtours = np.full(len(successors), -1, dtype=np.int64)
     count = 0
-    for start in range(len(following)):
+    for start in range(len(successors)):
         at = start
-        if loops[at] < 0:
-            while loops[at] < 0:
-                loops[at] = count
-                at = following[at]
+        if subtours[at] < 0:
+            while subtours[at] < 0:
+                subtours[at] = count
+                at = successors[at]
             count += 1
-    return loops
+    return subtours
 
 
-def _join_within(places: Ints, links: Ints, loops: Ints) -> None:
+def _join_within(places: Ints, links: Ints, subtours: Ints) -> None:
     first_at: dict[int, int] = {}
     for stop, place in enumerate(places.tolist()):
         first = first_at.setdefault(place, stop)
-        if loops[first] != loops[stop]:
+        if subtours[first] != subtours[stop]:
             links[first], links[stop] = links[stop], links[first]
-            loops[loops == loops[stop]] = loops[first]
+            subtours[subtours == subtours[stop]] = subtours[first]
 
 
-def join_cheaply(costs: Array, following: Ints) -> Ints:
-    """The successors with all loops joined into one round, the cheapest exchange first. Costs are finite."""
-    following = following.copy()
-    loops = _loops(following)
-    stops = np.arange(len(following))
-    while loops.any():
-        kept = costs[stops, following]
-        swapped = costs[:, following]  # from i to the successor of k
+def join_cheapest(costs: Array, successors: Ints) -> Ints:
+    """The successors with all subtours joined into one cycle, the cheapest exchange first. Costs are finite."""
+    successors = successors.copy()
+    subtours = _label_subtours(successors)
+    stops = np.arange(len(successors))
+    while subtours.any():
+        kept = costs[stops, successors]
+        swapped = costs[:, successors]  # from i to the successor of k
         extra = swapped + swapped.T - kept[:, None] - kept[None, :]
-        extra[loops[:, None] == loops[None, :]] = np.inf
+        extra[subtours[:, None] == subtours[None, :]] = np.inf
         i, k = np.unravel_index(int(extra.argmin()), extra.shape)
-        following[i], following[k] = following[k], following[i]
-        lower, higher = sorted((int(loops[i]), int(loops[k])))
-        loops[loops == higher] = lower
-    return following
+        successors[i], successors[k] = successors[k], successors[i]
+        lower, higher = sorted((int(subtours[i]), int(subtours[k])))
+        subtours[subtours == higher] = lower
+    return successors
 
 
-def along(following: Ints, start: int) -> Ints:
-    """The round from `start` on, as a list of stops."""
-    stops = np.empty(len(following), dtype=np.int64)
+def follow_cycle(successors: Ints, start: int) -> Ints:
+    """The stops of the cycle in order, from `start`."""
+    stops = np.empty(len(successors), dtype=np.int64)
     at = start
-    for place in range(len(following)):
+    for place in range(len(successors)):
         stops[place] = at
-        at = following[at]
+        at = successors[at]
     return stops
 
 
-def improved(costs: Array, stops: Ints, *, kicks: int, least: float, rng: np.random.Generator) -> Ints:
-    """The round after turning and swapping stretches while that saves more than `least`, with so many random kicks."""
+def improve_cycle(costs: Array, stops: Ints, *, kicks: int, least: float, rng: np.random.Generator) -> Ints:
+    """The cycle after local search (2-opt and segment exchange) with random kicks; gains must exceed `least`."""
     stops = stops.copy()
     n = len(stops)
     if n < 4:
         kicks = 0
-    # A kick swaps two short stretches next to each other: what lies far apart rarely gains by it.
+    # A kick swaps two short adjacent segments: kicks over long distances rarely help.
     lengths = rng.integers(1, max(2, min(_KICKED, (n - 1) // 2) + 1), (kicks, 2))
     starts = rng.integers(0, n - lengths.sum(axis=1))
     places = np.column_stack([starts, starts + lengths[:, 0], starts + lengths.sum(axis=1)])
-    improve_round(costs, stops, places, least)
+    improve_cycle_in_place(costs, stops, places, least)
     return stops

@@ -1,70 +1,77 @@
-"""Agents that learned: model files, by path or by the names of those that come with Itinera."""
+"""Pretrained agents: model files that come with Itinera, or are given by path. This module does not need torch."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from itinera.errors import MissingExtra
 
 if TYPE_CHECKING:
-    from itinera.agents.agent import Agent
+    from itinera.policies.agent import PolicyAgent
 
 SUFFIX = ".safetensors"
 FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Learned:
-    """What a trained agent must be shown: all that is said on its card about views."""
+class ModelRequirements:
+    """The views a trained agent needs, as its model card says."""
 
-    views: str  # annotations, rendered, or what else they were
+    views: str  # annotations, rendered, or a description of a feature file
     columns: tuple[str, ...]
     reach: float  # metres, of annotated views
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The objects with a column of their own in annotated views, in their order."""
-        from itinera.simulators.view_features import kind_of
+        """The object names that have a column in annotated views, in their order."""
+        from itinera.simulators.view_features import feature_kind
 
-        return tuple(name for name in self.columns if not kind_of(name))
+        return tuple(name for name in self.columns if not feature_kind(name))
 
 
-def boxed() -> dict[str, Path]:
-    """The trained agents that come with Itinera, by name."""
+@runtime_checkable
+class TrainedAgent(Protocol):
+    """An agent that says which views it needs."""
+
+    requirements: ModelRequirements | None
+
+
+def pretrained_models() -> dict[str, Path]:
+    """The model files that come with Itinera, by name."""
     return {path.stem: path for path in sorted(FOLDER.glob(f"*{SUFFIX}"))}
 
 
 def model_file(agent: str) -> Path | None:
-    """The model file an agent is made from, if it is made from one."""
+    """The model file of an agent that is named by a path or by the name of a pretrained model; None for any other."""
     if agent.endswith(SUFFIX):
         return Path(agent)
-    return boxed().get(agent)
+    return pretrained_models().get(agent)
 
 
-def learned(path: Path) -> Learned:
-    """What the agent of a model file must be shown."""
+def model_requirements(path: Path) -> ModelRequirements:
+    """The views the agent of a model file needs."""
     try:
-        from itinera.policies.loading import read_card
+        from itinera.policies.checkpoint import read_card
     except ImportError as error:
-        raise _missing(error) from None
+        raise _missing_extra(error) from None
     card = read_card(path)
-    return Learned(card.views, card.columns, card.reach)
+    return ModelRequirements(card.views, card.columns, card.reach)
 
 
-def trained_agent(path: Path, shown: Sequence[str]) -> Agent:
-    """The agent of a model file, who is shown views with these columns."""
+def load_pretrained_agent(path: Path, view_columns: Sequence[str]) -> PolicyAgent:
+    """The agent of a model file, for views with these columns."""
     try:
-        from itinera.policies.loading import load_walker
+        from itinera.policies.checkpoint import load_agent
     except ImportError as error:
-        raise _missing(error) from None
-    return load_walker(path, shown)
+        raise _missing_extra(error) from None
+    return load_agent(path, view_columns)
 
 
-def _missing(error: ImportError) -> Exception:
+def _missing_extra(error: ImportError) -> Exception:
     name = (error.name or "torch").partition(".")[0]
     if name.startswith("itinera"):
-        return error  # ours, and our mistake
+        return error  # a mistake of this package
     return MissingExtra("Trained agents", name, "neural")

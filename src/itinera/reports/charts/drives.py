@@ -1,4 +1,4 @@
-"""Drives on a map as a picture: the floor, how long it takes from everywhere, and the ways of several robots.
+"""Figures of drives on a map: the floor, the time to the goal from every cell, and the drives of several robots.
 
 Needs the extra `figures`. After figures 1, 4 and 8 of Success Weighted by Completion Time.
 """
@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.reports.charts.datasets import COLOURS, DASHES, figure_file
+from itinera.reports.charts.datasets import COLORS, DASHES, figure_file
 from itinera.worlds import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.patches import Circle
 
-MARGIN = 0.5  # metres shown around what is drawn
-ARROWS = 14  # headings shown along a drive, at most
-GROUND, WALL, KEPT_OFF = "#ffffff", "#33312e", "#d9d5ce"
+MARGIN = 0.5  # metres around the drives, at least
+MAX_ARROWS = 14  # headings drawn along a drive
+FREE, WALL, TOO_CLOSE = "#ffffff", "#33312e", "#d9d5ce"
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnDrive:
-    """A drive and what the legend says of it."""
+    """A drive and its name in the legend."""
 
     name: str
     path: Array  # (n, 4) x, y, heading, seconds; in the frame of the floor's origin
@@ -35,20 +35,20 @@ class DrawnDrive:
 
 @dataclass(frozen=True, eq=False)
 class Floor:
-    """What lies below the drives."""
+    """The map below the drives."""
 
     blocked: NDArray[np.bool_]  # (rows, columns)
-    allowed: NDArray[np.bool_]  # (rows, columns) where the robot's centre may be
+    allowed: NDArray[np.bool_]  # (rows, columns) cells the robot's center may be in
     resolution: float  # metres
-    origin: tuple[float, float] = (0.0, 0.0)  # metres, of the low corner of cell (0, 0)
-    seconds: Array | None = None  # (rows, columns) to the goal from each cell at its best heading; inf: never
-    tree: Array | None = None  # (n, 2, 2) the edges of a random tree
+    origin: tuple[float, float] = (0.0, 0.0)  # metres, the lower corner of cell (0, 0)
+    seconds: Array | None = None  # (rows, columns) to the goal from each cell at its best heading; inf: unreachable
+    tree: Array | None = None  # (n, 2, 2) edges of an RRT* tree
 
 
 def draw_drives(
     floor: Floor, drives: Sequence[DrawnDrive], goal: Array, goal_radius: float, path: str | Path, *, title: str = ""
 ) -> None:
-    """Draw the floor, the field or the tree, and the drives with their headings."""
+    """Draw the floor, the time field or the tree, and the drives with their headings."""
     places = np.concatenate([drive.path[:, :2] for drive in drives] + [np.atleast_2d(goal)])
     low, high = _window(floor, places)
     wide, tall = 7.0 * (high - low) / (high - low).max()
@@ -68,7 +68,7 @@ def draw_drives(
 
 
 def _window(floor: Floor, places: Array) -> tuple[Array, Array]:
-    """What is shown: the whole map, or where it is much larger than the drives their surroundings."""
+    """The lower and upper corner of the area drawn: the drives and their surroundings, within the map."""
     origin = np.array(floor.origin)
     size = np.array(floor.blocked.shape[::-1]) * floor.resolution
     low, high = places.min(axis=0), places.max(axis=0)
@@ -83,8 +83,8 @@ def _draw_floor(ax: Axes, floor: Floor) -> None:
     x, y = floor.origin
     extent = (x, x + columns * floor.resolution, y, y + rows * floor.resolution)
     picture = np.empty((rows, columns, 3))
-    picture[:] = to_rgb(GROUND)
-    picture[~floor.allowed] = to_rgb(KEPT_OFF)
+    picture[:] = to_rgb(FREE)
+    picture[~floor.allowed] = to_rgb(TOO_CLOSE)
     picture[floor.blocked] = to_rgb(WALL)
     ax.imshow(picture, origin="lower", extent=extent, interpolation="nearest")
     if floor.seconds is not None:
@@ -98,13 +98,13 @@ def _draw_floor(ax: Axes, floor: Floor) -> None:
 
 
 def _draw_drive(ax: Axes, drive: DrawnDrive, number: int) -> None:
-    colour, dashes = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
+    color, dashes = COLORS[number % len(COLORS)], DASHES[number % len(DASHES)]
     x, y, heading = drive.path[:, 0], drive.path[:, 1], drive.path[:, 2]
-    ax.plot(x, y, color=colour, linestyle=dashes, linewidth=2.0, label=drive.name, zorder=4)
-    some = np.unique(np.linspace(0, len(x) - 1, min(ARROWS, len(x))).astype(int))
+    ax.plot(x, y, color=color, linestyle=dashes, linewidth=2.0, label=drive.name, zorder=4)
+    some = np.unique(np.linspace(0, len(x) - 1, min(MAX_ARROWS, len(x))).astype(int))
     ax.quiver(
         x[some], y[some], np.cos(heading[some]), np.sin(heading[some]),
-        color=colour, angles="xy", units="inches", scale_units="inches", scale=5.0, width=0.025, zorder=5,
+        color=color, angles="xy", units="inches", scale_units="inches", scale=5.0, width=0.025, zorder=5,
     )  # fmt: skip
 
 

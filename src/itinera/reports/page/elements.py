@@ -1,50 +1,50 @@
-"""The building blocks of a report's page: tables, figures, lists, and what can be unfolded."""
+"""Elements of the report page: tables, figures, lists and collapsible details."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from itinera.reports.charts.svg import Agent, Figure, mark
-from itinera.reports.markup import Markup, named, tag
-from itinera.reports.tables import Grid
+from itinera.records.tables import TextTable
+from itinera.reports.charts.svg import Chart, Series, marker
+from itinera.reports.markup import Markup, display_name, tag
 
 
-def grid_table(grid: Grid, *, agents: Sequence[Agent] = (), caption: bool = True) -> Markup:
-    """A table that scrolls within itself where it is too wide; the last headings are the agents', with their marks."""
-    first = len(grid.headings) - len(agents)
+def table_element(table: TextTable, *, agents: Sequence[Series] = (), caption: bool = True) -> Markup:
+    """A table that scrolls if it is too wide; the last headings are the agents', with their markers."""
+    first = len(table.headings) - len(agents)
     headings = [
         tag("th", *([swatch(agents[i - first])] if i >= first else []), text, scope="col")
-        for i, text in enumerate(grid.headings)
+        for i, text in enumerate(table.headings)
     ]
     rows = [
-        tag("tr", tag("th", named(row[0], longest=60), scope="row"), *(tag("td", text) for text in row[1:]))
-        for row in grid.rows
+        tag("tr", tag("th", display_name(row[0], max_chars=60), scope="row"), *(tag("td", text) for text in row[1:]))
+        for row in table.rows
     ]
-    table = tag("table", tag("thead", tag("tr", *headings)), tag("tbody", *rows))
-    label = named(grid.title or "table", longest=120)
-    box = tag("div", table, class_="scroll", tabindex="0", role="group", aria_label=label)
-    # A caption of the table itself would be as wide as the table, and cut off where that scrolls.
-    return tag("div", tag("p", grid.title, class_="caption"), box, class_="table") if caption and grid.title else box
+    element = tag("table", tag("thead", tag("tr", *headings)), tag("tbody", *rows))
+    label = display_name(table.title or "table", max_chars=120)
+    box = tag("div", element, class_="scroll", tabindex="0", role="group", aria_label=label)
+    # A caption element would be as wide as the table, and be cut off where the table scrolls.
+    return tag("div", tag("p", table.title, class_="caption"), box, class_="table") if caption and table.title else box
 
 
-def swatch(agent: Agent) -> Markup:
-    """An agent's mark, beside its name."""
-    return tag("svg", mark(agent, 7, 7), viewBox="0 0 14 14", class_="swatch", aria_hidden="true", focusable="false")
+def swatch(agent: Series) -> Markup:
+    """An agent's marker, beside its name."""
+    return tag("svg", marker(agent, 7, 7), viewBox="0 0 14 14", class_="swatch", aria_hidden="true", focusable="false")
 
 
-def figure(drawn: Figure, name: str) -> Markup:
-    """A chart with its title over it and what it shows under it."""
-    caption = tag("figcaption", tag("strong", drawn.title), " ", drawn.about)
-    return tag("figure", drawn.svg(name), caption)
+def figure(chart: Chart, name: str) -> Markup:
+    """A chart with its caption."""
+    caption = tag("figcaption", tag("strong", chart.title), " ", chart.about)
+    return tag("figure", chart.svg(name), caption)
 
 
-def figures(drawn: Sequence[Figure], name: str) -> Markup:
-    """Charts side by side where there is room."""
-    return tag("div", *(figure(one, f"{name}-{i}") for i, one in enumerate(drawn)), class_="figures")
+def figures(charts: Sequence[Chart], name: str) -> Markup:
+    """Charts side by side if there is room."""
+    return tag("div", *(figure(one, f"{name}-{i}") for i, one in enumerate(charts)), class_="figures")
 
 
-def unfold(title: str, *content: str) -> Markup:
+def details(title: str, *content: str) -> Markup:
     return tag("details", tag("summary", title), *content)
 
 
@@ -53,8 +53,8 @@ def listing(items: Sequence[str], **attributes: object) -> Markup:
 
 
 @dataclass(frozen=True)
-class Part:
-    """A part of a contest's section."""
+class PagePart:
+    """A part of the section about one benchmark, with a heading."""
 
     title: str
     name: str  # its id on the page

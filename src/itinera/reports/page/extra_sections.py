@@ -1,4 +1,4 @@
-"""The sections of a report's page beside its contests: skills, fastest times, and what was seen along tours."""
+"""The sections of the report page besides its benchmarks: skills, fastest times, and coverage along tours."""
 
 from __future__ import annotations
 
@@ -6,55 +6,57 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from itinera.formats.report_json import Described, Estimate, Findings, Point
+from itinera.formats.report_json import CoveragePoint, DatasetCoverage, Estimate, StudyResults
+from itinera.records.tables import describe_robot
 from itinera.reports.charts import svg
-from itinera.reports.charts.svg import Agent
-from itinera.reports.markup import Markup, named, tag
+from itinera.reports.charts.svg import Series
+from itinera.reports.markup import Markup, display_name, tag
 from itinera.reports.page import tables as report_tables
-from itinera.reports.page.elements import figures, grid_table, listing, unfold
-from itinera.reports.tables import robot_told
+from itinera.reports.page.elements import details, figures, listing, table_element
 from itinera.stats import Interval
 from itinera.tasks.fastest_times import FastestTimes
 from itinera.worlds import Array
 
 SHARES = {
-    "upcoming": "Of the next path, seen before",
-    "tour": "Of the whole tour, seen before",
-    "scene": "Of the scene, seen before",
+    "upcoming": "Share of the next path observed before",
+    "tour": "Share of the whole tour observed before",
+    "scene": "Share of the scene observed before",
 }
-WAYS = {"visited": "where it has been", "visible": "what was in sight"}
+SENSING = {"visited": "visited viewpoints", "visible": "visible viewpoints"}
 
 
-def skills_section(findings: Sequence[Findings], numbers: Mapping[str, int]) -> Markup:
-    """What studies found: scores side by side, then a verdict for each agent and skill.
+def skills_section(findings: Sequence[StudyResults], styles: Mapping[str, int]) -> Markup:
+    """The findings of skill studies: scores side by side, then the verdicts on each agent.
 
-    `numbers` are those of the agents of contests, who look the same here; others get the next ones.
+    `styles` are the series indices of the agents of the benchmarks, which keep their style here.
     """
     parts: list[Markup] = []
-    known = dict(numbers)
+    indices = dict(styles)
     for i, found in enumerate(findings):
-        agents = [Agent(named(name), known.setdefault(named(name), len(known))) for name in found.agents]
+        agents = [
+            Series(display_name(name), indices.setdefault(display_name(name), len(indices))) for name in found.agents
+        ]
         names = dict.fromkeys(skill for of_agent in found.agents.values() for skill in of_agent)
         rows = [(skill, [_score(found, agent, skill) for agent in found.agents]) for skill in names]
         rows = [row for row in rows if any(row[1])]
         if rows:
-            about = "The mean probability of the right actions when told, with intervals over scenes."
-            chart = figures([svg.forest("Skill scores.", about, agents, rows)], f"skills-{i}")
-            grid = report_tables.skills(found)
-            table = "" if grid is None else grid_table(grid, agents=agents)
+            about = "Mean probability of the correct actions given the instruction, with intervals clustered by scene."
+            chart = figures([svg.forest_plot("Skill scores.", about, agents, rows)], f"skills-{i}")
+            grid = report_tables.skill_score_table(found)
+            table = "" if grid is None else table_element(grid, agents=agents)
             parts.append(tag("div", chart, table, class_="beside"))
         for agent, of_agent in zip(agents, found.agents.values(), strict=True):
-            told = [verdict for skill in of_agent.values() for verdict in skill.verdicts]
-            parts.append(unfold(f"Verdicts on {agent.name}", listing(told)))
+            verdicts = [verdict for skill in of_agent.values() for verdict in skill.verdicts]
+            parts.append(details(f"Verdicts on {agent.name}", listing(verdicts)))
     return tag("section", tag("h2", "Skills", id="skills"), *parts)
 
 
-def _score(found: Findings, agent: str, skill: str) -> Interval | None:
+def _score(found: StudyResults, agent: str, skill: str) -> Interval | None:
     of_skill = found.agents[agent].get(skill)
     return None if of_skill is None else _interval(of_skill.score)
 
 
-def _interval(found: Estimate | Point | None) -> Interval | None:
+def _interval(found: Estimate | CoveragePoint | None) -> Interval | None:
     if found is None or found.mean is None:
         return None
     low, high = (found.mean if end is None else end for end in (found.low, found.high))
@@ -62,55 +64,60 @@ def _interval(found: Estimate | Point | None) -> Interval | None:
 
 
 def times_section(times: Sequence[FastestTimes]) -> Markup:
-    """Fastest times: whose they are, and how far apart their bounds."""
-    names = [named(robot_told(one.robot), longest=120) for one in times]
-    told = [_times_told(one, name) for one, name in zip(times, names, strict=True)]
+    """Fastest times: their reference robots, and the gaps between lower and upper bounds."""
+    names = [display_name(describe_robot(one.robot), max_chars=120) for one in times]
+    items = [_describe_times(one, name) for one, name in zip(times, names, strict=True)]
     gaps = [_gaps(one) for one in times]
-    about = "The nearer the curve to the upper left, the better SCT is known."
+    about = "The closer a curve is to the upper left, the tighter the bounds of SCT."
     most = max([0.01, *(float(np.quantile(gap[np.isfinite(gap)], 0.99)) for gap in gaps if np.isfinite(gap).any())])
-    drawn = svg.cumulative(
-        "How far apart the bounds are.", about, [Agent(f"times {i + 1}", i) for i in range(len(times))], gaps,
-        below="gap, % of the upper bound, at most", limits=(0.0, most), told=lambda x: f"{100 * x:.3g}",
+    series = [Series(f"times {i + 1}", i) for i in range(len(times))]
+    chart = svg.cumulative_plot(
+        "Gap between the bounds of fastest times.", about, series, gaps,
+        below="gap, % of the upper bound, at most", limits=(0.0, most), tick_format=lambda x: f"{100 * x:.3g}",
     )  # fmt: skip
-    return tag("section", tag("h2", "Fastest times", id="times"), listing(told), figures([drawn], "times"))
+    return tag("section", tag("h2", "Fastest times", id="times"), listing(items), figures([chart], "times"))
 
 
 def _gaps(one: FastestTimes) -> Array:
-    """(episodes,) how far the lower bound is under the upper, as a share of that; inf where no way is known."""
-    known = np.isfinite(one.high) & (one.high > 0)
+    """(episodes,) gap between the bounds as a share of the upper one; inf if the goal is unreachable."""
+    known = np.isfinite(one.upper) & (one.upper > 0)
     gaps = np.full(len(one), np.inf)
-    gaps[known] = 1 - one.low[known] / one.high[known]
+    gaps[known] = 1 - one.lower[known] / one.upper[known]
     return gaps
 
 
-def _times_told(one: FastestTimes, robot: str) -> str:
-    reached = np.isfinite(one.low) & np.isfinite(one.high)
+def _describe_times(one: FastestTimes, robot: str) -> str:
+    reached = np.isfinite(one.lower) & np.isfinite(one.upper)
     count = f"{len(one):,} episode{'s' if len(one) != 1 else ''} for {robot}"
     if not reached.any():
-        return f"{count}: no way is known to any goal."
-    low, high = one.low[reached].mean(), one.high[reached].mean()
-    lost = "" if reached.all() else f"; no way is known in {int((~reached).sum()):,}"
-    return f"{count}: {low:.2f} to {high:.2f} s on average{lost}."
+        return f"{count}: no goal is reachable."
+    low, high = one.lower[reached].mean(), one.upper[reached].mean()
+    unreachable = "" if reached.all() else f"; the goal is unreachable in {int((~reached).sum()):,}"
+    return f"{count}: {low:.2f} to {high:.2f} s on average{unreachable}."
 
 
-def coverage_section(described: Sequence[Described]) -> Markup:
-    """How much of what comes next was seen before, as a tour goes on."""
-    told = [one for one in described if one.seen]
-    sets = [Agent(named(one.name), i) for i, one in enumerate(told)]
-    drawn = []
-    for way, seen in WAYS.items():
+def coverage_section(described: Sequence[DatasetCoverage]) -> Markup:
+    """Shares observed before each episode, by the number of episodes done."""
+    shown = [one for one in described if one.coverage]
+    sets = [Series(display_name(one.name), i) for i, one in enumerate(shown)]
+    charts = []
+    for sensing, text in SENSING.items():
         for share, title in SHARES.items():
-            curves = [one.seen.get(way, {}).get(share, []) for one in told]
+            curves = [one.coverage.get(sensing, {}).get(share, []) for one in shown]
             if any(curves):
-                drawn.append(_curves(f"{title}: {seen}.", sets, curves))
-    words = "An oracle walks the reference paths of each tour; what it passed before an episode begins is seen."
-    return tag("section", tag("h2", "Seen along tours", id="seen"), tag("p", words), figures(drawn, "seen"))
+                charts.append(_curves(f"{title}: {text}.", sets, curves))
+    words = (
+        "An oracle follows the reference paths of each tour; everything it passed before an episode starts is observed."
+    )
+    return tag(
+        "section", tag("h2", "Coverage along tours", id="coverage"), tag("p", words), figures(charts, "coverage")
+    )
 
 
-def _curves(title: str, sets: Sequence[Agent], curves: Sequence[Sequence[Point]]) -> svg.Figure:
-    """At most a dozen of the points of each curve, closer together where the tour is young."""
+def _curves(title: str, sets: Sequence[Series], curves: Sequence[Sequence[CoveragePoint]]) -> svg.Chart:
+    """At most a dozen points of each curve, denser early in the tour."""
     longest = max(map(len, curves))
     shown = sorted({k for k in (0, 1, 2, 3, 5, 8, 12, 20, 35, 60, 99) if k < longest} | {longest - 1})
     means = [[_interval(curve[k]) if k < len(curve) else None for curve in curves] for k in shown]
-    about = "Means over tours with 95 % intervals over scenes."
-    return svg.trends(title, about, sets, [str(k) for k in shown], means, unit="%", below="episodes done before")
+    about = "Means over tours with 95 % intervals, clustered by scene."
+    return svg.line_chart(title, about, sets, [str(k) for k in shown], means, unit="%", below="episodes done before")

@@ -1,4 +1,4 @@
-"""A contest in sentences: who is better, by how much, how sure, and where the best one fails. Plain text."""
+"""A benchmark in sentences: which agent is better, by how much, how certain, and where the best one fails."""
 
 from __future__ import annotations
 
@@ -7,261 +7,262 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from itinera.formats.report_json import Findings
+from itinera.formats.report_json import StudyResults
 from itinera.records import Column
-from itinera.reports.breakdown import Breakdown, by_leg, by_length, by_scene, failures, gain_along_tours, nobody_solved
+from itinera.records.tables import count_noun, format_difference, format_number
+from itinera.reports.benchmark import BenchmarkResults
+from itinera.reports.breakdown import (
+    Breakdown,
+    classify_failures,
+    compute_tour_gain,
+    find_unsolved,
+    group_by_length,
+    group_by_scene,
+    group_by_tour_position,
+)
 from itinera.reports.comparison import MetricComparison
-from itinera.reports.markup import named
-from itinera.reports.page.contest import Contest
-from itinera.reports.tables import number
+from itinera.reports.markup import display_name
 from itinera.stats import Interval
 
-WORDS = {
+PHRASES = {
     "SR": "success rate",
     "SPL": "success weighted by path length",
     "SCT": "success weighted by completion time",
-    "nDTW": "nDTW, how well the path is followed",
-    "t-nDTW": "t-nDTW, how well whole tours are followed",
-    "NE": "distance from the goal",
+    "nDTW": "nDTW (path fidelity)",
+    "t-nDTW": "t-nDTW (fidelity over whole tours)",
+    "NE": "navigation error",
 }
-FEW_SCENES = 6  # below, no p-value can be under 0.05
-TOLD_KINDS = 3  # of failures, in the sentence
+FEW_SCENES = 6  # with fewer, no p-value can be below 0.05
+LISTED_KINDS = 3  # kinds of failure named in the sentence
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A question of the first screen, and what the results say to it."""
+    """A question of the summary, and the answer of the results."""
 
     question: str
     sentences: tuple[str, ...]
 
 
-def answers(contest: Contest) -> tuple[Answer, ...]:
-    """What to know before reading on."""
-    given = (
-        Answer("Who is better?" if len(contest.names) > 1 else "How good is it?", tuple(_who(contest))),
-        Answer("By how much?", tuple(_how_much(contest))),
-        Answer("How sure is that?", tuple(_how_sure(contest))),
-        Answer("Where does it fail?", tuple(_where(contest))),
-        Answer("Does memory help?", tuple(memory(contest))),
+def answer_questions(benchmark: BenchmarkResults) -> tuple[Answer, ...]:
+    """The summary of a benchmark: questions with their answers, without those that do not apply."""
+    answers = (
+        Answer("Which agent is better?" if len(benchmark.names) > 1 else "How good is it?", tuple(_rank(benchmark))),
+        Answer("By how much?", tuple(_measure_lead(benchmark))),
+        Answer("How certain is that?", tuple(_state_certainty(benchmark))),
+        Answer("Where does it fail?", tuple(_locate_failures(benchmark))),
+        Answer("Does memory help?", tuple(summarize_memory(benchmark))),
     )
-    return tuple(answer for answer in given if answer.sentences)
+    return tuple(answer for answer in answers if answer.sentences)
 
 
-def value(column: Column, x: float) -> str:
-    """A mean as it stands in a sentence, with its unit."""
+def format_value(column: Column, x: float) -> str:
+    """A value with its unit."""
     unit = {"": " %", "m": " m", "s": " s"}.get(column.unit, f" {column.unit}")
-    return f"{number(column, x)}{unit}"
+    return f"{format_number(column, x)}{unit}"
 
 
-def spread(column: Column, found: Interval) -> str:
-    """A mean with the ends of its interval."""
-    return f"{value(column, found.mean)} ({number(column, found.low)} – {number(column, found.high)})"
+def format_interval(column: Column, found: Interval) -> str:
+    """A mean with its unit and its interval."""
+    low, high = format_number(column, found.low), format_number(column, found.high)
+    return f"{format_value(column, found.mean)} ({low} – {high})"
 
 
-def signed(column: Column, x: float) -> str:
-    """A difference with its sign; of fractions in percentage points."""
-    shown = number(column, x).replace("-", "−")
-    if not shown.strip("−0."):
-        return shown.lstrip("−")
-    return shown if x < 0 else f"+{shown}"
-
-
-def p_told(p: float) -> str:
+def format_p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.2g}"
 
 
-def words(column: Column) -> str:
-    return WORDS.get(column.name, column.name)
+def metric_phrase(column: Column) -> str:
+    """The metric in words, or its name."""
+    return PHRASES.get(column.name, column.name)
 
 
-def listed(parts: Sequence[str], last: str = "and") -> str:
+def join_words(parts: Sequence[str], last: str = "and") -> str:
     """a, b and c."""
     return f" {last} ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else "".join(parts)
 
 
-def _who(contest: Contest) -> list[str]:
-    column = contest.leading
-    order = contest.ranking(column)
+def _rank(benchmark: BenchmarkResults) -> list[str]:
+    column = benchmark.primary_metric
+    order = benchmark.ranking(column)
     best = order[0]
-    found = contest.summaries[best].intervals.get(column.name)
+    found = benchmark.summaries[best].intervals.get(column.name)
     if found is None:
-        return [f"{column.name} is undefined in every episode, so nobody can be ranked by it."]
-    where = f"{contest.episodes:,} episodes in {_count(len(contest.scene_ids), 'scene')}"
-    if len(contest.names) == 1:
-        return [
-            f"{contest.names[0]} reaches a {words(column)} of {spread(column, found)} in {where}.",
-            *_follows(contest),
-        ]
-    tied = [contest.names[i] for i in order if _shares_letter(contest, column.name, i, best)]
+        return [f"{column.name} is undefined in every episode, so it cannot rank the agents."]
+    sample = f"{count_noun(benchmark.episodes, 'episode')} in {count_noun(len(benchmark.scene_ids), 'scene')}"
+    measured = f"{metric_phrase(column)} {format_interval(column, found)}"
+    if len(benchmark.names) == 1:
+        return [f"{benchmark.names[0]}: {measured} on {sample}.", *_compare_second_metric(benchmark)]
+    tied = [benchmark.names[i] for i in order if _is_tied(benchmark, column.name, i, best)]
     if len(tied) == 1:
-        others = contest.names[order[1]] if len(order) == 2 else f"each of the other {len(order) - 1}"
-        told = f"{contest.names[best]} is better than {others}: {words(column)} {spread(column, found)} in {where}."
+        others = benchmark.names[order[1]] if len(order) == 2 else f"each of the other {len(order) - 1} agents"
+        first = f"{benchmark.names[best]} is better than {others}: {measured} on {sample}."
     else:
-        told = f"{listed(tied)} lead, and {where} cannot tell them apart: {words(column)} {spread(column, found)} for "
-        told += f"{contest.names[best]}."
-    return [told, *_follows(contest)]
+        first = f"{join_words(tied)} lead and do not differ significantly on {sample}: {measured} for "
+        first += f"{benchmark.names[best]}."
+    return [first, *_compare_second_metric(benchmark)]
 
 
-def _follows(contest: Contest) -> list[str]:
-    """What the second metric says."""
-    column = contest.following
+def _compare_second_metric(benchmark: BenchmarkResults) -> list[str]:
+    column = benchmark.secondary_metric
     if column is None:
         return []
-    order = contest.ranking(column)
-    best, leader = order[0], contest.ranking(contest.leading)[0]
-    found = contest.summaries[best].intervals.get(column.name)
+    order = benchmark.ranking(column)
+    best, leader = order[0], benchmark.ranking(benchmark.primary_metric)[0]
+    found = benchmark.summaries[best].intervals.get(column.name)
     if found is None:
         return []
     if len(order) == 1:
-        return [f"Its {words(column)}, is {spread(column, found)}." if "," in words(column) else
-                f"Its {words(column)} is {spread(column, found)}."]  # fmt: skip
+        return [f"Its {metric_phrase(column)} is {format_interval(column, found)}."]
     if best == leader:
-        return [f"It is also first by {words(column)}: {spread(column, found)}."]
-    tied = _shares_letter(contest, column.name, leader, best)
-    apart = ", though the two cannot be told apart there" if tied else ""
-    return [f"By {words(column)}, {contest.names[best]} is first: {spread(column, found)}{apart}."]
+        return [f"It is also first by {metric_phrase(column)}: {format_interval(column, found)}."]
+    tied = _is_tied(benchmark, column.name, leader, best)
+    difference = ", though the two do not differ significantly" if tied else ""
+    first = f"By {metric_phrase(column)}, {benchmark.names[best]} is first: {format_interval(column, found)}"
+    return [f"{first}{difference}."]
 
 
-def _shares_letter(contest: Contest, metric: str, one: int, other: int) -> bool:
-    found = compared_metric(contest, metric)
+def _is_tied(benchmark: BenchmarkResults, metric: str, one: int, other: int) -> bool:
+    """Whether two agents share a letter."""
+    found = find_comparison(benchmark, metric)
     if found is None or one == other:
         return one == other
     return bool(set(found.letters[one]) & set(found.letters[other]))
 
 
-def compared_metric(contest: Contest, metric: str) -> MetricComparison | None:
-    metrics = () if contest.compared is None else contest.compared.metrics
+def find_comparison(benchmark: BenchmarkResults, metric: str) -> MetricComparison | None:
+    """The comparison of a metric; None if there is none."""
+    metrics = () if benchmark.comparison is None else benchmark.comparison.metrics
     return next((m for m in metrics if m.column.name == metric), None)
 
 
-def _how_much(contest: Contest) -> list[str]:
-    if len(contest.names) < 2:
+def _measure_lead(benchmark: BenchmarkResults) -> list[str]:
+    if len(benchmark.names) < 2:
         return []
-    order = contest.ranking(contest.leading)
+    order = benchmark.ranking(benchmark.primary_metric)
     best, second = order[:2]
     parts = []
-    for column in (contest.leading, _of_episodes(contest)):
-        found = None if column is None else contest.difference(column.name, best, second)
+    for column in (benchmark.primary_metric, _second_episode_metric(benchmark)):
+        found = None if column is None else benchmark.difference(column.name, best, second)
         if column is not None and found is not None:
             gap = found[0].interval
             unit = " points" if column.unit == "" else f" {column.unit}"
-            parts.append(
-                f"{signed(column, gap.mean)}{unit} of {column.name} ({signed(column, gap.low)} to "
-                f"{signed(column, gap.high)})"
-            )
+            low, high = format_difference(column, gap.low), format_difference(column, gap.high)
+            parts.append(f"{format_difference(column, gap.mean)}{unit} of {column.name} ({low} to {high})")
     if not parts:
         return []
-    nearest = "" if len(order) == 2 else ", the next best"
-    return [f"Against {contest.names[second]}{nearest}: {listed(parts)}, on the same episodes."]
+    next_best = "" if len(order) == 2 else ", the next best"
+    return [f"Compared with {benchmark.names[second]}{next_best}: {join_words(parts)}, on the same episodes."]
 
 
-def _of_episodes(contest: Contest) -> Column | None:
-    """The second metric, if it is one of episodes; for tours that of their episodes."""
-    column = contest.following
-    return column if column is None or column.name in contest.columns else contest.columns.get("nDTW")
+def _second_episode_metric(benchmark: BenchmarkResults) -> Column | None:
+    """The second metric if it is one of episodes; nDTW of the episodes if it is one of tours."""
+    column = benchmark.secondary_metric
+    return column if column is None or column.name in benchmark.columns else benchmark.columns.get("nDTW")
 
 
-def _how_sure(contest: Contest) -> list[str]:
-    scenes = len(contest.scene_ids)
-    told = []
-    if len(contest.names) > 1:
-        best, second = contest.ranking(contest.leading)[:2]
-        found = contest.difference(contest.leading.name, best, second)
-        if found is not None:
-            told.append(_tested(contest, best, second))
-    percent = f"{100 * contest.level:g} %"
+def _state_certainty(benchmark: BenchmarkResults) -> list[str]:
+    scenes = len(benchmark.scene_ids)
+    sentences = []
+    if len(benchmark.names) > 1:
+        best, second = benchmark.ranking(benchmark.primary_metric)[:2]
+        if benchmark.difference(benchmark.primary_metric.name, best, second) is not None:
+            sentences.append(_report_test(benchmark, best, second))
+    percent = f"{100 * benchmark.level:g} %"
     if scenes == 1:
-        told.append(f"There is one scene only: the {percent} intervals say nothing about other scenes.")
-    elif scenes < FEW_SCENES and len(contest.names) > 1:
-        told.append(f"With {scenes} scenes, no p-value can be below {2.0 ** (1 - scenes):.2g}, however many episodes.")
+        sentences.append(f"There is only one scene: the {percent} intervals do not generalize to other scenes.")
+    elif scenes < FEW_SCENES and len(benchmark.names) > 1:
+        smallest = f"{2.0 ** (1 - scenes):.2g}"
+        sentences.append(f"With {scenes} scenes, no p-value can be below {smallest}, however many episodes there are.")
     else:
-        told.append(f"Intervals are {percent} and take the {scenes} scenes, not the episodes, as the sample.")
-    told += _doubts(contest)
-    return told
+        sentences.append(f"Intervals are {percent}, clustered by scene ({scenes} scenes).")
+    return [*sentences, *_list_caveats(benchmark)]
 
 
-def _tested(contest: Contest, best: int, second: int) -> str:
-    column = contest.leading
-    found = contest.difference(column.name, best, second)
+def _report_test(benchmark: BenchmarkResults, best: int, second: int) -> str:
+    column = benchmark.primary_metric
+    found = benchmark.difference(column.name, best, second)
     assert found is not None
     difference, better = found
-    a, b = contest.values(column.name)[[best, second]]
+    a, b = benchmark.values(column.name)[[best, second]]
     sign = -1.0 if column.better == "lower" else 1.0
     both = np.isfinite(a) & np.isfinite(b)
     gaps = sign * (np.where(both, a, 0.0) - np.where(both, b, 0.0))
-    ahead = int((np.bincount(contest.scenes, weights=gaps) > 0).sum())
-    scenes = len(contest.scene_ids)
-    share = f"{contest.names[best]} is ahead of {contest.names[second]} in {ahead} of {_count(scenes, 'scene')}"
-    chance = f"{p_told(difference.p_value)} by sign flips over scenes"
-    return f"{share} ({chance}); on a single episode it does better with probability {better.mean:.2f}, ties halved."
+    ahead = int((np.bincount(benchmark.scenes, weights=gaps) > 0).sum())
+    scenes = count_noun(len(benchmark.scene_ids), "scene")
+    lead = f"{benchmark.names[best]} is ahead of {benchmark.names[second]} in {ahead} of {scenes}"
+    test = f"{format_p_value(difference.p_value)}, permutation test over scenes"
+    return f"{lead} ({test}). P(better) on a single episode is {better.mean:.2f}, ties halved."
 
 
-def _doubts(contest: Contest) -> list[str]:
-    told = []
-    for name, table in zip(contest.names, contest.tables, strict=True):
+def _list_caveats(benchmark: BenchmarkResults) -> list[str]:
+    """Missing trajectories and undefined values."""
+    sentences = []
+    for name, table in zip(benchmark.names, benchmark.tables, strict=True):
         if table.missing.any():
-            told.append(f"{name} left {_count(int(table.missing.sum()), 'episode')} unanswered, counted as failures.")
-    column = contest.leading
-    undefined = {n: s.undefined[column.name] for n, s in zip(contest.names, contest.summaries, strict=True)
-                 if column.name in s.undefined}  # fmt: skip
-    told += [
-        f"{column.name} of {name} is undefined in {_count(count, 'episode')}." for name, count in undefined.items()
-    ]
-    return told
+            missing = count_noun(int(table.missing.sum()), "episode")
+            sentences.append(f"{name} has no trajectory for {missing}, counted as failures.")
+    column = benchmark.primary_metric
+    for name, summary in zip(benchmark.names, benchmark.summaries, strict=True):
+        if column.name in summary.undefined:
+            undefined = count_noun(summary.undefined[column.name], "episode")
+            sentences.append(f"{column.name} of {name} is undefined in {undefined}.")
+    return sentences
 
 
-def _where(contest: Contest) -> list[str]:
-    """Of the best agent; where that one never fails, of the best that does."""
-    order = contest.ranking(contest.leading)
-    perfect = [found is not None and not found.total for found in (failures(contest, i) for i in order)]
+def _locate_failures(benchmark: BenchmarkResults) -> list[str]:
+    """Failures of the best agent; if that one never fails, of the best one that does."""
+    order = benchmark.ranking(benchmark.primary_metric)
+    perfect = [found is not None and not found.total for found in (classify_failures(benchmark, i) for i in order)]
     if all(perfect):
-        return [
-            f"{listed([contest.names[i] for i in order])} {'succeed' if len(order) > 1 else 'succeeds'} everywhere."
-        ]
+        verb = "succeed" if len(order) > 1 else "succeeds"
+        return [f"{join_words([benchmark.names[i] for i in order])} {verb} in every episode."]
     agent = order[perfect.index(False)]
-    told = (
-        []
-        if agent == order[0]
-        else [f"{contest.names[order[0]]} succeeds everywhere; {contest.names[agent]} does not."]
-    )
-    return [*told, *_kinds(contest, agent), *_scenes(contest, agent), *_lengths(contest, agent), *_unsolved(contest)]
+    sentences = []
+    if agent != order[0]:
+        sentences.append(f"{benchmark.names[order[0]]} succeeds in every episode; {benchmark.names[agent]} does not.")
+    return [
+        *sentences,
+        *_count_kinds(benchmark, agent),
+        *_name_extreme_scenes(benchmark, agent),
+        *_compare_lengths(benchmark, agent),
+        *_count_unsolved(benchmark),
+    ]
 
 
-def _kinds(contest: Contest, agent: int) -> list[str]:
-    found = failures(contest, agent)
+def _count_kinds(benchmark: BenchmarkResults, agent: int) -> list[str]:
+    found = classify_failures(benchmark, agent)
     if found is None:
         return []
-    name = contest.names[agent]
-    most = sorted(found.kinds, key=lambda kind: -len(found.kinds[kind]))
-    parts = [f"{len(found.kinds[kind]):,} {kind}" for kind in most[:TOLD_KINDS]]
-    rest = sum(len(found.kinds[kind]) for kind in most[TOLD_KINDS:])
-    return [
-        f"Of {name}’s {_count(found.total, 'failure')}, {listed([*parts, *([f'{rest:,} otherwise'] if rest else [])])}."
-    ]
+    kinds = sorted(found.kinds, key=lambda kind: -len(found.kinds[kind]))
+    parts = [f"{len(found.kinds[kind]):,} {kind}" for kind in kinds[:LISTED_KINDS]]
+    rest = sum(len(found.kinds[kind]) for kind in kinds[LISTED_KINDS:])
+    parts += [f"{rest:,} in another way"] if rest else []
+    return [f"{benchmark.names[agent]}: {count_noun(found.total, 'failure')}, of which {join_words(parts)}."]
 
 
-def _scenes(contest: Contest, agent: int) -> list[str]:
-    if len(contest.scene_ids) < 2:
+def _name_extreme_scenes(benchmark: BenchmarkResults, agent: int) -> list[str]:
+    if len(benchmark.scene_ids) < 2:
         return []
-    return _extremes(contest, by_scene(contest, contest.leading), agent, "scene")
+    found = group_by_scene(benchmark, benchmark.primary_metric)
+    return _name_extremes(found, agent)
 
 
-def _extremes(contest: Contest, found: Breakdown, agent: int, what: str) -> list[str]:
-    known = [(s, mean) for s in found.slices if (mean := s.means[agent]) is not None]
-    if not known:
+def _name_extremes(found: Breakdown, agent: int) -> list[str]:
+    defined = [(s, mean) for s in found.slices if (mean := s.means[agent]) is not None]
+    if not defined:
         return []
     column, sign = found.column, -1.0 if found.column.better == "lower" else 1.0
-    worst = min(known, key=lambda pair: sign * pair[1].mean)
-    best = max(known, key=lambda pair: sign * pair[1].mean)
+    worst = min(defined, key=lambda pair: sign * pair[1].mean)
+    best = max(defined, key=lambda pair: sign * pair[1].mean)
     if worst[1].mean == best[1].mean:
         return []
-    low, high = (f"{named(s.label)} ({value(column, mean.mean)})" for s, mean in (worst, best))
-    return [f"Its hardest {what} is {low}, its easiest {high}."]
+    low, high = (f"{display_name(s.label)} ({format_value(column, mean.mean)})" for s, mean in (worst, best))
+    return [f"Hardest scene: {low}; easiest: {high}."]
 
 
-def _lengths(contest: Contest, agent: int) -> list[str]:
-    found = by_length(contest, contest.leading)
+def _compare_lengths(benchmark: BenchmarkResults, agent: int) -> list[str]:
+    found = group_by_length(benchmark, benchmark.primary_metric)
     if found is None or len(found.slices) < 2:
         return []
     first, last = found.slices[0], found.slices[-1]
@@ -269,54 +270,52 @@ def _lengths(contest: Contest, agent: int) -> list[str]:
     if short is None or long is None:
         return []
     column = found.column
-    apart = "" if short.low > long.high or long.low > short.high else "; the intervals overlap"
+    overlap = "" if short.low > long.high or long.low > short.high else "; the intervals overlap"
     return [
-        f"On ways {first.label} its {column.name} is {value(column, short.mean)}, on those of {last.label} "
-        f"{value(column, long.mean)}{apart}."
+        f"{column.name} is {format_value(column, short.mean)} on paths {first.label} and "
+        f"{format_value(column, long.mean)} on paths of {last.label}{overlap}."
     ]
 
 
-def _unsolved(contest: Contest) -> list[str]:
-    count = len(nobody_solved(contest))
-    if len(contest.names) < 2 or not count:
+def _count_unsolved(benchmark: BenchmarkResults) -> list[str]:
+    count = len(find_unsolved(benchmark))
+    if len(benchmark.names) < 2 or not count:
         return []
-    return [f"Nobody solves {count:,} of the {contest.episodes:,} episodes."]
+    return [f"No agent solves {count:,} of the {benchmark.episodes:,} episodes."]
 
 
-def skills_told(findings: Findings) -> list[str]:
-    """What each agent of a skill study is best and worst at."""
-    told = []
+def summarize_skills(findings: StudyResults) -> list[str]:
+    """The best and the worst skill of each agent of a skill study."""
+    sentences = []
     for agent, found in findings.agents.items():
         scores = {name: s.score.mean for name, s in found.items() if s.score is not None and s.score.mean is not None}
         if scores:
             best, worst = max(scores, key=lambda k: scores[k]), min(scores, key=lambda k: scores[k])
-            ends = [f"best at {named(best)} ({100 * scores[best]:.0f} %)"]
-            ends += [f"worst at {named(worst)} ({100 * scores[worst]:.0f} %)"] if worst != best else []
-            told.append(f"{named(agent)} is {listed(ends)}.")
-    return [*told, "In brackets: the probability of the right action when told."] if told else []
+            ends = [f"best at {display_name(best)} ({100 * scores[best]:.0f} %)"]
+            ends += [f"worst at {display_name(worst)} ({100 * scores[worst]:.0f} %)"] if worst != best else []
+            sentences.append(f"{display_name(agent)} is {join_words(ends)}.")
+    explained = "In parentheses: the mean probability of the correct action given the instruction."
+    return [*sentences, explained] if sentences else []
 
 
-def memory(contest: Contest) -> list[str]:
-    """Whether agents get better as a tour goes on; nothing where there are no tours."""
-    column = contest.columns.get("nDTW", contest.leading)
-    if by_leg(contest, column) is None:
+def summarize_memory(benchmark: BenchmarkResults) -> list[str]:
+    """Whether agents improve in the second half of a tour; empty without tours."""
+    column = benchmark.columns.get("nDTW", benchmark.primary_metric)
+    if group_by_tour_position(benchmark, column) is None:
         return []
-    told = []
-    for agent in contest.ranking(contest.leading):
-        gain = gain_along_tours(contest, column, agent)
+    distance_gains = []
+    for agent in benchmark.ranking(benchmark.primary_metric):
+        gain = compute_tour_gain(benchmark, column, agent)
         if gain is not None:
-            told.append((contest.names[agent], gain))
-    surely = [(name, gain) for name, gain in told if gain.low > 0 or gain.high < 0]
-    if not told:
+            distance_gains.append((benchmark.names[agent], gain))
+    significant = [(name, gain) for name, gain in distance_gains if gain.low > 0 or gain.high < 0]
+    if not distance_gains:
         return []
-    if not surely:
-        return [f"No agent’s {column.name} differs surely between the first and the second half of its tours."]
+    if not significant:
+        return [f"No agent’s {column.name} differs significantly between the first and second half of its tours."]
     return [
-        f"{name}’s {column.name} changes by {signed(column, gain.mean)} points ({signed(column, gain.low)} to "
-        f"{signed(column, gain.high)}) from the first to the second half of its tours."
-        for name, gain in surely
+        f"{name}’s {column.name} changes from the first to the second half of its tours by "
+        f"{format_difference(column, gain.mean)} points ({format_difference(column, gain.low)} to "
+        f"{format_difference(column, gain.high)})."
+        for name, gain in significant
     ]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

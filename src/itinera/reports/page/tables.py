@@ -1,72 +1,78 @@
-"""The tables of a report, for its page and for papers alike."""
+"""The tables of a report, for the page and for papers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from itinera.formats.report_json import Estimate, Findings
+from itinera.formats.report_json import Estimate, StudyResults
 from itinera.records import Column
-from itinera.reports.breakdown import KINDS, Breakdown, failures
-from itinera.reports.page.contest import Contest
-from itinera.reports.page.sentences import compared_metric, p_told, signed
-from itinera.reports.tables import Grid, heading, number
+from itinera.records.tables import TextTable, column_heading, count_noun, format_difference, format_number
+from itinera.reports.benchmark import BenchmarkResults
+from itinera.reports.breakdown import KINDS, Breakdown, classify_failures
+from itinera.reports.page.sentences import find_comparison, format_p_value
 from itinera.stats import Interval
 
 
-def results(contest: Contest) -> Grid:
-    """A row per metric: each agent's mean, the ends of its interval, and its letters."""
+def results_table(benchmark: BenchmarkResults) -> TextTable:
+    """A row per metric: each agent's mean with its interval and its letters."""
     rows = []
-    for column in contest.summaries[0].columns:
-        letters = _letters(contest, column)
+    for column in benchmark.summaries[0].columns:
+        letters = _letters(benchmark, column)
         cells = [
-            f"{cell(column, summary.intervals.get(column.name))} {letter}".strip()
-            for summary, letter in zip(contest.summaries, letters, strict=True)
+            f"{format_mean(column, summary.intervals.get(column.name))} {letter}".strip()
+            for summary, letter in zip(benchmark.summaries, letters, strict=True)
         ]
-        rows.append((heading(column), *cells))
-    scenes = f"{len(contest.scene_ids)} scene{'s' if len(contest.scene_ids) != 1 else ''}"
-    title = f"{contest.title}: {contest.episodes:,} episodes in {scenes}, mean ({100 * contest.level:g} % interval)"
-    shared = "; agents that share a letter cannot be told apart" if len(contest.names) > 1 else ""
-    return Grid(("metric", *contest.names), tuple(rows), f"{title}{shared}")
+        rows.append((column_heading(column), *cells))
+    scenes = count_noun(len(benchmark.scene_ids), "scene")
+    episodes = count_noun(benchmark.episodes, "episode")
+    title = f"{benchmark.title}: {episodes} in {scenes}, mean ({100 * benchmark.level:g} % interval)"
+    shared = "; agents that share a letter do not differ significantly" if len(benchmark.names) > 1 else ""
+    return TextTable(("metric", *benchmark.names), tuple(rows), f"{title}{shared}")
 
 
-def _letters(contest: Contest, column: Column) -> tuple[str, ...]:
-    found = None if column.better == "neither" else compared_metric(contest, column.name)
-    return ("",) * len(contest.names) if found is None else found.letters
+def _letters(benchmark: BenchmarkResults, column: Column) -> tuple[str, ...]:
+    found = None if column.better == "neither" else find_comparison(benchmark, column.name)
+    return ("",) * len(benchmark.names) if found is None else found.letters
 
 
-def cell(column: Column, found: Interval | None) -> str:
-    """A mean with the ends of its interval, as it stands in a table."""
+def format_mean(column: Column, found: Interval | None) -> str:
+    """A mean with its interval, as a cell of a table."""
     if found is None:
         return "undefined"
-    return f"{number(column, found.mean)} ({number(column, found.low)} – {number(column, found.high)})"
+    mean, low, high = (format_number(column, x) for x in (found.mean, found.low, found.high))
+    return f"{mean} ({low} – {high})"
 
 
-def differences(contest: Contest) -> Iterator[Grid]:
-    """Each later agent minus the first: a row per metric."""
-    if contest.compared is None:
+def difference_tables(benchmark: BenchmarkResults) -> Iterator[TextTable]:
+    """A table for each later agent minus the first: a row per metric."""
+    if benchmark.comparison is None:
         return
-    first, *others = contest.names
+    first, *others = benchmark.names
     for k, name in enumerate(others):
         rows = []
-        for metric in contest.compared.metrics:
+        for metric in benchmark.comparison.metrics:
             gap, column = metric.differences[k], metric.column
-            low, high = (signed(column, x) for x in (gap.interval.low, gap.interval.high))
+            low, high = (format_difference(column, x) for x in (gap.interval.low, gap.interval.high))
             better = f"{metric.improvements[k].mean:.2f}" if column.better != "neither" else ""
-            told = p_told(gap.p_value).removeprefix("p = ").removeprefix("p ")
-            rows.append((heading(column), signed(column, gap.interval.mean), f"{low} to {high}", told, better))
-        percent = f"{100 * contest.level:g} % interval"
-        yield Grid(("metric", "difference", percent, "p", "P(better)"), tuple(rows), f"{name} minus {first}")
+            p = format_p_value(gap.p_value).removeprefix("p = ").removeprefix("p ")
+            rows.append(
+                (column_heading(column), format_difference(column, gap.interval.mean), f"{low} to {high}", p, better)
+            )
+        percent = f"{100 * benchmark.level:g} % interval"
+        yield TextTable(("metric", "difference", percent, "p", "P(better)"), tuple(rows), f"{name} minus {first}")
 
 
-def sliced(contest: Contest, found: Breakdown, what: str) -> Grid:
+def breakdown_table(benchmark: BenchmarkResults, found: Breakdown, what: str) -> TextTable:
     """A row per group of episodes."""
-    rows = tuple((s.label, f"{s.episodes:,}", *(cell(found.column, mean) for mean in s.means)) for s in found.slices)
-    return Grid((what, "episodes", *contest.names), rows, f"{heading(found.column)} by {what}")
+    rows = tuple(
+        (s.label, f"{s.episodes:,}", *(format_mean(found.column, mean) for mean in s.means)) for s in found.slices
+    )
+    return TextTable((what, "episodes", *benchmark.names), rows, f"{column_heading(found.column)} by {what}")
 
 
-def failing(contest: Contest) -> Grid | None:
-    """A row per kind of failure: how many of each agent's episodes failed so."""
-    found = [failures(contest, agent) for agent in range(len(contest.names))]
+def failure_table(benchmark: BenchmarkResults) -> TextTable | None:
+    """A row per kind of failure: the number of episodes of each agent. None without SR."""
+    found = [classify_failures(benchmark, agent) for agent in range(len(benchmark.names))]
     if not found or found[0] is None:
         return None
     known = [one for one in found if one is not None]
@@ -75,11 +81,11 @@ def failing(contest: Contest) -> Grid | None:
         counts = [len(one.kinds.get(kind, ())) for one in known]
         if any(counts):
             rows.append((kind, *(f"{count:,}" for count in counts)))
-    return Grid(("what became of it", *contest.names), tuple(rows), "episodes by what became of them")
+    return TextTable(("outcome", *benchmark.names), tuple(rows), "episodes by outcome")
 
 
-def skills(findings: Findings) -> Grid | None:
-    """A row per skill: each agent's score in per cent, the probability of the right actions when told."""
+def skill_score_table(findings: StudyResults) -> TextTable | None:
+    """A row per skill: each agent's score in percent. None without scores."""
     agents = list(findings.agents)
     names = dict.fromkeys(skill for found in findings.agents.values() for skill in found)
     rows = [
@@ -87,8 +93,8 @@ def skills(findings: Findings) -> Grid | None:
         for skill in names
     ]
     rows = [row for row in rows if any(row[1:])]
-    title = "skill scores, %: the mean probability of the right actions when told"
-    return Grid(("skill", *agents), tuple(rows), title) if rows else None
+    title = "skill scores, %: mean probability of the correct actions given the instruction"
+    return TextTable(("skill", *agents), tuple(rows), title) if rows else None
 
 
 def _estimate(found: Estimate | None) -> str:

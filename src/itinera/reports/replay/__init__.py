@@ -1,1 +1,1 @@
-"""Replays of trajectories: page, picture, film or Rerun recording. Start with `trajectories.py`."""
+"""Replays of trajectories: HTML page, image, video or Rerun recording. Start with `trajectories.py`."""

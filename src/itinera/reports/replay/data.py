@@ -1,6 +1,6 @@
-"""What a replay shows, as plain numbers and words: places, episodes, and who walked where.
+"""The contents of a replay as plain values: scene maps, episodes and trajectories.
 
-`replay_walks.py` makes it; a page, a film and a picture are drawn from it alone. Lengths are whole centimetres in the
+`trajectories.py` makes them; pages, videos and images are drawn from them alone. Lengths are whole centimetres in the
 world's frame, angles whole degrees counter-clockwise from +x, so that a tour of a hundred episodes stays small.
 """
 
@@ -10,11 +10,11 @@ from typing import Literal
 
 import msgspec
 
-ACTING, GUIDED_TO_GOAL, GUIDED_TO_START = 0, 1, 2  # who decides where to go
+ACTING, GUIDED_TO_GOAL, GUIDED_TO_START = 0, 1, 2  # phases of a trajectory
 
 
 class Drawing(msgspec.Struct, frozen=True, array_like=True):
-    """Polygons of one colour, or lines of one width."""
+    """Polygons of one color, or lines of one width."""
 
     fill: str
     line: str
@@ -23,17 +23,17 @@ class Drawing(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Label(msgspec.Struct, frozen=True, array_like=True):
-    """A name on the floor, and how much space there is for it."""
+    """A room name on the floor, and the space for it."""
 
     text: str
     x: int
     y: int
-    wide: int
-    tall: int
+    width: int
+    height: int
 
 
-class Storey(msgspec.Struct, frozen=True):
-    """One floor of a place, what is drawn first standing first."""
+class StoreyMap(msgspec.Struct, frozen=True):
+    """One floor of a scene; drawings are in painting order."""
 
     name: str
     drawings: list[Drawing]
@@ -41,7 +41,7 @@ class Storey(msgspec.Struct, frozen=True):
 
 
 class Track(msgspec.Struct, frozen=True):
-    """Places one after another."""
+    """A sequence of positions."""
 
     x: list[int]
     y: list[int]
@@ -51,76 +51,79 @@ class Track(msgspec.Struct, frozen=True):
         return len(self.x)
 
 
-class Place(msgspec.Struct, frozen=True):
+class SceneMap(msgspec.Struct, frozen=True):
     """A world from above."""
 
     id: str
     bounds: list[int]  # x0, y0, x1, y1 of everything that is drawn
-    storeys: list[Storey]  # the lowest first
+    storeys: list[StoreyMap]  # the lowest first
     nodes: Track  # of a navigation graph
-    edges: list[int]  # numbers of nodes, two for each
+    edges: list[int]  # indices of nodes, two per edge
 
 
-class Word(msgspec.Struct, frozen=True, array_like=True):
-    """A piece of an instruction and the places of the reference it tells of, -1 where that is not known."""
+class TextSpan(msgspec.Struct, frozen=True, array_like=True):
+    """A piece of an instruction and the reference positions it is aligned with, -1 if unknown."""
 
     text: str
     first: int
     last: int
 
 
-class Frame(msgspec.Struct, frozen=True, array_like=True):
-    """What was seen from one place of a walk."""
+class ReplayFrame(msgspec.Struct, frozen=True, array_like=True):
+    """The first-person view at one step of a trajectory."""
 
     step: int
-    picture: str  # JPEG, base64
+    image: str  # JPEG, base64
 
 
-class Attempt(msgspec.Struct, frozen=True):
-    """What an agent did in an episode."""
+class ReplayTrajectory(msgspec.Struct, frozen=True):
+    """An agent's trajectory in an episode."""
 
     agent: int
-    track: Track  # every place, the start first
-    headings: list[int]  # degrees, one for each place; empty where not known
-    phases: list[int]  # one for each place; empty where it acted throughout
-    jumps: list[int]  # places the body was put to, where nobody walked
-    clock: list[float]  # seconds, one for each place; empty where only steps are known
-    pairs: list[int]  # place, reference place, … that meet in the alignment of DTW
-    away: list[int]  # of each place, to the goal by the world's own distance; -1 where not known
-    arrived: bool | None  # None where the goal is not known
+    track: Track  # every position, the start first
+    headings: list[int]  # degrees, one per position; empty if unknown
+    phases: list[int]  # one per position; empty if all are acting
+    jumps: list[int]  # positions the body was teleported to
+    times: list[float]  # seconds, one per position; empty if only steps are known
+    alignment: list[int]  # DTW alignment: position index, reference index, …
+    goal_distances: list[int]  # of each position, by the world's own distance; -1 if unknown
+    success: bool | None  # None if the goal is unknown
     ending: str
-    measures: list[tuple[str, str]]  # a metric's name and its value
-    frames: list[Frame]
+    metrics: list[tuple[str, str]]  # name and formatted value
+    frames: list[ReplayFrame]
 
 
-class Task(msgspec.Struct, frozen=True):
-    """An episode, and what everybody did in it."""
+class ReplayEpisode(msgspec.Struct, frozen=True):
+    """An episode with the trajectories of all agents."""
 
     id: str
-    place: int
+    scene: int
     language: str
-    words: list[Word]  # together they are the instruction
+    instruction: list[TextSpan]
     reference: Track
     shortest: Track
     fastest: Track
-    fastest_seconds: str  # between which times nobody can be faster; empty where not known
+    fastest_seconds: str  # bounds of the fastest time; empty if unknown
     goals: Track
-    attempts: list[Attempt]
+    trajectories: list[ReplayTrajectory]
 
 
 class Replay(msgspec.Struct, frozen=True):
-    """Everything a page holds."""
+    """Everything a replay page contains."""
 
     title: str
     agents: list[str]
-    unit: Literal["steps", "s"]  # of the time
-    radius: int  # within which one has arrived
-    tour: str  # the tour's id, empty where the episodes stand alone
-    tour_measures: list[list[tuple[str, str]]]  # for each agent
-    places: list[Place]
-    tasks: list[Task]
+    unit: Literal["steps", "s"]  # of time
+    success_radius: int
+    tour: str  # the tour's id, empty if the episodes are not of a tour
+    tour_metrics: list[list[tuple[str, str]]]  # for each agent
+    scenes: list[SceneMap]
+    episodes: list[ReplayEpisode]
+
+    def __repr__(self) -> str:
+        return f"Replay({self.title!r})"
 
 
-def duration(task: Task) -> float:
-    """How long the longest attempt of an episode takes, in the unit of the replay."""
-    return max((attempt.clock[-1] if attempt.clock else len(attempt.track) - 1 for attempt in task.attempts), default=0)
+def duration(episode: ReplayEpisode) -> float:
+    """The duration of an episode's longest trajectory, in the unit of the replay."""
+    return max((t.times[-1] if t.times else len(t.track) - 1 for t in episode.trajectories), default=0)

@@ -1,4 +1,4 @@
-"""What a walker saw, as small pictures in a page. Needs Pillow, of the extra `maps`."""
+"""First-person views for replays. Needs Pillow (extra `maps`)."""
 
 from __future__ import annotations
 
@@ -10,36 +10,39 @@ from collections.abc import Mapping
 import numpy as np
 
 from itinera.errors import MissingExtra
-from itinera.rendering.rasterizer import Camera, Raster
-from itinera.reports.replay.trajectories import Look
+from itinera.rendering.camera import Camera
+from itinera.rendering.rasterizer import Rasterizer
+from itinera.reports.replay.trajectories import ViewRenderer
 from itinera.worlds import Array, NavGraph, World
 from itinera.worlds.mesh import Mesh
 
 CAMERA = Camera(288, 192, math.radians(90))
-EYE = 1.25  # metres above the ground; nodes of a graph are at the height of the eyes already
-QUALITY = 62
+CAMERA_HEIGHT = 1.25  # metres above the ground; nodes of a graph are at camera height already
+TILT = -0.1  # radians
+JPEG_QUALITY = 62
 
 
-def looking(meshes: Mapping[str, Mesh]) -> Look:
-    """A camera for worlds whose meshes are known; it takes no pictures of the others."""
+def make_view_renderer(meshes: Mapping[str, Mesh]) -> ViewRenderer:
+    """A renderer for the worlds with these meshes, by id; it renders nothing of other worlds."""
     try:
         from PIL import Image
     except ImportError:
-        raise MissingExtra("First-person pictures", "Pillow", "maps") from None
-    rasters: dict[str, Raster] = {}
+        raise MissingExtra("First-person views", "Pillow", "maps") from None
+    rasterizers: dict[str, Rasterizer] = {}
 
-    def look(world: World, places: Array, headings: Array) -> list[str]:
+    def render(world: World, positions: Array, headings: Array) -> list[str]:
         if world.id not in meshes:
             return []
-        if world.id not in rasters:
-            rasters[world.id] = Raster(meshes[world.id])
-        eyes = places + np.array([0.0, 0.0, 0.0 if isinstance(world.space, NavGraph) else EYE])
-        seen = rasters[world.id].look_many(CAMERA, eyes, headings, -0.1, channels=("rgb",)).rgb
-        return [_jpeg(Image.fromarray(np.ascontiguousarray(picture))) for picture in seen]
+        if world.id not in rasterizers:
+            rasterizers[world.id] = Rasterizer(meshes[world.id])
+        height = 0.0 if isinstance(world.space, NavGraph) else CAMERA_HEIGHT
+        eyes = positions + np.array([0.0, 0.0, height])
+        images = rasterizers[world.id].render_many(CAMERA, eyes, headings, TILT, channels=("rgb",)).rgb
+        return [encode(Image.fromarray(np.ascontiguousarray(image))) for image in images]
 
-    def _jpeg(picture: Image.Image) -> str:
+    def encode(image: Image.Image) -> str:
         stream = io.BytesIO()
-        picture.save(stream, "JPEG", quality=QUALITY, optimize=True)
+        image.save(stream, "JPEG", quality=JPEG_QUALITY, optimize=True)
         return base64.b64encode(stream.getvalue()).decode("ascii")
 
-    return look
+    return render

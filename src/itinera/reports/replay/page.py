@@ -1,6 +1,7 @@
-"""A replay as one page that needs nothing else: open it from disk, send it by mail, print it.
+"""A replay as one self-contained HTML page.
 
-The page is `replay.html` with its style, its script and the data inside; words reach it as data only, never as markup.
+The page is `replay.html` with its style sheet, script and data embedded; names and texts enter it as data, never as
+markup.
 """
 
 from __future__ import annotations
@@ -16,28 +17,28 @@ from itinera.errors import BadArgument
 from itinera.formats.io import atomic_write
 from itinera.reports.replay.data import Replay
 
-ENDING = ".html"
-LONGEST_TITLE = 200  # characters; a tab shows fewer
+SUFFIX = ".html"
+MAX_TITLE = 200  # characters; a browser tab shows fewer
 
 
-def write_page(path: str | Path, replay: Replay) -> None:
-    """The replay as a self-contained HTML file."""
+def write_replay_page(path: str | Path, replay: Replay) -> None:
+    """Write the replay as a self-contained HTML file."""
     path = Path(path)
-    if path.suffix != ENDING:
-        raise BadArgument(f"A page's name ends in {ENDING}, not {path.suffix or 'nothing'!r}: {path}.")
+    if path.suffix != SUFFIX:
+        raise BadArgument(f"A page's name ends in {SUFFIX}, not {path.suffix or 'nothing'!r}: {path}.")
     with atomic_write(path) as stream:
-        stream.write(page_of(replay).encode("utf-8"))
+        stream.write(render_replay(replay).encode("utf-8"))
 
 
-def page_of(replay: Replay) -> str:
-    """The page itself."""
+def render_replay(replay: Replay) -> str:
+    """The replay as HTML."""
     parts = {
-        "title": html.escape(replay.title[:LONGEST_TITLE]),
+        "title": html.escape(replay.title[:MAX_TITLE]),
         "style": _asset("replay.css"),
         "script": _asset("replay.js"),
         "data": _embedded(replay),
     }
-    # All at once, so that nothing put in is looked at again.
+    # In one pass, so that inserted text is not searched again.
     return re.sub(r"\{\{(\w+)\}\}", lambda found: parts[found[1]], _asset("replay.html"))
 
 
@@ -46,5 +47,5 @@ def _asset(name: str) -> str:
 
 
 def _embedded(replay: Replay) -> str:
-    # Without a "<" no string can end the script element it stands in.
+    # Without a "<" no string can end the script element that contains it.
     return msgspec.json.encode(replay).decode("utf-8").replace("<", "\\u003c")

@@ -1,4 +1,4 @@
-"""A replay as a recording for the Rerun viewer (.rrd): paths in the plane, a moment for every step. Needs `viewer`."""
+"""A replay as a recording for the Rerun viewer (.rrd), one time step per step. Needs the extra `viewer`."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from itinera.errors import BadArgument, MissingExtra
 from itinera.formats.io import atomic_write
-from itinera.reports.charts.datasets import COLOURS
-from itinera.reports.replay.data import Attempt, Place, Replay, Task, Track
+from itinera.reports.charts.datasets import COLORS
+from itinera.reports.replay.data import Replay, ReplayEpisode, ReplayTrajectory, SceneMap, Track
 
-ENDING = ".rrd"
-RISE = 3.0  # metres drawn between two storeys
+SUFFIX = ".rrd"
+STOREY_HEIGHT = 3.0  # metres drawn between two storeys
 TIMELINE = "step"
 GREY, INK, BLACK = (138, 160, 181), (85, 82, 77), (0, 0, 0)
 
 
 def write_recording(path: str | Path, replay: Replay) -> None:
-    """All episodes as a recording: the graph and walls of each place, references, goals and walks, step by step."""
+    """Write all episodes as a recording: graphs and walls, reference paths, goals and trajectories, step by step."""
     path = Path(path)
-    if path.suffix != ENDING:
-        raise BadArgument(f"A recording's name ends in {ENDING}, not {path.suffix or 'nothing'!r}: {path}.")
+    if path.suffix != SUFFIX:
+        raise BadArgument(f"A recording's name ends in {SUFFIX}, not {path.suffix or 'nothing'!r}: {path}.")
     try:
         import rerun
     except ImportError:
@@ -30,11 +30,11 @@ def write_recording(path: str | Path, replay: Replay) -> None:
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / path.name
         stream.save(str(draft))
-        for number, place in enumerate(replay.places):
-            _log_place(rerun, stream, f"place_{number}", place)
+        for number, scene in enumerate(replay.scenes):
+            _log_scene(rerun, stream, f"scene_{number}", scene)
         begin = 0
-        for task in replay.tasks:
-            begin += _log_task(rerun, stream, replay, task, begin)
+        for episode in replay.episodes:
+            begin += _log_episode(rerun, stream, episode, begin)
         stream.flush()
         stream.disconnect()
         content = draft.read_bytes()
@@ -42,13 +42,13 @@ def write_recording(path: str | Path, replay: Replay) -> None:
         out.write(content)
 
 
-def _log_place(rerun: Any, stream: Any, name: str, place: Place) -> None:
-    nodes = _points(place.nodes)
-    edges = [[nodes[a], nodes[b]] for a, b in zip(place.edges[::2], place.edges[1::2], strict=True)]
+def _log_scene(rerun: Any, stream: Any, name: str, scene: SceneMap) -> None:
+    nodes = _points(scene.nodes)
+    edges = [[nodes[a], nodes[b]] for a, b in zip(scene.edges[::2], scene.edges[1::2], strict=True)]
     stream.log(f"{name}/graph", rerun.LineStrips3D(edges, colors=[GREY]), static=True)
     walls = [
-        [(x / 100, y / 100, RISE * storey) for x, y in zip(ring[::2], ring[1::2], strict=True)]
-        for storey, level in enumerate(place.storeys)
+        [(x / 100, y / 100, STOREY_HEIGHT * storey) for x, y in zip(ring[::2], ring[1::2], strict=True)]
+        for storey, level in enumerate(scene.storeys)
         for drawing in level.drawings
         if not drawing.fill
         for ring in drawing.outlines
@@ -56,32 +56,34 @@ def _log_place(rerun: Any, stream: Any, name: str, place: Place) -> None:
     stream.log(f"{name}/walls", rerun.LineStrips3D(walls, colors=[INK]), static=True)
 
 
-def _log_task(rerun: Any, stream: Any, replay: Replay, task: Task, begin: int) -> int:
-    """Log an episode from a step on; how many steps it takes."""
+def _log_episode(rerun: Any, stream: Any, episode: ReplayEpisode, begin: int) -> int:
+    """Log an episode from a step on; return its number of steps."""
     stream.set_time(TIMELINE, sequence=begin)
-    text = "".join(word.text for word in task.words)
-    stream.log("instruction", rerun.TextDocument(f"{task.id}\n\n{text}"))
-    stream.log("reference", rerun.LineStrips3D([_points(task.reference)], colors=[BLACK]))
-    stream.log("goals", rerun.Points3D(_points(task.goals), colors=[BLACK], radii=[0.15]))
-    for attempt in task.attempts:
+    text = "".join(word.text for word in episode.instruction)
+    stream.log("instruction", rerun.TextDocument(f"{episode.id}\n\n{text}"))
+    stream.log("reference", rerun.LineStrips3D([_points(episode.reference)], colors=[BLACK]))
+    stream.log("goals", rerun.Points3D(_points(episode.goals), colors=[BLACK], radii=[0.15]))
+    for trajectory in episode.trajectories:
         stream.set_time(TIMELINE, sequence=begin)
-        _log_walk(rerun, stream, f"agent_{attempt.agent + 1}", attempt, begin)
-    return max((len(attempt.track) for attempt in task.attempts), default=1)
+        _log_trajectory(rerun, stream, f"agent_{trajectory.agent + 1}", trajectory, begin)
+    return max((len(trajectory.track) for trajectory in episode.trajectories), default=1)
 
 
-def _log_walk(rerun: Any, stream: Any, name: str, attempt: Attempt, begin: int) -> None:
-    """The whole path when the episode begins, and the body where it is at each step."""
-    colour, points = _rgb(COLOURS[attempt.agent % len(COLOURS)]), _points(attempt.track)
-    stream.log(f"{name}/path", rerun.LineStrips3D([points], colors=[colour]))
+def _log_trajectory(rerun: Any, stream: Any, name: str, trajectory: ReplayTrajectory, begin: int) -> None:
+    """Log the whole path at the start of the episode, and the body's position at each step."""
+    color, points = _rgb(COLORS[trajectory.agent % len(COLORS)]), _points(trajectory.track)
+    stream.log(f"{name}/path", rerun.LineStrips3D([points], colors=[color]))
     for step, point in enumerate(points):
         stream.set_time(TIMELINE, sequence=begin + step)
-        stream.log(f"{name}/body", rerun.Points3D([point], colors=[colour], radii=[0.2]))
+        stream.log(f"{name}/body", rerun.Points3D([point], colors=[color], radii=[0.2]))
 
 
-def _rgb(colour: str) -> tuple[int, int, int]:
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+def _rgb(color: str) -> tuple[int, int, int]:
+    red, green, blue = bytes.fromhex(color.removeprefix("#"))
     return red, green, blue
 
 
 def _points(track: Track) -> list[tuple[float, float, float]]:
-    return [(x / 100, y / 100, RISE * storey) for x, y, storey in zip(track.x, track.y, track.storey, strict=True)]
+    return [
+        (x / 100, y / 100, STOREY_HEIGHT * storey) for x, y, storey in zip(track.x, track.y, track.storey, strict=True)
+    ]

@@ -1,108 +1,108 @@
 "use strict";
-// The replay of one page: everything is read from the JSON above, nothing from anywhere else.
-// Lengths are centimetres, y upwards; a place is drawn on one canvas, what moves on another above it.
+// The replay of one page: all data are in the JSON element above.
+// Lengths are centimetres, y up. The scene is drawn on one canvas, trajectories on another above it.
 
 const replay = JSON.parse(document.getElementById("replay").textContent);
-const at = (id) => document.getElementById(id);
+const byId = (id) => document.getElementById(id);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const wide = matchMedia("(min-width: 56.01rem)");
 
-// Okabe and Ito's colours: of agents, then of the paths they are compared with.
+// Okabe and Ito's colors: of agents, then of reference, shortest and fastest paths.
 const AGENTS = ["#0072B2", "#D55E00", "#007A58", "#A8447F", "#5B5B5B"];
 const STYLES = {
-  reference: { colour: "#000000", width: 2.4, dash: [7, 5], band: "#bdb8ae" }, // broad, to be seen below whoever follows it
-  shortest: { colour: "#56B4E9", width: 3, dash: [1, 5] },
-  fastest: { colour: "#E69F00", width: 2.6, dash: [9, 3, 2, 3] },
+  reference: { color: "#000000", width: 2.4, dash: [7, 5], band: "#bdb8ae" }, // wide, to be visible below a trajectory on top of it
+  shortest: { color: "#56B4E9", width: 3, dash: [1, 5] },
+  fastest: { color: "#E69F00", width: 2.6, dash: [9, 3, 2, 3] },
 };
 const BAND = 11;
-const LED = [2, 5];
-const PHASES = ["acting", "led to the goal", "led to the next start"];
-const RATE = replay.unit === "s" ? 4 : longestAttempt() > 60 ? 10 : 1.4; // units of time a second shows at 1×
-const colourOf = (agent) => AGENTS[agent % AGENTS.length];
+const GUIDED_DASH = [2, 5];
+const PHASES = ["acting", "guided to the goal", "guided to the next start"];
+const RATE = replay.unit === "s" ? 4 : longestTrajectory() > 60 ? 10 : 1.4; // units of time per second at 1×
+const colorOf = (agent) => AGENTS[agent % AGENTS.length];
 
-function longestAttempt() {
-  return Math.max(0, ...replay.tasks.flatMap((task) => task.attempts.map((attempt) => attempt.track.x.length)));
+function longestTrajectory() {
+  return Math.max(0, ...replay.episodes.flatMap((episode) => episode.trajectories.map((trajectory) => trajectory.track.x.length)));
 }
 
-const state = { task: 0, time: 0, agent: 0, storey: "follow", playing: false, speed: 1, view: null };
+const state = { episode: 0, time: 0, agent: 0, storey: "follow", playing: false, speed: 1, view: null };
 const layers = [
-  { key: "reference", text: "reference path", has: (task) => task.reference.x.length > 0, on: true },
-  { key: "goal", text: `goal, and ${replay.radius / 100} m around it`, has: (task) => task.goals.x.length > 0, on: true },
-  { key: "shortest", text: "shortest way", has: (task) => task.shortest.x.length > 0, on: false },
-  { key: "fastest", text: "fastest drive", has: (task) => task.fastest.x.length > 0, on: true },
-  { key: "pairs", text: "alignment with the reference (DTW)", has: (task) => task.attempts.some((a) => a.pairs.length), on: true },
-  { key: "led", text: "where it was led", has: () => anywhere((attempt) => attempt.phases.length), on: true },
-  { key: "earlier", text: "earlier episodes", has: () => replay.tour !== "" && replay.tasks.length > 1, on: true },
-  { key: "graph", text: "navigation graph", has: () => replay.places.some((place) => place.nodes.x.length), on: true },
-  { key: "names", text: "room names", has: () => replay.places.some((p) => p.storeys.some((s) => s.labels.length)), on: true },
+  { key: "reference", text: "reference path", has: (episode) => episode.reference.x.length > 0, on: true },
+  { key: "goal", text: `goal with its success radius of ${replay.success_radius / 100} m`, has: (episode) => episode.goals.x.length > 0, on: true },
+  { key: "shortest", text: "shortest path", has: (episode) => episode.shortest.x.length > 0, on: false },
+  { key: "fastest", text: "fastest drive", has: (episode) => episode.fastest.x.length > 0, on: true },
+  { key: "alignment", text: "DTW alignment with the reference", has: (episode) => episode.trajectories.some((a) => a.alignment.length), on: true },
+  { key: "guided", text: "guided phases (oracle)", has: () => someTrajectory((trajectory) => trajectory.phases.length), on: true },
+  { key: "earlier", text: "earlier episodes", has: () => replay.tour !== "" && replay.episodes.length > 1, on: true },
+  { key: "graph", text: "navigation graph", has: () => replay.scenes.some((scene) => scene.nodes.x.length), on: true },
+  { key: "labels", text: "room names", has: () => replay.scenes.some((p) => p.storeys.some((s) => s.labels.length)), on: true },
 ];
-const shown = (key) => layers.some((layer) => layer.key === key && layer.on);
+const isShown = (key) => layers.some((layer) => layer.key === key && layer.on);
 
-function anywhere(asked) {
-  return replay.tasks.some((task) => task.attempts.some(asked));
+function someTrajectory(test) {
+  return replay.episodes.some((episode) => episode.trajectories.some(test));
 }
 
-// What is asked of the data
+// Queries
 
-const task = () => replay.tasks[state.task];
-const place = () => replay.places[task().place];
-const watched = () => task().attempts.find((attempt) => attempt.agent === state.agent) || task().attempts[0];
-const lastTime = (attempt) => (attempt.clock.length ? attempt.clock[attempt.clock.length - 1] : attempt.track.x.length - 1);
-const duration = () => Math.max(0, ...task().attempts.map(lastTime));
+const episode = () => replay.episodes[state.episode];
+const scene = () => replay.scenes[episode().scene];
+const followed = () => episode().trajectories.find((trajectory) => trajectory.agent === state.agent) || episode().trajectories[0];
+const lastTime = (trajectory) => (trajectory.times.length ? trajectory.times[trajectory.times.length - 1] : trajectory.track.x.length - 1);
+const duration = () => Math.max(0, ...episode().trajectories.map(lastTime));
 
-function stepAt(attempt, time) {
-  const last = attempt.track.x.length - 1;
-  if (!attempt.clock.length) return Math.min(last, Math.floor(time + 1e-6));
+function stepAt(trajectory, time) {
+  const last = trajectory.track.x.length - 1;
+  if (!trajectory.times.length) return Math.min(last, Math.floor(time + 1e-6));
   let low = 0, high = last;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if (attempt.clock[middle] <= time + 1e-6) low = middle; else high = middle - 1;
+    if (trajectory.times[middle] <= time + 1e-6) low = middle; else high = middle - 1;
   }
   return low;
 }
 
-const timeOf = (attempt, step) => (attempt.clock.length ? attempt.clock[step] : step);
+const timeOf = (trajectory, step) => (trajectory.times.length ? trajectory.times[step] : step);
 
-function poseAt(attempt, time) {
-  const { x, y, storey } = attempt.track;
-  const step = stepAt(attempt, time);
-  const pose = { step, x: x[step], y: y[step], storey: storey[step], heading: attempt.headings.length ? attempt.headings[step] : null };
+function poseAt(trajectory, time) {
+  const { x, y, storey } = trajectory.track;
+  const step = stepAt(trajectory, time);
+  const pose = { step, x: x[step], y: y[step], storey: storey[step], heading: trajectory.headings.length ? trajectory.headings[step] : null };
   const next = step + 1;
-  if (calm.matches || next >= x.length || attempt.jumps.includes(next)) return pose;
-  const span = timeOf(attempt, next) - timeOf(attempt, step);
-  const part = span > 0 ? Math.min(1, Math.max(0, (time - timeOf(attempt, step)) / span)) : 0;
+  if (calm.matches || next >= x.length || trajectory.jumps.includes(next)) return pose;
+  const span = timeOf(trajectory, next) - timeOf(trajectory, step);
+  const part = span > 0 ? Math.min(1, Math.max(0, (time - timeOf(trajectory, step)) / span)) : 0;
   pose.x += part * (x[next] - x[step]);
   pose.y += part * (y[next] - y[step]);
-  if (pose.heading !== null) pose.heading += part * ((((attempt.headings[next] - pose.heading) % 360) + 540) % 360 - 180);
+  if (pose.heading !== null) pose.heading += part * ((((trajectory.headings[next] - pose.heading) % 360) + 540) % 360 - 180);
   if (part > 0.5) pose.storey = storey[next];
   return pose;
 }
 
-const phaseAt = (attempt, step) => (attempt.phases.length ? attempt.phases[step] : 0);
+const phaseAt = (trajectory, step) => (trajectory.phases.length ? trajectory.phases[step] : 0);
 
-// The reference places that the last acting step up to this one meets.
-function metAt(attempt, step) {
+// The first and last reference index aligned with the last acting step up to this one.
+function alignedAt(trajectory, step) {
   let first = -1, last = -1, found = -1;
-  for (let k = 0; k < attempt.pairs.length && attempt.pairs[k] <= step; k += 2) {
-    if (attempt.pairs[k] !== found) { found = attempt.pairs[k]; first = attempt.pairs[k + 1]; }
-    last = attempt.pairs[k + 1];
+  for (let k = 0; k < trajectory.alignment.length && trajectory.alignment[k] <= step; k += 2) {
+    if (trajectory.alignment[k] !== found) { found = trajectory.alignment[k]; first = trajectory.alignment[k + 1]; }
+    last = trajectory.alignment[k + 1];
   }
   return [first, last];
 }
 
 function storeyNow() {
-  const attempt = watched();
-  return state.storey !== "follow" ? Math.min(state.storey, place().storeys.length - 1)
-    : attempt ? poseAt(attempt, state.time).storey : (task().reference.storey[0] || 0);
+  const trajectory = followed();
+  return state.storey !== "follow" ? Math.min(state.storey, scene().storeys.length - 1)
+    : trajectory ? poseAt(trajectory, state.time).storey : (episode().reference.storey[0] || 0);
 }
 
 // Drawing
 
-const stage = at("stage"), floorCanvas = at("floor"), walksCanvas = at("walks");
+const stage = byId("stage"), floorCanvas = byId("floor"), trackCanvas = byId("trajectories");
 let floorKey = "", sharpness = 1;
 
-function frame() {
-  const [x0, y0, x1, y1] = place().bounds;
+function viewport() {
+  const [x0, y0, x1, y1] = scene().bounds;
   const width = stage.clientWidth, height = stage.clientHeight;
   const fit = Math.min(width / (x1 - x0), height / (y1 - y0)) || 0.01;
   const view = state.view || { zoom: 1, x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
@@ -121,7 +121,7 @@ function context(canvas, { width, height }) {
 }
 
 function drawFloor(storey) {
-  const f = frame(), pen = context(floorCanvas, f), here = place(), level = here.storeys[storey];
+  const f = viewport(), pen = context(floorCanvas, f), here = scene(), level = here.storeys[storey];
   for (const [fill, line, width, outlines] of level.drawings) {
     pen.beginPath();
     for (const ring of outlines) {
@@ -132,12 +132,12 @@ function drawFloor(storey) {
     if (fill) { pen.fillStyle = fill; pen.fill(); }
     if (line) { pen.strokeStyle = line; pen.lineWidth = Math.max(0.6, width * f.scale); pen.lineJoin = "miter"; pen.lineCap = "butt"; pen.stroke(); }
   }
-  // A veil over the things, so that paths stand out from them.
+  // Faded, so that paths stand out from the furniture.
   if (level.drawings.length) { pen.fillStyle = "rgb(255 255 255 / 0.3)"; pen.fillRect(0, 0, f.width, f.height); }
-  if (shown("graph")) drawGraph(pen, f, here, storey);
-  if (shown("names")) drawNames(pen, f, level);
-  if (shown("earlier") && replay.tour !== "") drawEarlier(pen, f, storey);
-  drawAsked(pen, f, storey);
+  if (isShown("graph")) drawGraph(pen, f, here, storey);
+  if (isShown("labels")) drawLabels(pen, f, level);
+  if (isShown("earlier") && replay.tour !== "") drawEarlier(pen, f, storey);
+  drawTask(pen, f, storey);
   drawScale(f);
 }
 
@@ -156,7 +156,7 @@ function drawGraph(pen, f, here, storey) {
   for (let k = 0; k < nodes.x.length; k++) if (nodes.storey[k] === storey) dot(pen, f.x(nodes.x[k]), f.y(nodes.y[k]), 2);
 }
 
-function drawNames(pen, f, level) {
+function drawLabels(pen, f, level) {
   pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineJoin = "round";
   for (const [text, x, y, across, tall] of level.labels) {
     const upright = tall > 1.5 * across && size(text, across * f.scale) < 13;
@@ -177,31 +177,30 @@ function drawNames(pen, f, level) {
 const size = (text, pixels) => Math.min(13, pixels / (0.56 * Math.max(1, text.length)));
 
 function drawEarlier(pen, f, storey) {
-  const agent = watched() ? watched().agent : 0, all = new Path2D();
-  for (const before of replay.tasks.slice(0, state.task)) {
-    if (before.place !== task().place) continue;
-    const attempt = before.attempts.find((one) => one.agent === agent);
-    if (attempt) all.addPath(traced(f, attempt.track, storey, { skip: (k) => phaseAt(attempt, k) !== 0 || attempt.jumps.includes(k) }));
+  const agent = followed() ? followed().agent : 0, all = new Path2D();
+  for (const before of replay.episodes.slice(0, state.episode)) {
+    if (before.scene !== episode().scene) continue;
+    const trajectory = before.trajectories.find((one) => one.agent === agent);
+    if (trajectory) all.addPath(traced(f, trajectory.track, storey, { skip: (k) => phaseAt(trajectory, k) !== 0 || trajectory.jumps.includes(k) }));
   }
-  // In one stroke, so that ways gone often are no darker than others.
-  pen.globalAlpha = 0.22; pen.lineJoin = pen.lineCap = "round"; pen.strokeStyle = colourOf(agent); pen.lineWidth = 3;
+  // In one stroke, so that paths taken often are no darker than others.
+  pen.globalAlpha = 0.22; pen.lineJoin = pen.lineCap = "round"; pen.strokeStyle = colorOf(agent); pen.lineWidth = 3;
   pen.stroke(all);
   pen.globalAlpha = 1;
 }
 
-function drawAsked(pen, f, storey) {
-  const asked = task();
-  const { reference, goals } = asked;
-  const here = [...goals.x.keys()].filter((k) => shown("goal") && goals.storey[k] === storey);
+function drawTask(pen, f, storey) {
+  const { reference, goals } = episode();
+  const here = [...goals.x.keys()].filter((k) => isShown("goal") && goals.storey[k] === storey);
   for (const k of here) {
     pen.setLineDash([2, 4]); pen.lineWidth = 1.2; pen.strokeStyle = "rgb(0 0 0 / 0.65)";
-    pen.beginPath(); pen.arc(f.x(goals.x[k]), f.y(goals.y[k]), replay.radius * f.scale, 0, 7); pen.stroke();
+    pen.beginPath(); pen.arc(f.x(goals.x[k]), f.y(goals.y[k]), replay.success_radius * f.scale, 0, 7); pen.stroke();
     pen.setLineDash([]);
   }
   for (const key of ["shortest", "fastest", "reference"]) {
-    if (shown(key) && asked[key].x.length) line(pen, f, asked[key], storey, STYLES[key], { cased: true });
+    if (isShown(key) && episode()[key].x.length) line(pen, f, episode()[key], storey, STYLES[key], { cased: true });
   }
-  if (shown("reference")) {
+  if (isShown("reference")) {
     for (let k = 0; k < reference.x.length; k++) {
       if (reference.storey[k] !== storey) continue;
       ring(pen, f.x(reference.x[k]), f.y(reference.y[k]), k === 0 ? 6 : 3.4, "#ffffff", "#000000", k === 0 ? 2.4 : 1.5);
@@ -231,7 +230,7 @@ function line(pen, f, track, storey, style, { cased = false, ...part } = {}) {
   pen.setLineDash([]);
   if (cased) { pen.strokeStyle = "rgb(255 255 255 / 0.85)"; pen.lineWidth = (style.band ? BAND : style.width) + 3; pen.stroke(trace); }
   if (style.band) { pen.strokeStyle = style.band; pen.lineWidth = BAND; pen.stroke(trace); }
-  pen.strokeStyle = style.colour; pen.setLineDash(style.dash); pen.lineWidth = style.width;
+  pen.strokeStyle = style.color; pen.setLineDash(style.dash); pen.lineWidth = style.width;
   pen.lineCap = style.dash.length && style.dash[0] > 1 ? "butt" : "round";
   pen.stroke(trace);
   pen.setLineDash([]);
@@ -259,27 +258,27 @@ function star(pen, x, y, radius) {
 
 function drawScale(f) {
   const metres = [1, 2, 5, 10, 20].find((n) => n * 100 * f.scale > 50) || 20;
-  at("bar").style.width = `${metres * 100 * f.scale}px`;
-  at("metres").textContent = `${metres} m`;
+  byId("bar").style.width = `${metres * 100 * f.scale}px`;
+  byId("metres").textContent = `${metres} m`;
 }
 
-function drawWalks(storey) {
-  const f = frame(), pen = context(walksCanvas, f), attempts = task().attempts, subject = watched();
-  if (shown("pairs") && subject) drawPairs(pen, f, subject, storey);
-  const inOrder = [...attempts.filter((attempt) => attempt !== subject), ...(subject ? [subject] : [])];
-  for (const attempt of inOrder) drawAttempt(pen, f, attempt, storey, attempts.length);
-  for (const attempt of inOrder) drawBody(pen, f, attempt, storey, attempts.length);
+function drawTrajectories(storey) {
+  const f = viewport(), pen = context(trackCanvas, f), trajectories = episode().trajectories, subject = followed();
+  if (isShown("alignment") && subject) drawAlignment(pen, f, subject, storey);
+  const inOrder = [...trajectories.filter((trajectory) => trajectory !== subject), ...(subject ? [subject] : [])];
+  for (const trajectory of inOrder) drawTrajectory(pen, f, trajectory, storey, trajectories.length);
+  for (const trajectory of inOrder) drawBody(pen, f, trajectory, storey, trajectories.length);
 }
 
-const shiftOf = (attempt, count) => (count > 1 ? 3 * (attempt.agent - (replay.agents.length - 1) / 2) : 0);
+const shiftOf = (trajectory, count) => (count > 1 ? 3 * (trajectory.agent - (replay.agents.length - 1) / 2) : 0);
 
-function drawPairs(pen, f, attempt, storey) {
-  const { track, pairs } = attempt, { reference } = task(), step = stepAt(attempt, state.time);
-  const shift = shiftOf(attempt, task().attempts.length);
+function drawAlignment(pen, f, trajectory, storey) {
+  const { track, alignment } = trajectory, { reference } = episode(), step = stepAt(trajectory, state.time);
+  const shift = shiftOf(trajectory, episode().trajectories.length);
   pen.strokeStyle = "rgb(40 40 40 / 0.55)"; pen.lineWidth = 1;
   pen.beginPath();
-  for (let k = 0; k < pairs.length && pairs[k] <= step; k += 2) {
-    const [i, j] = [pairs[k], pairs[k + 1]];
+  for (let k = 0; k < alignment.length && alignment[k] <= step; k += 2) {
+    const [i, j] = [alignment[k], alignment[k + 1]];
     if (track.storey[i] !== storey || reference.storey[j] !== storey) continue;
     pen.moveTo(f.x(track.x[i]) + shift, f.y(track.y[i]) + shift);
     pen.lineTo(f.x(reference.x[j]), f.y(reference.y[j]));
@@ -287,53 +286,53 @@ function drawPairs(pen, f, attempt, storey) {
   pen.stroke();
 }
 
-function drawAttempt(pen, f, attempt, storey, count) {
-  const { track } = attempt, pose = poseAt(attempt, state.time), colour = colourOf(attempt.agent);
-  const shift = shiftOf(attempt, count), jumps = new Set(attempt.jumps);
-  const acting = (k) => phaseAt(attempt, k) !== 0 || jumps.has(k);
-  const led = (k) => phaseAt(attempt, k) === 0 || jumps.has(k);
+function drawTrajectory(pen, f, trajectory, storey, count) {
+  const { track } = trajectory, pose = poseAt(trajectory, state.time), color = colorOf(trajectory.agent);
+  const shift = shiftOf(trajectory, count), jumps = new Set(trajectory.jumps);
+  const acting = (k) => phaseAt(trajectory, k) !== 0 || jumps.has(k);
+  const guided = (k) => phaseAt(trajectory, k) === 0 || jumps.has(k);
   const moving = pose.storey === storey && track.storey[pose.step] === storey ? pose : null;
-  const next = Math.min(pose.step + 1, track.x.length - 1), ledNow = phaseAt(attempt, next) !== 0;
+  const next = Math.min(pose.step + 1, track.x.length - 1), guidedNow = phaseAt(trajectory, next) !== 0;
   pen.globalAlpha = 0.28;
-  line(pen, f, track, storey, { colour, width: 2, dash: [] }, { from: pose.step, skip: acting, shift });
-  if (shown("led")) line(pen, f, track, storey, { colour, width: 2, dash: LED }, { from: pose.step, skip: led, shift });
+  line(pen, f, track, storey, { color, width: 2, dash: [] }, { from: pose.step, skip: acting, shift });
+  if (isShown("guided")) line(pen, f, track, storey, { color, width: 2, dash: GUIDED_DASH }, { from: pose.step, skip: guided, shift });
   pen.globalAlpha = 1;
-  line(pen, f, track, storey, { colour, width: 3.6, dash: [] }, { to: pose.step, skip: acting, shift, cased: true, end: ledNow ? null : moving });
-  if (shown("led")) line(pen, f, track, storey, { colour, width: 2.4, dash: LED }, { to: pose.step, skip: led, shift, cased: true, end: ledNow ? moving : null });
-  // Where it said stop.
-  const last = attempt.phases.length ? attempt.phases.lastIndexOf(0) : track.x.length - 1;
+  line(pen, f, track, storey, { color, width: 3.6, dash: [] }, { to: pose.step, skip: acting, shift, cased: true, end: guidedNow ? null : moving });
+  if (isShown("guided")) line(pen, f, track, storey, { color, width: 2.4, dash: GUIDED_DASH }, { to: pose.step, skip: guided, shift, cased: true, end: guidedNow ? moving : null });
+  // Where the acting phase ended.
+  const last = trajectory.phases.length ? trajectory.phases.lastIndexOf(0) : track.x.length - 1;
   if (last >= 0 && last <= pose.step && track.storey[last] === storey) {
     const [x, y] = [f.x(track.x[last]) + shift, f.y(track.y[last]) + shift];
     pen.fillStyle = "#ffffff"; pen.fillRect(x - 6, y - 6, 12, 12);
-    pen.fillStyle = colour; pen.fillRect(x - 4, y - 4, 8, 8);
+    pen.fillStyle = color; pen.fillRect(x - 4, y - 4, 8, 8);
   }
 }
 
-function drawBody(pen, f, attempt, storey, count) {
-  const pose = poseAt(attempt, state.time), shift = shiftOf(attempt, count);
+function drawBody(pen, f, trajectory, storey, count) {
+  const pose = poseAt(trajectory, state.time), shift = shiftOf(trajectory, count);
   const [x, y] = [f.x(pose.x) + shift, f.y(pose.y) + shift];
   pen.globalAlpha = pose.storey === storey ? 1 : 0.35;
   if (pose.heading !== null) {
     const angle = (-pose.heading * Math.PI) / 180;
     pen.beginPath(); pen.moveTo(x, y); pen.arc(x, y, 24, angle - 0.55, angle + 0.55); pen.closePath();
-    pen.fillStyle = colourOf(attempt.agent); pen.globalAlpha *= 0.35; pen.fill(); pen.globalAlpha = pose.storey === storey ? 1 : 0.35;
+    pen.fillStyle = colorOf(trajectory.agent); pen.globalAlpha *= 0.35; pen.fill(); pen.globalAlpha = pose.storey === storey ? 1 : 0.35;
   }
-  ring(pen, x, y, 9, colourOf(attempt.agent), "#ffffff", 2.5);
+  ring(pen, x, y, 9, colorOf(trajectory.agent), "#ffffff", 2.5);
   pen.fillStyle = "#ffffff"; pen.font = "700 11px system-ui, sans-serif"; pen.textAlign = "center"; pen.textBaseline = "middle";
-  pen.fillText(String(attempt.agent + 1), x, y + 0.5);
+  pen.fillText(String(trajectory.agent + 1), x, y + 0.5);
   pen.globalAlpha = 1;
 }
 
-// What changes beside the map
+// The panels beside the map
 
 let spans = [];
 
 function showWords() {
-  const box = at("words");
+  const box = byId("words");
   box.textContent = "";
-  box.lang = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(task().language) ? task().language : "";
+  box.lang = /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(episode().language) ? episode().language : "";
   spans = [];
-  for (const [text, first, last] of task().words) {
+  for (const [text, first, last] of episode().instruction) {
     if (first < 0) { box.append(text); continue; }
     const span = document.createElement("span");
     span.className = "word";
@@ -341,83 +340,83 @@ function showWords() {
     spans.push({ span, first, last });
     box.append(span);
   }
-  at("told").hidden = !task().words.length;
+  byId("instruction").hidden = !episode().instruction.length;
   box.scrollTop = 0;
 }
 
 function markWords() {
-  const attempt = watched();
-  if (!attempt || !spans.length) return;
-  const [first, last] = metAt(attempt, stepAt(attempt, state.time));
-  let leading = null;
+  const trajectory = followed();
+  if (!trajectory || !spans.length) return;
+  const [first, last] = alignedAt(trajectory, stepAt(trajectory, state.time));
+  let firstNow = null;
   for (const word of spans) {
     const now = word.first <= last && word.last >= first;
     word.span.classList.toggle("now", now);
     word.span.classList.toggle("done", !now && word.last < first);
-    if (now && !leading) leading = word.span;
+    if (now && !firstNow) firstNow = word.span;
   }
-  const box = at("words");
-  if (leading && (leading.offsetTop - box.offsetTop < box.scrollTop || leading.offsetTop - box.offsetTop + 24 > box.scrollTop + box.clientHeight)) {
-    box.scrollTop = leading.offsetTop - box.offsetTop - 12;
+  const box = byId("words");
+  if (firstNow && (firstNow.offsetTop - box.offsetTop < box.scrollTop || firstNow.offsetTop - box.offsetTop + 24 > box.scrollTop + box.clientHeight)) {
+    box.scrollTop = firstNow.offsetTop - box.offsetTop - 12;
   }
 }
 
 function showPicture() {
-  const attempt = watched(), figure = at("seen");
-  figure.hidden = !anywhere((one) => one.frames.length);
-  if (figure.hidden || !attempt) return;
-  const step = stepAt(attempt, state.time);
-  let seen = attempt.frames[0];
-  for (const one of attempt.frames) if (one[0] <= step) seen = one;
-  const picture = at("picture"), source = seen ? `data:image/jpeg;base64,${seen[1]}` : "";
+  const trajectory = followed(), figure = byId("view");
+  figure.hidden = !someTrajectory((one) => one.frames.length);
+  if (figure.hidden || !trajectory) return;
+  const step = stepAt(trajectory, state.time);
+  let frame = trajectory.frames[0];
+  for (const one of trajectory.frames) if (one[0] <= step) frame = one;
+  const picture = byId("picture"), source = frame ? `data:image/jpeg;base64,${frame[1]}` : "";
   if (source && picture.getAttribute("src") !== source) picture.src = source;
-  picture.alt = seen ? `What agent ${attempt.agent + 1} sees at step ${seen[0]}` : "No picture of this walk";
-  at("caption").textContent = seen ? `What ${brief(replay.agents[attempt.agent], 40)} sees, step ${seen[0]}` : "";
+  picture.alt = frame ? `First-person view of agent ${trajectory.agent + 1} at step ${frame[0]}` : "No first-person view of this trajectory";
+  byId("caption").textContent = frame ? `First-person view of ${shorten(replay.agents[trajectory.agent], 40)}, step ${frame[0]}` : "";
 }
 
-const told = (time) => (replay.unit === "s" ? `${time.toFixed(1)} s` : String(Math.floor(time + 1e-6)));
+const formatTime = (time) => (replay.unit === "s" ? `${time.toFixed(1)} s` : String(Math.floor(time + 1e-6)));
 
 function showNow(storey) {
-  const attempt = watched(), end = duration();
-  at("clock").textContent = replay.unit === "s" ? `${told(state.time)} of ${told(end)}` : `step ${told(state.time)} of ${told(end)}`;
+  const trajectory = followed(), end = duration();
+  byId("clock").textContent = replay.unit === "s" ? `${formatTime(state.time)} of ${formatTime(end)}` : `step ${formatTime(state.time)} of ${formatTime(end)}`;
   const parts = [];
-  if (attempt) {
-    const pose = poseAt(attempt, state.time), away = attempt.away.length ? attempt.away[pose.step] : -1;
-    const over = state.time >= lastTime(attempt);
-    parts.push(`${brief(replay.agents[attempt.agent], 40)}: ${over && phaseAt(attempt, pose.step) === 0 ? attempt.ending : PHASES[phaseAt(attempt, pose.step)]}`);
-    if (away >= 0) parts.push(`${(away / 100).toFixed(1)} m to the goal`);
-    if (place().storeys.length > 1) parts.push(place().storeys[pose.storey].name);
-    walksCanvas.dataset.step = pose.step; walksCanvas.dataset.x = Math.round(pose.x); walksCanvas.dataset.y = Math.round(pose.y);
+  if (trajectory) {
+    const pose = poseAt(trajectory, state.time), distance = trajectory.goal_distances.length ? trajectory.goal_distances[pose.step] : -1;
+    const ended = state.time >= lastTime(trajectory);
+    parts.push(`${shorten(replay.agents[trajectory.agent], 40)}: ${ended && phaseAt(trajectory, pose.step) === 0 ? trajectory.ending : PHASES[phaseAt(trajectory, pose.step)]}`);
+    if (distance >= 0) parts.push(`${(distance / 100).toFixed(1)} m to the goal`);
+    if (scene().storeys.length > 1) parts.push(scene().storeys[pose.storey].name);
+    trackCanvas.dataset.step = pose.step; trackCanvas.dataset.x = Math.round(pose.x); trackCanvas.dataset.y = Math.round(pose.y);
   }
-  walksCanvas.dataset.storey = storey;
-  at("now").textContent = parts.join(" · ");
-  at("time").setAttribute("aria-valuetext", at("clock").textContent);
-  walksCanvas.setAttribute("aria-label", `Map of ${place().id}, ${place().storeys[storey].name}. ${at("now").textContent}`);
+  trackCanvas.dataset.storey = storey;
+  byId("now").textContent = parts.join(" · ");
+  byId("time").setAttribute("aria-valuetext", byId("clock").textContent);
+  trackCanvas.setAttribute("aria-label", `Map of ${scene().id}, ${scene().storeys[storey].name}. ${byId("now").textContent}`);
 }
 
-function brief(text, most) {
+function shorten(text, most) {
   const letters = Array.from(text);
   return letters.length > most ? `${letters.slice(0, most - 1).join("")}…` : text;
 }
 
-// A choice with its label; the input is first, so that it is what a reader meets.
-function choice(kind, name, { checked, text, sign, act }) {
+// An input with its label; the input is first in reading order.
+function choice(kind, name, { checked, text, icon, act }) {
   const label = document.createElement("label"), input = document.createElement("input");
   Object.assign(input, { type: kind, name, checked });
   input.addEventListener("change", act);
-  label.append(input, ...(sign ? [sign] : []), text);
+  label.append(input, ...(icon ? [icon] : []), text);
   return label;
 }
 
-function swatch({ colour, width, dash, band, heights = [6], mark = "" }) {
+function swatch({ color, width, dash, band, heights = [6], mark = "" }) {
   const picture = svg("svg", { viewBox: "0 0 32 12", class: "swatch", "aria-hidden": "true" });
   const level = (y) => ({ x1: 1, x2: 31, y1: y, y2: y });
   if (band) picture.append(svg("line", { ...level(6), stroke: band, "stroke-width": 10 }));
-  for (const y of heights) picture.append(svg("line", { ...level(y), stroke: colour, "stroke-width": width, "stroke-dasharray": dash.join(" ") }));
+  for (const y of heights) picture.append(svg("line", { ...level(y), stroke: color, "stroke-width": width, "stroke-dasharray": dash.join(" ") }));
   if (mark) {
-    const sign = svg("text", { x: 16, y: 11, "text-anchor": "middle", "font-size": 13 });
-    sign.textContent = mark;
-    picture.append(sign);
+    const icon = svg("text", { x: 16, y: 11, "text-anchor": "middle", "font-size": 13 });
+    icon.textContent = mark;
+    picture.append(icon);
   }
   return picture;
 }
@@ -428,51 +427,51 @@ function svg(name, attributes) {
   return element;
 }
 
-const SIGNS = {
+const ICONS = {
   ...STYLES,
-  goal: { colour: "transparent", width: 0, dash: [], mark: "★" },
-  pairs: { colour: "#555", width: 1, dash: [], heights: [2, 6, 10] },
-  led: { colour: AGENTS[0], width: 2.4, dash: LED },
-  earlier: { colour: "#a9c8de", width: 3, dash: [] },
-  graph: { colour: "#8aa0b5", width: 1.2, dash: [] },
-  names: { colour: "transparent", width: 0, dash: [], mark: "Aa" },
+  goal: { color: "transparent", width: 0, dash: [], mark: "★" },
+  alignment: { color: "#555", width: 1, dash: [], heights: [2, 6, 10] },
+  guided: { color: AGENTS[0], width: 2.4, dash: GUIDED_DASH },
+  earlier: { color: "#a9c8de", width: 3, dash: [] },
+  graph: { color: "#8aa0b5", width: 1.2, dash: [] },
+  labels: { color: "transparent", width: 0, dash: [], mark: "Aa" },
 };
 
 function showLayers() {
-  const box = at("layers");
+  const box = byId("layers");
   box.replaceChildren(box.firstElementChild);
-  for (const layer of layers.filter((one) => one.has(task()))) {
+  for (const layer of layers.filter((one) => one.has(episode()))) {
     const text = document.createElement("span");
     text.textContent = layer.text;
-    box.append(choice("checkbox", layer.key, { checked: layer.on, text, sign: swatch(SIGNS[layer.key]), act: (event) => { layer.on = event.target.checked; floorKey = ""; render(); } }));
+    box.append(choice("checkbox", layer.key, { checked: layer.on, text, icon: swatch(ICONS[layer.key]), act: (event) => { layer.on = event.target.checked; floorKey = ""; render(); } }));
   }
 }
 
 function showAgents() {
-  const box = at("agents");
+  const box = byId("agents");
   box.replaceChildren(box.firstElementChild);
-  for (const attempt of task().attempts) {
-    const badge = document.createElement("span"), who = document.createElement("span");
-    const name = document.createElement("bdi"), how = document.createElement("span");
-    badge.className = "badge"; badge.textContent = attempt.agent + 1; badge.style.background = colourOf(attempt.agent);
-    who.className = "who"; name.className = "name"; how.className = "how";
-    name.textContent = replay.agents[attempt.agent];
-    const arrived = attempt.arrived === null ? [attempt.ending] : [attempt.arrived ? "✓ arrived" : "✗ missed the goal"];
-    how.textContent = [...arrived, ...attempt.measures.map(([metric, value]) => `${metric} ${value}`)].join(" · ");
-    who.append(name, how);
-    for (const [metric, value] of (replay.tour_measures[attempt.agent] || []).slice(0, 1)) {
+  for (const trajectory of episode().trajectories) {
+    const badge = document.createElement("span"), details = document.createElement("span");
+    const name = document.createElement("bdi"), metrics = document.createElement("span");
+    badge.className = "badge"; badge.textContent = trajectory.agent + 1; badge.style.background = colorOf(trajectory.agent);
+    details.className = "details"; name.className = "name"; metrics.className = "metrics";
+    name.textContent = replay.agents[trajectory.agent];
+    const outcome = trajectory.success === null ? [trajectory.ending] : [trajectory.success ? "✓ success" : "✗ failure"];
+    metrics.textContent = [...outcome, ...trajectory.metrics.map(([metric, value]) => `${metric} ${value}`)].join(" · ");
+    details.append(name, metrics);
+    for (const [metric, value] of (replay.tour_metrics[trajectory.agent] || []).slice(0, 1)) {
       const tour = document.createElement("span");
-      tour.className = "how"; tour.textContent = `whole tour: ${metric} ${value}`;
-      who.append(tour);
+      tour.className = "metrics"; tour.textContent = `whole tour: ${metric} ${value}`;
+      details.append(tour);
     }
-    box.append(choice("radio", "agent", { checked: attempt === watched(), text: who, sign: badge, act: () => { state.agent = attempt.agent; floorKey = ""; render(); } }));
+    box.append(choice("radio", "agent", { checked: trajectory === followed(), text: details, icon: badge, act: () => { state.agent = trajectory.agent; floorKey = ""; render(); } }));
   }
-  at("fastest").hidden = !task().fastest_seconds;
-  at("fastest").textContent = `The fastest possible time: ${task().fastest_seconds}`;
+  byId("fastest").hidden = !episode().fastest_seconds;
+  byId("fastest").textContent = `Bounds of the fastest possible time: ${episode().fastest_seconds}`;
 }
 
 function showStoreys() {
-  const box = at("storeys"), storeys = place().storeys;
+  const box = byId("storeys"), storeys = scene().storeys;
   box.replaceChildren(box.firstElementChild);
   box.hidden = storeys.length < 2;
   if (typeof state.storey === "number" && state.storey >= storeys.length) state.storey = "follow";
@@ -485,23 +484,23 @@ function showStoreys() {
 // Moving through time and episodes
 
 function render() {
-  const storey = storeyNow(), f = frame();
-  const key = [state.task, state.agent, storey, f.width, f.height, sharpness, JSON.stringify(state.view)].join();
+  const storey = storeyNow(), f = viewport();
+  const key = [state.episode, state.agent, storey, f.width, f.height, sharpness, JSON.stringify(state.view)].join();
   if (key !== floorKey) { floorKey = key; drawFloor(storey); }
-  drawWalks(storey);
-  [...at("storeys").querySelectorAll("label")].forEach((label, k) => label.classList.toggle("here", k === storey + 1));
-  at("time").value = state.time;
+  drawTrajectories(storey);
+  [...byId("storeys").querySelectorAll("label")].forEach((label, k) => label.classList.toggle("current", k === storey + 1));
+  byId("time").value = state.time;
   showNow(storey); markWords(); showPicture();
 }
 
 function goTo(number, time = 0) {
-  const before = task().place;
-  state.task = Math.min(Math.max(0, number), replay.tasks.length - 1);
-  if (before !== task().place) state.view = null;
-  at("episode").value = state.task;
-  at("previous").disabled = state.task === 0;
-  at("next").disabled = state.task === replay.tasks.length - 1;
-  Object.assign(at("time"), { max: duration(), step: replay.unit === "s" ? 0.1 : 1 });
+  const before = episode().scene;
+  state.episode = Math.min(Math.max(0, number), replay.episodes.length - 1);
+  if (before !== episode().scene) state.view = null;
+  byId("episode").value = state.episode;
+  byId("previous").disabled = state.episode === 0;
+  byId("next").disabled = state.episode === replay.episodes.length - 1;
+  Object.assign(byId("time"), { max: duration(), step: replay.unit === "s" ? 0.1 : 1 });
   showWords(); showLayers(); showAgents(); showStoreys();
   floorKey = "";
   setTime(time);
@@ -509,59 +508,59 @@ function goTo(number, time = 0) {
 
 function setTime(time) {
   state.time = Math.min(Math.max(0, time), duration());
-  keepInSight();
+  keepInView();
   render();
 }
 
-// Who is watched stays on a map that is zoomed in.
-function keepInSight() {
-  if (!state.view || !watched()) return;
-  const f = frame(), pose = poseAt(watched(), state.time), [x, y] = [f.x(pose.x) / f.width, f.y(pose.y) / f.height];
+// The followed agent stays visible on a zoomed map.
+function keepInView() {
+  if (!state.view || !followed()) return;
+  const f = viewport(), pose = poseAt(followed(), state.time), [x, y] = [f.x(pose.x) / f.width, f.y(pose.y) / f.height];
   if (x < 0.12 || x > 0.88 || y < 0.12 || y > 0.88) state.view = { ...state.view, x: pose.x, y: pose.y };
 }
 
 function stepBy(count) {
-  const attempt = watched();
-  if (replay.unit !== "s" || !attempt) return setTime(Math.floor(state.time + 1e-6) + count);
-  const step = Math.min(Math.max(0, stepAt(attempt, state.time) + count), attempt.clock.length - 1);
-  return setTime(attempt.clock[step]);
+  const trajectory = followed();
+  if (replay.unit !== "s" || !trajectory) return setTime(Math.floor(state.time + 1e-6) + count);
+  const step = Math.min(Math.max(0, stepAt(trajectory, state.time) + count), trajectory.times.length - 1);
+  return setTime(trajectory.times[step]);
 }
 
-let before = null, rest = 0;
+let lastTick = null, rest = 0;
 
 function play(on) {
   state.playing = on;
-  at("play").textContent = on ? "Pause" : "Play";
-  // A voice that reads every step would never come to an end.
-  at("now").setAttribute("aria-live", on ? "off" : "polite");
+  byId("play").textContent = on ? "Pause" : "Play";
+  // A screen reader would read every step.
+  byId("now").setAttribute("aria-live", on ? "off" : "polite");
   if (!on) return;
-  if (state.time >= duration()) { if (state.task < replay.tasks.length - 1 && replay.tour !== "") goTo(state.task + 1); else state.time = 0; }
-  before = null; rest = 0;
+  if (state.time >= duration()) { if (state.episode < replay.episodes.length - 1 && replay.tour !== "") goTo(state.episode + 1); else state.time = 0; }
+  lastTick = null; rest = 0;
   requestAnimationFrame(tick);
 }
 
 function tick(now) {
   if (!state.playing) return;
-  const passed = before === null ? 0 : Math.min(0.25, (now - before) / 1000);
-  before = now;
+  const passed = lastTick === null ? 0 : Math.min(0.25, (now - lastTick) / 1000);
+  lastTick = now;
   if (state.time < duration()) setTime(state.time + passed * RATE * state.speed);
   else if ((rest += passed) > 0.9) {
-    // A moment to look at how it ended.
-    if (state.task === replay.tasks.length - 1) return play(false);
-    rest = 0; goTo(state.task + 1);
+    // A pause at the end of the episode.
+    if (state.episode === replay.episodes.length - 1) return play(false);
+    rest = 0; goTo(state.episode + 1);
   }
   requestAnimationFrame(tick);
 }
 
 function zoom(factor, x = null, y = null) {
-  const f = frame(), [x0, y0, x1, y1] = place().bounds;
+  const f = viewport(), [x0, y0, x1, y1] = scene().bounds;
   const view = state.view || { zoom: 1, x: (x0 + x1) / 2, y: (y0 + y1) / 2 };
   const larger = Math.min(12, Math.max(1, view.zoom * factor)), part = view.zoom / larger;
-  const pose = watched() ? poseAt(watched(), state.time) : { x: view.x, y: view.y };
+  const pose = followed() ? poseAt(followed(), state.time) : { x: view.x, y: view.y };
   const [px, py] = x === null ? [f.x(pose.x), f.y(pose.y)] : [x, y];
   const [cx, cy] = [view.x + (px - f.width / 2) / f.scale, view.y - (py - f.height / 2) / f.scale];
   state.view = larger === 1 ? null : { zoom: larger, x: cx + (view.x - cx) * part, y: cy + (view.y - cy) * part };
-  walksCanvas.classList.toggle("moved", state.view !== null);
+  trackCanvas.classList.toggle("moved", state.view !== null);
   render();
 }
 
@@ -571,8 +570,8 @@ const KEYS = {
   ArrowLeft: (event) => stepBy(event.shiftKey ? -10 : -1),
   Home: () => setTime(0),
   End: () => setTime(duration()),
-  "[": () => goTo(state.task - 1),
-  "]": () => goTo(state.task + 1),
+  "[": () => goTo(state.episode - 1),
+  "]": () => goTo(state.episode + 1),
   "+": () => zoom(1.4),
   "=": () => zoom(1.4),
   "-": () => zoom(1 / 1.4),
@@ -580,11 +579,11 @@ const KEYS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  // Many keyboards have brackets on a key's third level only.
+  // On many keyboards brackets need AltGr.
   const commanded = (event.ctrlKey || event.altKey || event.metaKey) && !event.getModifierState("AltGraph");
   if (commanded || !KEYS[event.key]) return;
   const target = event.target;
-  // Lists and what scrolls keep the keys they know, choices their arrows, buttons the space bar.
+  // Lists and scrolling text keep their own keys, radio buttons the arrows, buttons the space bar.
   if (target.matches("select, #words") && (event.key.length > 1 || event.key === " ")) return;
   if (target.matches("input[type=radio]") && event.key.startsWith("Arrow")) return;
   if (target.matches("button, summary, input[type=checkbox]") && event.key === " ") return;
@@ -592,56 +591,56 @@ document.addEventListener("keydown", (event) => {
   KEYS[event.key](event);
 });
 
-at("play").addEventListener("click", () => play(!state.playing));
-at("time").addEventListener("input", (event) => setTime(Number(event.target.value)));
-at("speed").addEventListener("change", (event) => { state.speed = Number(event.target.value); });
-at("episode").addEventListener("change", (event) => goTo(Number(event.target.value)));
-at("previous").addEventListener("click", () => goTo(state.task - 1));
-at("next").addEventListener("click", () => goTo(state.task + 1));
-at("closer").addEventListener("click", () => zoom(1.4));
-at("farther").addEventListener("click", () => zoom(1 / 1.4));
-at("whole").addEventListener("click", () => KEYS["0"]());
+byId("play").addEventListener("click", () => play(!state.playing));
+byId("time").addEventListener("input", (event) => setTime(Number(event.target.value)));
+byId("speed").addEventListener("change", (event) => { state.speed = Number(event.target.value); });
+byId("episode").addEventListener("change", (event) => goTo(Number(event.target.value)));
+byId("previous").addEventListener("click", () => goTo(state.episode - 1));
+byId("next").addEventListener("click", () => goTo(state.episode + 1));
+byId("closer").addEventListener("click", () => zoom(1.4));
+byId("farther").addEventListener("click", () => zoom(1 / 1.4));
+byId("whole").addEventListener("click", () => KEYS["0"]());
 
-walksCanvas.addEventListener("wheel", (event) => {
-  if (!wide.matches) return; // there the page itself is scrolled
+trackCanvas.addEventListener("wheel", (event) => {
+  if (!wide.matches) return; // on small screens the wheel scrolls the page
   event.preventDefault();
   zoom(Math.exp(-event.deltaY / 400), event.offsetX, event.offsetY);
 }, { passive: false });
 
 let held = null;
-walksCanvas.addEventListener("pointerdown", (event) => {
+trackCanvas.addEventListener("pointerdown", (event) => {
   if (!state.view) return;
   held = { x: event.clientX, y: event.clientY, view: { ...state.view } };
-  walksCanvas.setPointerCapture(event.pointerId);
-  walksCanvas.classList.add("held");
+  trackCanvas.setPointerCapture(event.pointerId);
+  trackCanvas.classList.add("held");
 });
-walksCanvas.addEventListener("pointermove", (event) => {
+trackCanvas.addEventListener("pointermove", (event) => {
   if (!held) return;
-  const { scale } = frame();
+  const { scale } = viewport();
   state.view = { ...held.view, x: held.view.x - (event.clientX - held.x) / scale, y: held.view.y + (event.clientY - held.y) / scale };
   render();
 });
-for (const name of ["pointerup", "pointercancel"]) walksCanvas.addEventListener(name, () => { held = null; walksCanvas.classList.remove("held"); });
+for (const name of ["pointerup", "pointercancel"]) trackCanvas.addEventListener(name, () => { held = null; trackCanvas.classList.remove("held"); });
 
 new ResizeObserver(() => render()).observe(stage);
 window.addEventListener("beforeprint", () => { sharpness = 3; render(); });
 window.addEventListener("afterprint", () => { sharpness = 1; render(); });
 
-// A link may name an episode: replay.html#4332_1
-function named() {
+// A link can name an episode: replay.html#4332_1
+function episodeOfLink() {
   let wanted = "";
   try { wanted = decodeURIComponent(location.hash.slice(1)); } catch { return 0; }
-  return Math.max(0, replay.tasks.findIndex((one) => one.id === wanted));
+  return Math.max(0, replay.episodes.findIndex((one) => one.id === wanted));
 }
-window.addEventListener("hashchange", () => goTo(named()));
+window.addEventListener("hashchange", () => goTo(episodeOfLink()));
 
-at("title").textContent = replay.title;
-replay.tasks.forEach((one, k) => {
+byId("title").textContent = replay.title;
+replay.episodes.forEach((one, k) => {
   const option = document.createElement("option");
   option.value = k;
-  const ended = one.attempts.map((attempt) => (attempt.arrived === null ? "" : attempt.arrived ? "✓" : "✗")).join("");
-  option.textContent = `${replay.tasks.length > 1 ? `${k + 1} of ${replay.tasks.length}: ` : ""}${brief(one.id, 40)} ${ended}`;
-  at("episode").append(option);
+  const outcomes = one.trajectories.map((trajectory) => (trajectory.success === null ? "" : trajectory.success ? "✓" : "✗")).join("");
+  option.textContent = `${replay.episodes.length > 1 ? `${k + 1} of ${replay.episodes.length}: ` : ""}${shorten(one.id, 40)} ${outcomes}`;
+  byId("episode").append(option);
 });
-at("previous").hidden = at("next").hidden = replay.tasks.length < 2;
-goTo(named());
+byId("previous").hidden = byId("next").hidden = replay.episodes.length < 2;
+goTo(episodeOfLink());

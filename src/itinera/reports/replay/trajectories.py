@@ -1,39 +1,37 @@
-"""Walks beside their tasks as a replay shows them: a pure function of what was asked, what was done, and where.
-
-Start with `replay_of`.
-"""
+"""Replays made from predictions: a pure function of predictions, tasks and worlds. Start with `make_replay`."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, NoRoute
-from itinera.metrics.alignment import aligned_places
-from itinera.metrics.attempts import Attempts, of_pairs
-from itinera.metrics.matching import Pairs, Rules, pair
-from itinera.metrics.suites import ALL_SUITES, Suite, usual_suite
-from itinera.metrics.tours import Legs
+from itinera.metrics.alignment import align_places
+from itinera.metrics.attempts import Attempts
+from itinera.metrics.matching import MatchingRules, match
+from itinera.metrics.suites import SUITES, Suite, default_suite
+from itinera.metrics.tours import TourGroups
 from itinera.records import Predictions, Trajectory
-from itinera.records.trajectory import PLACED, Phase
+from itinera.records.trajectory import NO_ACTION, Phase
 from itinera.reports.replay.data import (
     ACTING,
     GUIDED_TO_GOAL,
     GUIDED_TO_START,
-    Attempt,
-    Frame,
     Replay,
-    Task,
+    ReplayEpisode,
+    ReplayFrame,
+    ReplayTrajectory,
+    TextSpan,
     Track,
-    Word,
 )
-from itinera.reports.replay.places import Levels, place_of, positions_of, whole
+from itinera.reports.replay.scene_map import StoreyLevels, make_scene_map, to_centimeters, to_positions
 from itinera.tasks import Episode, Protocol, Split
 from itinera.tasks.fastest_times import FastestTimes
 from itinera.worlds import Array, Places, Ragged, World
@@ -41,299 +39,304 @@ from itinera.worlds import Array, Places, Ragged, World
 if TYPE_CHECKING:
     from itinera.hearth.build import House
 
-Look = Callable[[World, Array, Array], Sequence[str]]
-"""Pictures, JPEG in base64, of what is seen of a world from places (n, 3) of a walk along headings (n,); none where it
-cannot be seen."""
+ViewRenderer = Callable[[World, Array, Array], Sequence[str]]
+"""Renders first-person views (JPEG, base64) of a world from positions (n, 3) along headings (n,); may be empty."""
 
 PHASES = {Phase.ACTING: ACTING, Phase.GUIDED_TO_GOAL: GUIDED_TO_GOAL, Phase.GUIDED_TO_START: GUIDED_TO_START}
-SHOWN = ("NE", "SPL", "nDTW")  # metrics beside whether it arrived
-DENSE = ("nDTW",)  # of them those that on the ground compare step by step, with references a page does not have
-ANY = Rules(jumps="measure", starts="measure")  # a replay also shows what a score would refuse
-SOON = 20  # letters
-_NONE = Track([], [], [])
+METRICS = ("NE", "SPL", "nDTW")  # shown besides success
+NEEDS_DENSE_REFERENCE = ("nDTW",)  # on the ground it compares step by step, with references a replay does not have
+ACCEPT_ALL = MatchingRules(jumps="measure", starts="measure")  # a replay also shows trajectories a score would refuse
+SEARCH_RANGE = 20  # characters in which an exact word is preferred to a longer one
+MAX_VIEWS = 1000  # first-person views of a replay
+_EMPTY = Track([], [], [])
 
 
-@dataclass(frozen=True, eq=False)
-class More:
-    """What is not always known: houses of ours, fastest drives and times, and a camera."""
-
-    houses: Mapping[str, House] = field(default_factory=dict)  # by world
-    drives: Mapping[str, Array] = field(default_factory=dict)  # by episode, (n, 3) metres
-    times: FastestTimes | None = None
-    look: Look | None = None
-    pictures: int = 1000  # taken by the camera, at most
-
-
-def replay_of(
-    prediction_sets: Mapping[str, Predictions],
+def make_replay(
+    predictions: Mapping[str, Predictions],
     split: Split,
     worlds: Mapping[str, World],
     *,
     protocol: Protocol,
     title: str = "Replay",
-    more: More | None = None,
+    houses: Mapping[str, House] = MappingProxyType({}),
+    drives: Mapping[str, Array] = MappingProxyType({}),
+    times: FastestTimes | None = None,
+    view_renderer: ViewRenderer | None = None,
+    max_views: int = MAX_VIEWS,
 ) -> Replay:
-    """The walks of these agents through all episodes of the split, in its order, those of its tour if it has one.
+    """A replay of these agents, by name, in all episodes of the split, in its order; of its tour if it has one.
 
-    An agent without a walk for an episode is left out there. Where goals or references are withheld, what needs them
-    is left out.
+    An agent without a trajectory for an episode is left out there. Metrics are left out where goals or references are
+    withheld. `houses` of Hearth, by world id, are drawn with rooms and furniture; `drives` are the fastest drives by
+    episode id, (n, 3) metres; `times` their bounds; `view_renderer` makes at most `max_views` first-person views.
     """
-    more = more or More()
-    walked = {name: _walked(predictions, split) for name, predictions in prediction_sets.items()}
-    if not any(walked.values()):
-        raise BadArgument("None of these walks is of an episode asked for.")
-    judged = {name: _judged(book, walked[name], split, worlds, protocol) for name, book in prediction_sets.items()}
-    places, levels = {}, {}
+    found = {name: _by_episode(one, split) for name, one in predictions.items()}
+    if not any(found.values()):
+        raise BadArgument("No trajectory of these predictions is of a selected episode. Check --episode, or the tasks.")
+    scores = {name: _score(one, found[name], split, worlds, protocol) for name, one in predictions.items()}
+    scenes, levels = {}, {}
     for world_id in split.world_ids:
-        world, house = worlds[world_id], more.houses.get(world_id)
-        shown = _shown(world, [e for e in split.episodes if e.world_id == world_id], list(walked.values()))
-        levels[world_id] = Levels.of(world, house, shown)
-        places[world_id] = place_of(world, levels[world_id], house=house, walked=shown)
-    timed = all(t.times is not None for found in walked.values() for t in found.values())
-    camera = _Camera(more, sum(map(len, walked.values())))
-    tasks = []
+        world, house = worlds[world_id], houses.get(world_id)
+        drawn = _drawn_positions(world, [e for e in split.episodes if e.world_id == world_id], list(found.values()))
+        levels[world_id] = StoreyLevels.of(world, house, drawn)
+        scenes[world_id] = make_scene_map(world, levels[world_id], house=house, drawn=drawn)
+    timed = all(t.times is not None for by_episode in found.values() for t in by_episode.values())
+    views = _Views(view_renderer, max_views, sum(map(len, found.values())))
+    episodes = []
     for episode in split.episodes:
         world, level = worlds[episode.world_id], levels[episode.world_id]
-        attempts = [
-            _attempt(k, found[episode.id], judged[name].get(episode.id), world, level, timed, camera)
-            for k, (name, found) in enumerate(walked.items())
-            if episode.id in found
+        trajectories = [
+            _trajectory(k, by_episode[episode.id], scores[name].get(episode.id), world, level, timed, views)
+            for k, (name, by_episode) in enumerate(found.items())
+            if episode.id in by_episode
         ]
-        tasks.append(_task(episode, list(places).index(episode.world_id), world, level, more, attempts))
+        scene, drive = list(scenes).index(episode.world_id), drives.get(episode.id)
+        episodes.append(_episode(episode, scene, world, level, drive, times, trajectories))
     return Replay(
         title=title,
-        agents=list(prediction_sets),
+        agents=list(predictions),
         unit="s" if timed else "steps",
-        radius=round(100 * protocol.success_radius),
+        success_radius=round(100 * protocol.success_radius),
         tour=split.tours[0].id if len(split.tours) == 1 else "",
-        tour_measures=[_touring(judged[name], split) for name in prediction_sets],
-        places=list(places.values()),
-        tasks=tasks,
+        tour_metrics=[_tour_metrics(scores[name], split) for name in predictions],
+        scenes=list(scenes.values()),
+        episodes=episodes,
     )
 
 
-def _walked(predictions: Predictions, split: Split) -> dict[str, Trajectory]:
+def _by_episode(predictions: Predictions, split: Split) -> dict[str, Trajectory]:
     return {t.episode_id: t for t in predictions.trajectories if t.episode_id in split.by_id and len(t.places)}
 
 
-def _shown(world: World, episodes: Sequence[Episode], books: Sequence[Mapping[str, Trajectory]]) -> Array:
-    """(n, 3) everything of these episodes that is drawn."""
+def _drawn_positions(world: World, episodes: Sequence[Episode], agents: Sequence[Mapping[str, Trajectory]]) -> Array:
+    """(n, 3) all positions of these episodes that are drawn."""
     rows: list[Places] = [e.reference for e in episodes] + [e.goals for e in episodes]
-    rows += [book[e.id].places for book in books for e in episodes if e.id in book]
-    return np.concatenate([np.empty((0, 3)), *(positions_of(world, row) for row in rows if len(row))])
+    rows += [by_episode[e.id].places for by_episode in agents for e in episodes if e.id in by_episode]
+    return np.concatenate([np.empty((0, 3)), *(to_positions(world, row) for row in rows if len(row))])
 
 
 @dataclass(frozen=True, eq=False)
-class _Judgement:
-    """One attempt's row of everything measured."""
+class _Score:
+    """The metrics of one trajectory: a row of the attempts they were measured on."""
 
     attempts: Attempts
     row: int
     suite: Suite
-    pairs: NDArray[np.int64]  # (k, 2) walked and reference places that meet
-    arrived: bool
-    measures: list[tuple[str, str]]
+    alignment: NDArray[np.int64]  # (k, 2) aligned path and reference indices
+    success: bool
+    metrics: list[tuple[str, str]]
 
 
-def _told(value: float, unit: str) -> str:
+def _format_value(value: float, unit: str) -> str:
     if not math.isfinite(value):
         return "∞" if value > 0 else "–"
     return f"{value:.2f} {unit}".strip()
 
 
-def _judged(
+def _score(
     predictions: Predictions,
-    walked: Mapping[str, Trajectory],
+    by_episode: Mapping[str, Trajectory],
     split: Split,
     worlds: Mapping[str, World],
     protocol: Protocol,
-) -> dict[str, _Judgement]:
-    """What is measured of every attempt, by episode; nothing where goals are withheld."""
-    episodes = tuple(e for e in split.episodes if e.id in walked)
+) -> dict[str, _Score]:
+    """The metrics of every trajectory, by episode; empty if goals are withheld."""
+    episodes = tuple(e for e in split.episodes if e.id in by_episode)
     if not episodes or any(e.goals_withheld for e in episodes):
         return {}
-    book = replace(
-        Predictions.from_trajectories(predictions.source, tuple(walked[e.id] for e in episodes)),
+    selected = replace(
+        Predictions.from_trajectories(predictions.source, tuple(by_episode[e.id] for e in episodes)),
         protocol=predictions.protocol,
     )
-    followed = all(len(e.reference) for e in episodes)
-    suite = ALL_SUITES[usual_suite(protocol) if followed else "pointnav"](protocol)
-    told: dict[str, _Judgement] = {}
-    asked = replace(split, episodes=episodes, tours=())
-    for group in pair(book, asked, worlds, rules=ANY, reference=followed):
-        told |= _of_group(group, suite, followed)
-    return told
+    has_reference = all(len(e.reference) for e in episodes)
+    suite = SUITES[default_suite(protocol) if has_reference else "pointnav"](protocol)
+    scores: dict[str, _Score] = {}
+    tasks = replace(split, episodes=episodes, tours=())
+    for attempts in match(selected, tasks, worlds, rules=ACCEPT_ALL, reference=has_reference):
+        scores |= _score_attempts(attempts, tasks, suite, has_reference)
+    return scores
 
 
-def _of_group(group: Pairs, suite: Suite, followed: bool) -> dict[str, _Judgement]:
-    attempts = of_pairs(group)
+def _score_attempts(attempts: Attempts, split: Split, suite: Suite, has_reference: bool) -> dict[str, _Score]:
     success = next(metric for metric in suite.metrics if metric.name == "SR").measure(attempts)
-    on_graph = isinstance(group.episodes[0].start.place, str)
-    shown = [name for name in SHOWN if on_graph or name not in DENSE]
-    values = [(metric, metric.measure(attempts)) for metric in suite.metrics if metric.name in shown]
-    pairs = _rows(aligned_places(attempts)) if followed else [np.empty((0, 2), dtype=np.int64)] * len(attempts)
-    told = {}
-    for k, episode in enumerate(group.episodes):
-        measures = [(metric.name, _told(float(of_all[k]), metric.unit)) for metric, of_all in values]
-        told[episode.id] = _Judgement(attempts, k, suite, pairs[k], bool(success[k]), measures)
-    return told
+    on_graph = isinstance(split.episodes[0].start.place, str)
+    names = [name for name in METRICS if on_graph or name not in NEEDS_DENSE_REFERENCE]
+    values = [(metric, metric.measure(attempts)) for metric in suite.metrics if metric.name in names]
+    unaligned = np.empty((0, 2), dtype=np.int64)
+    alignments = _rows(align_places(attempts)) if has_reference else [unaligned] * len(attempts)
+    scores = {}
+    for k, episode_id in enumerate(attempts.episode_ids):
+        metrics = [(metric.name, _format_value(float(row[k]), metric.unit)) for metric, row in values]
+        scores[episode_id] = _Score(attempts, k, suite, alignments[k], bool(success[k]), metrics)
+    return scores
 
 
 def _rows(ragged: Ragged) -> list[NDArray[np.int64]]:
     return [ragged[k] for k in range(len(ragged))]
 
 
-def _touring(judged: Mapping[str, _Judgement], split: Split) -> list[tuple[str, str]]:
-    """The tour's own measures, where every episode of a single tour was walked and can be judged."""
-    if len(split.tours) != 1 or len(judged) != len(split.episodes):
+def _tour_metrics(scores: Mapping[str, _Score], split: Split) -> list[tuple[str, str]]:
+    """The tour metrics of a single tour, if every episode of it has a score."""
+    if len(split.tours) != 1 or len(scores) != len(split.episodes):
         return []
-    first = next(iter(judged.values()))
+    first = next(iter(scores.values()))
     count = len(first.attempts)
-    if count != len(judged) or not first.suite.tour_metrics:
+    if count != len(scores) or not first.suite.tour_metrics:
         return []
-    legs = Legs(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool))
+    groups = TourGroups(np.zeros(count, dtype=np.int64), np.zeros(count, dtype=bool))
     return [
-        (metric.name, _told(float(metric.measure(first.attempts, legs)[0]), "")) for metric in first.suite.tour_metrics
+        (metric.name, _format_value(float(metric.measure(first.attempts, groups)[0]), ""))
+        for metric in first.suite.tour_metrics
     ]
 
 
-def _task(episode: Episode, place: int, world: World, levels: Levels, more: More, attempts: list[Attempt]) -> Task:
-    drive = more.drives.get(episode.id)
-    return Task(
+def _episode(
+    episode: Episode,
+    scene: int,
+    world: World,
+    levels: StoreyLevels,
+    drive: Array | None,
+    times: FastestTimes | None,
+    trajectories: list[ReplayTrajectory],
+) -> ReplayEpisode:
+    return ReplayEpisode(
         id=episode.id,
-        place=place,
+        scene=scene,
         language=episode.instruction.language,
-        words=_words(episode),
-        reference=levels.track(positions_of(world, episode.reference)) if len(episode.reference) else _NONE,
-        shortest=_shortest(episode, world, levels),
-        fastest=_NONE if drive is None else levels.track(drive),
-        fastest_seconds=_fastest_seconds(episode.id, more.times),
-        goals=levels.track(positions_of(world, episode.goals)) if len(episode.goals) else _NONE,
-        attempts=attempts,
+        instruction=_text_spans(episode),
+        reference=levels.track(to_positions(world, episode.reference)) if len(episode.reference) else _EMPTY,
+        shortest=_shortest_path(episode, world, levels),
+        fastest=_EMPTY if drive is None else levels.track(drive),
+        fastest_seconds=_format_fastest_time(episode.id, times),
+        goals=levels.track(to_positions(world, episode.goals)) if len(episode.goals) else _EMPTY,
+        trajectories=trajectories,
     )
 
 
-def _fastest_seconds(episode_id: str, times: FastestTimes | None) -> str:
+def _format_fastest_time(episode_id: str, times: FastestTimes | None) -> str:
     row = None if times is None else times.rows.get(episode_id)
     if times is None or row is None:
         return ""
-    low, high = times.low[row], times.high[row]
-    return "no way leads there" if math.isinf(low) else f"{low:.1f} – {'∞' if math.isinf(high) else f'{high:.1f}'} s"
+    low, high = times.lower[row], times.upper[row]
+    return "unreachable" if math.isinf(low) else f"{low:.1f} – {'∞' if math.isinf(high) else f'{high:.1f}'} s"
 
 
-def _shortest(episode: Episode, world: World, levels: Levels) -> Track:
-    """A shortest way from the start to the nearest goal."""
+def _shortest_path(episode: Episode, world: World, levels: StoreyLevels) -> Track:
+    """A shortest path from the start to the nearest goal."""
     if episode.goals_withheld:
-        return _NONE
+        return _EMPTY
     start = cast(Places, [episode.start.place])
     nearest = int(np.argmin(world.space.between(start, episode.goals)[0]))
     try:
-        return levels.track(positions_of(world, world.space.route(episode.start.place, episode.goals[nearest])))
+        return levels.track(to_positions(world, world.space.route(episode.start.place, episode.goals[nearest])))
     except NoRoute:
-        return _NONE
+        return _EMPTY
 
 
-def _words(episode: Episode) -> list[Word]:
-    """The instruction cut into the words that are tied to places, and what stands between them."""
+def _text_spans(episode: Episode) -> list[TextSpan]:
+    """The instruction split into words aligned with the reference path, and the text between them."""
     text, aligned = episode.instruction.text, episode.alignment
     if aligned is None or not len(episode.reference) or not (aligned.first >= 0).any():
-        return [Word(text, -1, -1)] if text else []
-    pieces: list[Word] = []
-    at = 0
+        return [TextSpan(text, -1, -1)] if text else []
+    spans: list[TextSpan] = []
+    position = 0
     for word, first, last in zip(aligned.words, aligned.first.tolist(), aligned.last.tolist(), strict=True):
-        begin, end = _found(text, word, at)
+        begin, end = _find_word(text, word, position)
         if begin == end:
-            continue  # spoken otherwise than it was written
-        if begin > at:
-            pieces.append(Word(text[at:begin], -1, -1))
-        pieces.append(Word(text[begin:end], first, last))
-        at = end
-    return [*pieces, Word(text[at:], -1, -1)] if at < len(text) else pieces
+            continue  # the spoken word is not in the written text
+        if begin > position:
+            spans.append(TextSpan(text[position:begin], -1, -1))
+        spans.append(TextSpan(text[begin:end], first, last))
+        position = end
+    return [*spans, TextSpan(text[position:], -1, -1)] if position < len(text) else spans
 
 
-def _found(text: str, word: str, at: int) -> tuple[int, int]:
-    """Where a word begins and ends in the text from a letter on, the same where it is not there.
+def _find_word(text: str, word: str, position: int) -> tuple[int, int]:
+    """Begin and end of a word in the text from a position on; begin = end if it is not there.
 
-    The words of Fine-Grained R2R are without capitals and endings, so a longer one that begins so will do, unless the
-    word itself comes soon.
+    The words of Fine-Grained R2R have no capitals and no endings, so a longer word that starts with this one matches
+    too, unless the word itself follows soon.
     """
     if not word.isascii() or not word:
-        begin = text.find(word, at)
-        return (begin, begin + len(word)) if begin >= 0 else (at, at)
-    whole = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search(text, at, at + len(word) + SOON)
-    longer = whole or re.compile(rf"(?<!\w){re.escape(word)}\w*", re.IGNORECASE).search(text, at)
-    return longer.span() if longer else (at, at)
+        begin = text.find(word, position)
+        return (begin, begin + len(word)) if begin >= 0 else (position, position)
+    limit = position + len(word) + SEARCH_RANGE
+    exact = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search(text, position, limit)
+    found = exact or re.compile(rf"(?<!\w){re.escape(word)}\w*", re.IGNORECASE).search(text, position)
+    return found.span() if found else (position, position)
 
 
-class _Camera:
-    """Takes no more pictures than are allowed, the same number of every walk."""
+class _Views:
+    """Renders first-person views, the same number for every trajectory and no more than allowed in all."""
 
-    def __init__(self, more: More, walks: int) -> None:
-        self._look = more.look
-        self._each = max(2, more.pictures // max(walks, 1)) if more.pictures else 0
+    def __init__(self, renderer: ViewRenderer | None, max_views: int, trajectories: int) -> None:
+        self._render = renderer
+        self._each = max(2, max_views // max(trajectories, 1)) if max_views else 0
 
-    def frames(self, world: World, trajectory: Trajectory) -> list[Frame]:
-        if self._look is None or not self._each:
+    def render(self, world: World, trajectory: Trajectory) -> list[ReplayFrame]:
+        if self._render is None or not self._each:
             return []
-        at, headings = positions_of(world, trajectory.places), _headings(world, trajectory)
-        moved = _changes(at, headings)
+        positions, headings = to_positions(world, trajectory.places), _headings(world, trajectory)
+        moved = _pose_changes(positions, headings)
         steps = moved[np.unique(np.linspace(0, len(moved) - 1, min(self._each, len(moved))).round().astype(np.int64))]
-        seen = self._look(world, at[steps], headings[steps])
-        return [Frame(step, picture) for step, picture in zip(steps.tolist(), seen, strict=bool(seen))]
+        images = self._render(world, positions[steps], headings[steps])
+        return [ReplayFrame(step, image) for step, image in zip(steps.tolist(), images, strict=bool(images))]
 
 
-def _changes(at: Array, headings: Array) -> NDArray[np.int64]:
-    """Where something else is seen than a step before."""
-    poses = np.column_stack([at, headings])
+def _pose_changes(positions: Array, headings: Array) -> NDArray[np.int64]:
+    """The steps at which the pose differs from that of the step before."""
+    poses = np.column_stack([positions, headings])
     return np.flatnonzero(np.append(True, (poses[1:] != poses[:-1]).any(axis=1)))
 
 
 def _headings(world: World, trajectory: Trajectory) -> Array:
-    """(n,) where one faces at each place; as it walks on, where it is not told."""
+    """(n,) the recorded headings, or else the direction of motion."""
     if trajectory.headings is not None:
         return trajectory.headings
-    at = positions_of(world, trajectory.places)
-    if len(at) < 2:
-        return np.zeros(len(at))
-    ahead = np.diff(at, axis=0)
-    facing = np.arctan2(ahead[:, 1], ahead[:, 0])
-    return np.append(facing, facing[-1])
+    positions = to_positions(world, trajectory.places)
+    if len(positions) < 2:
+        return np.zeros(len(positions))
+    motion = np.diff(positions, axis=0)
+    headings = np.arctan2(motion[:, 1], motion[:, 0])
+    return np.append(headings, headings[-1])
 
 
-def _attempt(
+def _trajectory(
     agent: int,
     trajectory: Trajectory,
-    judged: _Judgement | None,
+    score: _Score | None,
     world: World,
-    levels: Levels,
+    levels: StoreyLevels,
     timed: bool,
-    camera: _Camera,
-) -> Attempt:
+    views: _Views,
+) -> ReplayTrajectory:
     phases = [] if trajectory.phases is None else [PHASES[phase] for phase in trajectory.phases]
     acted = np.flatnonzero(np.array(phases, dtype=np.int64) == ACTING) if phases else np.arange(len(trajectory.places))
-    pairs, away = np.empty((0, 2), dtype=np.int64), np.full(len(trajectory.places), -1)
-    if judged is not None:
-        pairs = np.column_stack([acted[judged.pairs[:, 0]], judged.pairs[:, 1]])
-        to_goal = judged.attempts.to_goal[judged.row]
-        away[acted] = np.where(np.isfinite(to_goal), whole(np.where(np.isfinite(to_goal), to_goal, 0.0)), -1)
-    jumped = [] if trajectory.actions is None else (np.flatnonzero(trajectory.actions == PLACED) + 1).tolist()
-    return Attempt(
+    alignment, distances = np.empty((0, 2), dtype=np.int64), np.full(len(trajectory.places), -1)
+    if score is not None:
+        alignment = np.column_stack([acted[score.alignment[:, 0]], score.alignment[:, 1]])
+        to_goal = score.attempts.goal_distances[score.row]
+        finite = np.isfinite(to_goal)
+        distances[acted] = np.where(finite, to_centimeters(np.where(finite, to_goal, 0.0)), -1)
+    jumps = [] if trajectory.actions is None else (np.flatnonzero(trajectory.actions == NO_ACTION) + 1).tolist()
+    return ReplayTrajectory(
         agent=agent,
-        track=levels.track(positions_of(world, trajectory.places)),
+        track=levels.track(to_positions(world, trajectory.places)),
         headings=np.degrees(_headings(world, trajectory)).round().astype(np.int64).tolist(),
         phases=phases if any(phases) else [],
-        jumps=jumped,
-        clock=_clock(trajectory) if timed else [],
-        pairs=pairs.ravel().tolist(),
-        away=away.tolist() if (away >= 0).any() else [],
-        arrived=None if judged is None else judged.arrived,
+        jumps=jumps,
+        times=_elapsed(trajectory) if timed else [],
+        alignment=alignment.ravel().tolist(),
+        goal_distances=distances.tolist() if (distances >= 0).any() else [],
+        success=None if score is None else score.success,
         ending=trajectory.ending.value,
-        measures=[] if judged is None else judged.measures,
-        frames=camera.frames(world, trajectory),
+        metrics=[] if score is None else score.metrics,
+        frames=views.render(world, trajectory),
     )
 
 
-def _clock(trajectory: Trajectory) -> list[float]:
+def _elapsed(trajectory: Trajectory) -> list[float]:
+    """Seconds since the start, to a hundredth."""
     assert trajectory.times is not None
-    told: list[float] = (trajectory.times - trajectory.times[0]).round(2).tolist()
-    return told
+    seconds: list[float] = (trajectory.times - trajectory.times[0]).round(2).tolist()
+    return seconds

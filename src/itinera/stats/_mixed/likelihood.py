@@ -2,8 +2,8 @@
 
 A row is a response y and a covariate x. Rows of one outer group share an intercept and a slope of x, rows of one inner
 group within it share an intercept. All that the likelihood needs of the rows are a few sums per group, so that one
-evaluation costs as much for sixteen thousand rows as for a hundred. Start with `sum_up`, then `profile`; `mixed.py`
-is for those who want a model fitted.
+evaluation costs as much for sixteen thousand rows as for a hundred. Start with `group_sums`, then `profile`; `mixed.py`
+fits models.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ TWO_PI = 2 * np.pi
 
 @dataclass(frozen=True)
 class Sums:
-    """What the likelihood needs to know of the rows. The six sums are of 1, x, x², y, xy and y²."""
+    """The sums over rows that the likelihood needs. The six sums are of 1, x, x², y, xy and y²."""
 
     rows: int
     outer: Floats  # (6, outer groups) the six sums over the rows of each outer group
@@ -30,7 +30,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Profile:
-    """The best a model can do at given variances; the first axis runs over the variances asked for."""
+    """The maximum over the fixed effects at given variances; the first axis runs over the variances."""
 
     log_volume: Floats  # (k,) log determinant of the covariance of all rows, in units of the residual variance
     information: Floats  # (k, fixed, fixed) of the fixed effects, in the same units
@@ -38,7 +38,7 @@ class Profile:
     misfit: Floats  # (k,) the sum of squares left, weighed by the covariance
 
 
-def sum_up(y: Floats, x: Floats, outer: Integers, inner: Integers | None) -> Sums:
+def group_sums(y: Floats, x: Floats, outer: Integers, inner: Integers | None) -> Sums:
     """The sums over rows with these outer groups, coded 0, 1, …, and inner groups, coded likewise over all rows."""
     groups = int(outer.max()) + 1
     columns = (np.ones_like(y), x, x * x, y, x * y, y * y)
@@ -74,12 +74,12 @@ def profile(sums: Sums, spreads: Floats, *, slope: bool) -> Profile:
 
 @dataclass(frozen=True)
 class Contributions:
-    """What each outer group adds to the fit: with X the columns 1 and x of its rows and V their covariance."""
+    """The contribution of each outer group to the fit: X the columns 1 and x of its rows and V their covariance."""
 
     information: Floats  # (k, 2, 2, outer groups) Xᵀ V⁻¹ X
     moments: Floats  # (k, 2, outer groups) Xᵀ V⁻¹ y
     square: Floats  # (k, outer groups) yᵀ V⁻¹ y
-    log_volume: Floats  # (k, outer groups) log determinant of V, without what the inner groups add to it
+    log_volume: Floats  # (k, outer groups) log determinant of V, without the contribution of the inner groups
 
 
 def contributions(sums: Sums, spreads: Floats) -> Contributions:

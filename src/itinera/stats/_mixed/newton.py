@@ -1,7 +1,7 @@
-"""The lowest point of a smooth function of a few numbers, by Newton's method on batches of points.
+"""The minimum of a smooth function of a few variables, by Newton's method on batches of points.
 
-Made for likelihoods that cost little more for fifty points than for one: value, slope and curvature at a point are then
-one evaluation, and ten or so steps do where quasi-Newton methods of scipy take forty. Start with `minimise`.
+Designed for likelihoods that cost little more for fifty points than for one: value, slope and curvature at a point are
+then one evaluation, and ten or so steps do where quasi-Newton methods of scipy take forty. Start with `minimize`.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ _STRETCHES = np.array([4.0, 2.0, 1.0, 0.5, 0.25, 0.1, 0.03, 0.01])[:, None]  # o
 
 
 @dataclass(frozen=True)
-class Bottom:
-    """Where a function is lowest, and whether the search for it came to rest."""
+class Minimum:
+    """The minimum of a function, and whether the search for it converged."""
 
     point: Floats  # (n,)
     value: float
     converged: bool
 
 
-def minimise(function: Batch, start: Floats, *, tolerance: float = 1e-9, most_steps: int = 100) -> Bottom:
-    """The bottom reached from `start`: no step is expected to lower the function by more than `tolerance`."""
+def minimize(function: Batch, start: Floats, *, tolerance: float = 1e-9, most_steps: int = 100) -> Minimum:
+    """The local minimum reached from `start`: no step is expected to lower the function by more than `tolerance`."""
     point = start
     for _ in range(most_steps):
         value, slope, bend = derivatives(function, point)
@@ -45,15 +45,15 @@ def minimise(function: Batch, start: Floats, *, tolerance: float = 1e-9, most_st
             # At rest, but on a saddle or on what rounding makes of a flat place: down either side, if it goes down.
             tried = point + np.concatenate([_STRETCHES, -_STRETCHES]) * directions[:, 0]
         else:
-            return Bottom(point, float(value), True)
+            return Minimum(point, float(value), True)
         heights = function(tried)
         heights[~np.isfinite(heights)] = np.inf
         best = int(heights.argmin())
         if not heights[best] < value - tolerance:
             # Nothing lower within reach of rounding: at rest, unless the slope still promises a real gain.
-            return Bottom(point, float(value), gain <= 1e-5)
+            return Minimum(point, float(value), gain <= 1e-5)
         point = tried[best]
-    return Bottom(point, float(function(point[None])[0]), False)
+    return Minimum(point, float(function(point[None])[0]), False)
 
 
 def derivatives(function: Batch, point: Floats) -> tuple[Floats, Floats, Floats]:

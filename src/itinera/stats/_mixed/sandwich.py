@@ -1,7 +1,8 @@
-"""The error of fixed effects from how groups disagree with them, right even where the model of the groups is not.
+"""Cluster-robust standard errors of fixed effects, valid even where the model of the groups is wrong.
 
-A mixed model's own standard errors trust its variances: near zero these are estimated too high on average, and what a
-model leaves out (twins that resemble each other) makes them wrong. The "sandwich" asks the groups instead.
+A mixed model's own standard errors depend on its variances: near zero these are estimated too high on average, and
+correlations that a model omits (the two rows of an episode) bias them. The "sandwich" estimates the error from the
+residuals of the groups instead.
 """
 
 from __future__ import annotations

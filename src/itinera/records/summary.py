@@ -1,0 +1,148 @@
+"""Summaries of score tables: the mean of each metric with its confidence interval and a count of undefined rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.records.scores import Column, ScoreTable
+from itinera.records.tables import TextTable, column_heading, format_number
+from itinera.stats import Interval, interval
+from itinera.worlds import Array
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Means over episodes (and over tours, for tour metrics) with intervals that take scenes as the sample."""
+
+    table: ScoreTable
+    columns: tuple[Column, ...]  # episode metrics, then tour metrics
+    intervals: dict[str, Interval]  # a metric that is undefined everywhere has none
+    undefined: dict[str, int]  # metric -> rows without a value, only where there are some
+    scenes: int
+
+    def __str__(self) -> str:
+        return str(summary_table(self))
+
+    def _repr_html_(self) -> str:
+        return summary_table(self)._repr_html_()
+
+
+def summarize(table: ScoreTable, *, level: float = 0.95) -> Summary:
+    """The mean of every metric over the rows where it is defined, with an interval clustered by scene.
+
+    With a single scene the interval is about that scene only; paths, whose instructions share the difficulty of a
+    trajectory, are then the sample.
+    """
+    columns = (*table.columns, *(() if table.tours is None else table.tours.columns))
+    intervals: dict[str, Interval] = {}
+    undefined: dict[str, int] = {}
+    for column in columns:
+        found, missing = _column_interval(table, column, level)
+        if found is not None:
+            intervals[column.name] = found
+        if missing:
+            undefined[column.name] = missing
+    return Summary(table, columns, intervals, undefined, len(set(table.world_ids)))
+
+
+def metric_interval(table: ScoreTable, metric: str, *, level: float = 0.95) -> Interval:
+    """The mean of one metric with its interval; NaN where the metric is undefined everywhere."""
+    columns = (*table.columns, *(() if table.tours is None else table.tours.columns))
+    column = next(column for column in columns if column.name == metric)
+    found, _ = _column_interval(table, column, level)
+    return found or Interval(np.nan, np.nan, np.nan, level, "undefined")
+
+
+def _column_interval(table: ScoreTable, column: Column, level: float) -> tuple[Interval | None, int]:
+    """The interval of a metric, None if it is undefined everywhere, and the number of undefined rows."""
+    weights: Array | None = None
+    if column.name in table:
+        values, clusters = table[column.name], _clusters(table)
+    else:
+        assert table.tours is not None
+        values, clusters = table.tours[column.name], table.tours.world_ids
+        weights = table.tours.weights[column.name]
+    defined = ~np.isnan(values)
+    used = defined if weights is None else defined & (weights > 0)
+    undefined = int((~defined).sum())
+    if not used.any():
+        return None, undefined
+    weights = None if weights is None else weights[used]
+    return _interval(column, values[used], np.asarray(clusters)[used], weights, level), undefined
+
+
+def _clusters(table: ScoreTable) -> Sequence[str]:
+    several = len(set(table.world_ids)) > 1
+    return table.world_ids if several or not all(table.path_ids) else table.path_ids
+
+
+def _interval(
+    column: Column, values: Array, clusters: NDArray[np.str_], weights: Array | None, level: float
+) -> Interval:
+    if not np.isfinite(values).all():  # an unreachable goal: the mean error is infinite, and so are its bounds
+        mean = float(np.average(values, weights=weights))
+        return Interval(mean, mean, mean, level, "infinite")
+    bounds = (0.0, 1.0) if column.unit == "" else (0.0, np.inf)
+    return interval(values, clusters=clusters, weights=weights, bounds=bounds, level=level)
+
+
+def summary_table(summary: Summary, *, separate_bounds: bool = False) -> TextTable:
+    """A row per metric: mean, 95 % interval and undefined rows; rates in percent.
+
+    `separate_bounds` gives the ends of the interval in columns of their own, for spreadsheets and papers.
+    """
+    rows = []
+    for column in summary.columns:
+        found = summary.intervals.get(column.name)
+        cells = ["undefined", "", ""]
+        if found is not None:
+            cells = [format_number(column, value) for value in (found.mean, found.low, found.high)]
+        if not separate_bounds:
+            cells = [cells[0], f"{cells[1]} – {cells[2]}" if found is not None else ""]
+        count = summary.undefined.get(column.name, 0)
+        rows.append((column_heading(column), *cells, str(count) if count else ""))
+    headings = ("metric", "mean", "low", "high") if separate_bounds else ("metric", "mean", "95 % interval")
+    return TextTable((*headings, "undefined"), tuple(rows), _title(summary))
+
+
+def _title(summary: Summary) -> str:
+    table = summary.table
+    parts = [f"{_count(len(table), 'episode')} in {_count(summary.scenes, 'scene')}"]
+    if table.tours is not None:
+        parts[0] += f", {_count(len(table.tours), 'tour')}"
+    if table.suite:
+        parts += [f"suite {table.suite}", f"protocol {table.protocol.name}"]
+    return (f"{table.source}: " if table.source else "") + " · ".join(parts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def summary_to_dict(summary: Summary) -> dict[str, object]:
+    """The summary as plain values for JSON: fractions and metres, never percentages."""
+    table = summary.table
+    return {
+        "suite": table.suite,
+        "fingerprint": table.fingerprint,
+        "protocol": {"name": table.protocol.name, "version": table.protocol.version, "digest": table.protocol.digest},
+        "source": table.source,
+        "episodes": len(table),
+        "scenes": summary.scenes,
+        "missing": int(table.missing.sum()),
+        **({} if table.tours is None else {"tours": len(table.tours)}),
+        **({} if table.robot is None else {"robot": asdict(table.robot)}),
+        "metrics": {
+            name: {"mean": _finite(i.mean), "low": _finite(i.low), "high": _finite(i.high)}
+            for name, i in summary.intervals.items()
+        },
+        "undefined": summary.undefined,
+    }
+
+
+def _finite(value: float) -> float | str:
+    return value if np.isfinite(value) else "inf"

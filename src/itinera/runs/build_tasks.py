@@ -1,0 +1,242 @@
+"""Building of task files: joined paths (R4R, R6R, R8R) and tours, scene by scene. Both resume; see `resume.py`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from itinera.builders import joining
+from itinera.builders import tours as touring
+from itinera.builders.joining import JoinConfig
+from itinera.builders.tours import OrderedPaths, TourConfig
+from itinera.errors import BadFile, Fault
+from itinera.formats import ivln
+from itinera.formats.frames import heading_to_r2r
+from itinera.formats.native_tasks import encode_tasks
+from itinera.formats.provenance import read_sidecar, write_sidecar
+from itinera.formats.r2r import PathRecord, parse_id
+from itinera.planners.tsp.ordering import solve_order, solve_order_lkh
+from itinera.records import Provenance
+from itinera.runs.config import describe_worlds
+from itinera.runs.resume import ResumableWriter, plan_fingerprint
+from itinera.tasks import Split, Tour
+from itinera.tasks.episode import PART_KEYS
+from itinera.worlds import World
+
+Solver = Literal["exact", "lkh"]
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class JoinedPathsBuild:
+    """A built file of joined paths and its counts."""
+
+    file: Path
+    scenes: int
+    paths: int
+    instructions: int
+
+
+@dataclass(frozen=True)
+class OrderedSet:
+    """A set of mutually reachable paths: its scene, counts, and the cost of its order, metres."""
+
+    scene: str
+    paths: int
+    tours: int
+    cost: float
+    bound: float
+    gap: float
+    proven: bool
+
+
+@dataclass(frozen=True)
+class ToursBuild:
+    """A built file of tours and its counts."""
+
+    file: Path
+    tours: int
+    episodes: int  # in tours
+    left_out: int  # episodes in no tour
+    sets: tuple[OrderedSet, ...]
+
+    @property
+    def scenes(self) -> int:
+        return len({ordered.scene for ordered in self.sets})
+
+    @property
+    def cost(self) -> float:
+        """Metres of guidance between episodes."""
+        return sum(ordered.cost for ordered in self.sets)
+
+    @property
+    def proven(self) -> int:
+        """The number of sets whose order is proven to be the shortest."""
+        return sum(ordered.proven for ordered in self.sets)
+
+
+def build_joined_paths(
+    out: Path,
+    split: Split,
+    worlds: Mapping[str, World],
+    config: JoinConfig,
+    *,
+    positions: str = "pose",
+    provenance: Provenance,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> JoinedPathsBuild:
+    """Write the joined paths of a split as a JSON list in R2R's format, scene by scene.
+
+    `positions` names the positions that the worlds were read with, which the digest of their files does not.
+    """
+    plan = _plan(provenance, split, worlds, config, positions)
+    with ResumableWriter(out, plan, overwrite=overwrite) as work:
+        if work.finished:
+            return JoinedPathsBuild(out, **_summary(out))
+        _advance(progress, len(work))
+        for number, world_id in enumerate(split.world_ids):
+            if number not in work:
+                first = sum(work.notes[earlier][0] for earlier in range(number))
+                counts = [0, 0]
+                work.add(number, _encode_scene(split, world_id, worlds, config, first, counts), note=counts)
+                _advance(progress, 1)
+        paths, instructions = (sum(note[k] for note in work.notes.values()) for k in (0, 1))
+        summary = {"scenes": len(split.world_ids), "paths": paths, "instructions": instructions}
+        work.finish(tail=b"\n]\n" if paths else b"[]\n", provenance=provenance, summary=summary)
+    return JoinedPathsBuild(out, **summary)
+
+
+def _encode_scene(
+    split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig, first: int, counts: list[int]
+) -> Iterator[bytes]:
+    """The joined paths of a scene as members of a JSON list, numbered from `first`; fills `counts` meanwhile."""
+    encode = msgspec.json.Encoder().encode
+    for joined in joining.join_scene_paths(split, world_id, worlds, config):
+        number = first + counts[0]
+        record = PathRecord(
+            scan=world_id,
+            path_id=number,
+            path=joined.path,  # type: ignore[arg-type]
+            heading=heading_to_r2r(joined.heading),
+            instructions=joined.instructions,  # type: ignore[arg-type]
+            distance=joined.length,
+            shortest_path=joined.shortest,  # type: ignore[arg-type]
+            shortest_path_distance=joined.shortest_length,
+            **dict(zip(PART_KEYS, map(parse_id, joined.part_ids), strict=False)),
+        )
+        yield b",\n" if number else b"[\n"
+        yield encode(record)
+        counts[0] += 1
+        counts[1] += len(joined.instructions)
+
+
+def build_tours(
+    out: Path,
+    split: Split,
+    worlds: Mapping[str, World],
+    config: TourConfig,
+    *,
+    solver: Solver = "exact",
+    time_limit: float | None = None,
+    provenance: Provenance,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> ToursBuild:
+    """Write tours over the paths of every scene in IVLN's format: {split: {scan: [[episode, …], …]}}.
+
+    `time_limit`: seconds per set of paths for the exact solver, after which the best order found is taken.
+    """
+    order = solve_order_lkh if solver == "lkh" else partial(solve_order, time_limit=time_limit)
+    with ResumableWriter(
+        out, _plan(provenance, split, worlds, config, solver, time_limit), overwrite=overwrite
+    ) as work:
+        if work.finished:
+            return msgspec.convert({"file": str(out), **_summary(out)}, ToursBuild, dec_hook=_decode_path)
+        _advance(progress, len(work))
+        for number, world_id in enumerate(split.world_ids):
+            if number not in work:
+                groups = touring.tour_scene(split, world_id, worlds, config, order)
+                work.add(number, msgspec.json.encode(list(map(_plain_costs, groups))))
+                _advance(progress, 1)
+        groups = tuple(group for number in range(len(work)) for group in _decode_groups(work[number]))
+        built = _summarize(out, split, groups)
+        if not built.tours:
+            problem = "has no two mutually reachable paths, so there is no tour."
+            raise BadFile(split.name, [Fault("", problem, "Use single=True (--single) for tours of one episode.")])
+        _write_tours(out, split, groups)
+        summary = {name: value for name, value in asdict(built).items() if name != "file"}
+        write_sidecar(out, provenance, plan=work.plan, summary=summary)
+        work.discard()
+    return built
+
+
+def _plain_costs(group: OrderedPaths) -> OrderedPaths:
+    # No cost is negative, which is all that is known about the order of a heuristic.
+    found = replace(group.found, cost=float(group.found.cost), bound=max(0.0, float(group.found.bound)))
+    return replace(group, found=found)
+
+
+def _decode_groups(record: bytes) -> list[OrderedPaths]:
+    return msgspec.json.decode(record, type=list[OrderedPaths])
+
+
+def _summarize(out: Path, split: Split, groups: tuple[OrderedPaths, ...]) -> ToursBuild:
+    episodes = sum(len(ids) for group in groups for ids in group.tours)
+    sets = (
+        OrderedSet(
+            scene=group.world_id,
+            paths=len(group.path_ids),
+            tours=len(group.tours),
+            cost=group.found.cost,
+            bound=group.found.bound,
+            gap=group.found.gap,
+            proven=group.found.proven,
+        )
+        for group in groups
+    )
+    count = sum(len(group.tours) for group in groups)
+    return ToursBuild(out, count, episodes, len(split.episodes) - episodes, tuple(sets))
+
+
+def _write_tours(out: Path, split: Split, groups: tuple[OrderedPaths, ...]) -> None:
+    listed = [(group.world_id, ids) for group in groups for ids in group.tours]
+    tours = [Tour(str(number), world_id, ids) for number, (world_id, ids) in enumerate(listed)]
+    ivln.write_tours(out, {_official_name(split.name): tours})
+
+
+def _official_name(name: str) -> str:
+    """The name of a split in IVLN's files: "val_unseen" for R2R_val_unseen."""
+    return next((known for known in ("val_unseen", "val_seen", "train", "test") if known in name), name)
+
+
+def _plan(provenance: Provenance, split: Split, worlds: Mapping[str, World], *options: object) -> str:
+    """The fingerprint of inputs and options; inputs that were given as objects count by their content."""
+    digests = dict(provenance.digests)
+    if "tasks" not in digests:
+        digests["tasks"] = hashlib.blake2b(encode_tasks(split), digest_size=16).hexdigest()
+    if "worlds" not in digests:
+        digests["worlds"] = plan_fingerprint(*describe_worlds(worlds, split.world_ids))
+    return plan_fingerprint(provenance.version, sorted(digests.items()), *options)
+
+
+def _summary(out: Path) -> dict[str, Any]:
+    """The counts of a finished file."""
+    sidecar = read_sidecar(out)
+    assert sidecar is not None, "a finished file has a plan, and that is in its provenance file"
+    return sidecar.summary
+
+
+def _decode_path(kind: type, value: Any) -> Any:
+    return kind(value)
+
+
+def _advance(progress: Progress | None, count: int) -> None:
+    if progress is not None:
+        progress(count)

@@ -1,0 +1,209 @@
+"""What an agent observes in a run besides its pose and candidates: views of graph nodes, or a camera on the ground.
+
+`configure_observations` checks what was asked for; `open_views` reads it, in the process that runs the agent.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from itinera.errors import BadArgument
+from itinera.runs.config import ANNOTATIONS, RENDERED, ObservationConfig
+
+if TYPE_CHECKING:
+    from itinera.policies.pretrained import ModelRequirements
+    from itinera.simulators.sensors import CameraSensor
+    from itinera.simulators.view_features import ViewSource
+    from itinera.tasks import Split
+    from itinera.worlds import World
+    from itinera.worlds.mesh import Mesh
+
+FOV_DEG = 90.0
+DEFAULT_CHANNELS = "rgb,depth"
+
+
+def configure_observations(
+    split: Split,
+    worlds: Path | None,
+    *,
+    views: str | None = None,
+    objects: Path | None = None,
+    rooms: Path | None = None,
+    camera: CameraSensor | None = None,
+    requirements: ModelRequirements | None = None,
+) -> ObservationConfig:
+    """The observations that were asked for: views for tasks on graphs, a camera for tasks on the ground.
+
+    A model with `requirements` gets views like those it was trained with, unless others are asked for. `worlds` is the
+    folder of the worlds; None where they were given as objects.
+    """
+    on_graph = bool(split.episodes) and isinstance(split.episodes[0].start.place, str)
+    if requirements is not None and not on_graph:
+        raise BadArgument(f"This model was trained on navigation graphs; {split.name} has continuous episodes.")
+    if requirements is not None and views is None:
+        views = _trained_views(requirements)
+    if views is not None and not on_graph:
+        raise BadArgument("--views are features of graph nodes; for continuous episodes give --camera (camera=).")
+    if camera is not None and on_graph:
+        raise BadArgument("--camera is for continuous episodes; for episodes on graphs give --views (views=).")
+    if views != ANNOTATIONS and (objects is not None or rooms is not None):
+        raise BadArgument("--objects and --rooms are the sources of annotations: give --views annotations too.")
+    if views == ANNOTATIONS:
+        return _configure_annotations(split, worlds, objects, rooms, requirements)
+    config = ObservationConfig(views, camera=camera)
+    if config.file is not None and not config.file.is_file():
+        raise BadArgument(f"--views must be {ANNOTATIONS}, {RENDERED} or a file of features; there is no file {views}.")
+    return config
+
+
+def make_camera(
+    size: str | None,
+    *,
+    channels: str | None = None,
+    fov: float | None = None,
+    height: float | None = None,
+    panorama: bool = False,
+) -> CameraSensor | None:
+    """The camera of WIDTHxHEIGHT pixels; `fov` in degrees from left to right, `height` in metres above the floor."""
+    if size is None:
+        if panorama or any(option is not None for option in (channels, fov, height)):
+            raise BadArgument("--channels, --fov, --camera-height and --panorama need a camera: give --camera too.")
+        return None
+    found = re.fullmatch(r"(\d{1,5})x(\d{1,5})", size)
+    if found is None:
+        raise BadArgument(f"--camera is WIDTHxHEIGHT in pixels, such as 64x64, not {size!r}.")
+    from itinera.rendering.camera import Camera
+    from itinera.simulators.sensors import CameraSensor
+
+    optics = Camera(int(found[1]), int(found[2]), math.radians(FOV_DEG if fov is None else fov))
+    rendered = tuple(dict.fromkeys((channels or DEFAULT_CHANNELS).split(",")))
+    sensor = CameraSensor(optics, channels=rendered, panorama=panorama)
+    return sensor if height is None else replace(sensor, height=height)
+
+
+def _trained_views(requirements: ModelRequirements) -> str | None:
+    """The kind of views a model was trained with."""
+    if not requirements.columns:
+        return None
+    if requirements.views not in (ANNOTATIONS, RENDERED):
+        kind = f' ("{requirements.views}")' if requirements.views else ""
+        raise BadArgument(f"This model was trained with features from a file{kind}: give yours as --views (views=).")
+    return requirements.views
+
+
+def _configure_annotations(
+    split: Split,
+    worlds: Path | None,
+    objects: Path | None,
+    rooms: Path | None,
+    requirements: ModelRequirements | None,
+) -> ObservationConfig:
+    from itinera.formats.catalog import season_file
+
+    if worlds is not None and season_file(worlds).exists():
+        from itinera.formats.hearth_season import BOXES
+
+        objects, rooms = objects or worlds / BOXES, rooms or worlds / "rooms.csv"
+    if objects is None and rooms is None:
+        place = "The worlds are" if worlds is None else f"{worlds} is"
+        raise BadArgument(f"{place} not a Hearth season: give --objects or --rooms for annotations.")
+    names: tuple[str, ...] = ()
+    if rooms is not None:
+        from itinera.formats.rooms import read_table
+
+        _require_worlds(rooms, read_table(rooms), split)
+    if objects is not None:
+        from itinera.formats.reverie import read_objects
+        from itinera.simulators.view_features import frequent_names
+        from itinera.worlds import Euclidean, World
+
+        visible = read_objects(objects)
+        _require_worlds(objects, visible, split)
+        # Over the whole file, so that another split of the same worlds has the same columns.
+        names = frequent_names({scan: World(scan, Euclidean(), objects=visible[scan]) for scan in sorted(visible)})
+    if requirements is not None:
+        return ObservationConfig(ANNOTATIONS, objects, rooms, requirements.names, reach=requirements.reach)
+    return ObservationConfig(ANNOTATIONS, objects, rooms, names)
+
+
+def _require_worlds(path: Path, world_ids: Iterable[str], split: Split) -> None:
+    missing = sorted(set(split.world_ids) - set(world_ids))
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise BadArgument(f"{path} does not contain world {missing[0]}{more} of {split.name}.")
+
+
+def open_views(config: ObservationConfig, path: Path | None, worlds: Mapping[str, World]) -> ViewSource | None:
+    """The views at the nodes of the worlds, which were read from `path`."""
+    if config.file is not None:
+        from itinera.formats.features import read_features
+
+        return read_features(config.file)
+    if config.views == RENDERED:
+        from itinera.simulators.view_features import rendered_views
+
+        return rendered_views(worlds, _read_meshes(path))
+    if config.views == ANNOTATIONS:
+        from itinera.simulators.view_features import annotated_views
+
+        shown = worlds if not config.reach else _with_visibility(path, worlds)
+        return annotated_views(_annotate(config, shown), config.names, reach=config.reach)
+    return None
+
+
+def _with_visibility(path: Path | None, worlds: Mapping[str, World]) -> Mapping[str, World]:
+    """The same worlds with the nodes visible from each node, where the connectivity files contain them."""
+    if path is None:
+        return worlds
+    from itinera.formats.catalog import detect, season_file
+    from itinera.formats.matterport import read_worlds
+
+    folder = path / "connectivity" if season_file(path).exists() else path
+    return read_worlds(folder, visible=True) if detect(folder).name == "connectivity" else worlds
+
+
+def view_columns(views: ViewSource | None) -> tuple[str, ...]:
+    """The meaning of each number of a view, where that is known."""
+    if views is None:
+        return ()
+    from itinera.simulators.view_features import WorldViews
+
+    return views.columns if isinstance(views, WorldViews) else ()
+
+
+def _annotate(config: ObservationConfig, worlds: Mapping[str, World]) -> Mapping[str, World]:
+    from itinera.formats.reverie import read_objects
+    from itinera.formats.rooms import read_table
+    from itinera.worlds.lazy import LazyMapping
+
+    objects = {} if config.objects is None else read_objects(config.objects)
+    rooms = {} if config.rooms is None else read_table(config.rooms)
+
+    def world(world_id: str) -> World:
+        return replace(worlds[world_id], rooms=rooms.get(world_id, {}), objects=objects.get(world_id, {}))
+
+    return LazyMapping(worlds, world)
+
+
+def _read_meshes(path: Path | None) -> Mapping[str, Mesh]:
+    """Meshes by world; not kept in memory, as the views rendered from them are."""
+    from itinera.formats import scenes
+    from itinera.formats.hearth_season import season_houses
+    from itinera.worlds.lazy import LazyMapping
+
+    if path is None:
+        raise BadArgument("Rendered views need meshes: give the folder of a Hearth season or of scenes as worlds.")
+    files = scenes.find_scenes(path) if path.is_dir() else {}
+    if files:
+        return LazyMapping(files, lambda world_id: scenes.read_scene(files[world_id]), cache_size=0)
+    houses = season_houses(path)
+    if houses is None:
+        raise BadArgument(f"{path} contains no meshes to render: give a Hearth season, or a folder with scenes.")
+    from itinera.hearth.build import build_house
+
+    return LazyMapping(houses, lambda world_id: build_house(*houses[world_id]).mesh, cache_size=0)

@@ -1,0 +1,230 @@
+"""`prepare_study` and `StudyRun.execute`: probe an agent in every trial of a study, in several processes, resumably.
+
+Start with `itinera.api.run_study`. One trial and many: `probing.py`; interrupted work: `resume.py`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from itinera.errors import BadArgument
+from itinera.formats.action_probabilities import ActionProbabilities, encode_record, read_action_probabilities
+from itinera.formats.annotations import WorldFiles
+from itinera.formats.native import Header, header_line
+from itinera.formats.trials import Study, read_trials
+from itinera.records import Provenance
+from itinera.records.action_probabilities import ActionDistribution
+from itinera.records.provenance import make_provenance
+from itinera.runs.config import (
+    RunConfig,
+    describe_agent,
+    input_files,
+    make_agent,
+    make_plan,
+    object_digests,
+    read_descriptions,
+    requirements_for,
+)
+from itinera.runs.observations import configure_observations, open_views, view_columns
+from itinera.runs.probing import ProbeContext, probe_all
+from itinera.runs.resume import ResumableWriter
+from itinera.runs.run import choose_start_method, choose_workers, parse_agent
+from itinera.runs.workers import StartMethod
+from itinera.simulators.factory import make_simulator
+from itinera.tasks import Split
+from itinera.tasks.protocol import RXR
+from itinera.tasks.trial import Trial
+from itinera.worlds import NavGraph, World
+
+if TYPE_CHECKING:
+    from itinera.agents.agent import Agent
+
+OnBatch = Callable[[int], None]  # called with the number of trials that were completed
+_log = logging.getLogger("itinera")
+
+
+@dataclass(frozen=True, eq=False)
+class StudyConfig(RunConfig):
+    """The configuration of a study's run; its tasks are a file of trials, or the episodes of the trials."""
+
+    rooms: Path | None = None  # a table of rooms, for the expert
+
+    def read_tasks(self) -> Split:
+        """The episodes of the trials."""
+        if isinstance(self.tasks, Split):
+            return self.tasks
+        return make_split(read_trials(self.tasks), self.tasks.stem)
+
+
+def make_split(study: Study, name: str = "") -> Split:
+    """The episodes of a study's trials."""
+    return Split(name or study.name or "trials", tuple(trial.episode for trial in study.trials))
+
+
+@dataclass(frozen=True, eq=False)
+class StudyRun:
+    """A run of a study that is checked and ready to start."""
+
+    trials: tuple[Trial, ...]
+    config: StudyConfig
+    name: str  # of the agent
+    seed: int
+    workers: int
+    start_method: StartMethod
+    rollout_skills: frozenset[str]  # in whose trials the agent continues with greedy actions
+
+    def make_provenance(self, command: Sequence[str] = ()) -> Provenance:
+        """The provenance of the run; what was given as objects is in the digests only."""
+        files = input_files(self.config)
+        files = {"trials": files.pop("tasks"), **files, "rooms": self.config.rooms or files.get("rooms")}
+        digests = object_digests(self.config)
+        if "tasks" in digests:
+            digests["trials"] = digests.pop("tasks")
+        provenance = make_provenance(files, command, seed=self.seed)
+        return replace(provenance, digests={**provenance.digests, **digests})
+
+    def execute(
+        self,
+        *,
+        out: Path | None = None,
+        overwrite: bool = False,
+        command: Sequence[str] = (),
+        on_batch: OnBatch | None = None,
+    ) -> ActionProbabilities:
+        """The action probabilities; with `out`, they are written there and interrupted work is resumed."""
+        report = on_batch or (lambda count: None)
+        provenance = self.make_provenance(command)
+        if out is None:
+            found = dict(pair for batch in self._report(self._probe(self.trials), report) for pair in batch)
+            return ActionProbabilities(self.name, tuple(found[k] for k in range(len(self.trials))), provenance)
+        plan = make_plan(provenance, self.config, self.name)
+        with ResumableWriter(out, plan, overwrite=overwrite) as work:
+            if not work.finished:
+                self._resume(work, report)
+                header = Header(itinera="action-probabilities", agent=self.name, provenance=provenance, plan=plan)
+                work.finish(head=header_line(header))
+        return read_action_probabilities(out)
+
+    def _resume(self, work: ResumableWriter, report: OnBatch) -> None:
+        """Probe the trials that the writer has no records of."""
+        left = [index for index in range(len(self.trials)) if index not in work]
+        if len(work):
+            _log.info("%d of %d trials exist already; resuming.", len(work), len(self.trials))
+            report(len(work))
+        try:
+            for batch in self._probe([self.trials[index] for index in left]):
+                for number, distribution in batch:
+                    work.add(left[number], encode_record(distribution) + b"\n")
+                report(len(batch))
+        except KeyboardInterrupt:
+            _log.warning("Interrupted with %d of %d trials. Run the same again to resume.", len(work), len(self.trials))
+            raise
+
+    def _probe(self, trials: Sequence[Trial]) -> Iterator[list[tuple[int, ActionDistribution]]]:
+        return probe_all(
+            partial(make_probe_context, self.config),
+            trials,
+            seed=self.seed,
+            workers=self.workers,
+            rollout_skills=self.rollout_skills,
+            start_method=self.start_method,
+        )
+
+    def _report(self, batches: Iterator[list[Any]], report: OnBatch) -> Iterator[list[Any]]:
+        for batch in batches:
+            report(len(batch))
+            yield batch
+
+
+def prepare_study(
+    agent: str | Sequence[str] | Agent | type[Any] | None,
+    study: Study | Path,
+    worlds: Mapping[str, World] | Path,
+    *,
+    command: str | None = None,
+    name: str | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    start_method: StartMethod | None = None,
+    reply_seconds: float | None = None,
+    views: str | None = None,
+    objects: Path | None = None,
+    rooms: Path | None = None,
+    rollout_skills: frozenset[str] = frozenset(),
+) -> StudyRun:
+    """A run of a study with everything checked that can be checked before it starts; see `itinera.api.run_study`."""
+    given, is_command = parse_agent(agent, command)
+    read = read_trials(study) if isinstance(study, Path) else study
+    tasks = study if isinstance(study, Path) else make_split(study)
+    config = StudyConfig(given, tasks, worlds, RXR, None, is_command, reply_seconds, rooms=rooms)
+    requirements = requirements_for(config)
+    has_views = views is not None or (requirements is not None and bool(requirements.columns))
+    observations = configure_observations(
+        make_split(read),
+        config.worlds_path,
+        views=views,
+        objects=objects if has_views else None,
+        rooms=rooms if has_views else None,
+        requirements=requirements,
+    )
+    config = replace(config, observations=observations)
+    count = choose_workers(workers, config)
+    if count and not config.is_portable:
+        if workers is not None:
+            raise BadArgument(
+                "Worker processes need the agent by name (or as module:Class), and trials and worlds as paths. "
+                "Give these, or workers=0."
+            )
+        count = 0
+    start = choose_start_method(config.is_portable, start_method) if count else "spawn"
+    return StudyRun(read.trials, config, name or describe_agent(given), seed, count, start, rollout_skills)
+
+
+def make_probe_context(config: StudyConfig) -> ProbeContext:
+    """The agents, simulator and worlds of a configuration."""
+    worlds = config.worlds
+    if isinstance(worlds, Path):
+        worlds = WorldFiles(worlds, rooms=config.rooms).read(objects=False)
+    views = open_views(config.observations, config.worlds_path, worlds)
+    simulator = make_simulator(config.protocol, views=views, descriptions=read_descriptions(config))
+    return ProbeContext(_agent_maker(config, worlds, view_columns(views)), simulator, worlds)
+
+
+def _agent_maker(
+    config: StudyConfig, worlds: Mapping[str, World], columns: tuple[str, ...]
+) -> Callable[[Trial], Agent]:
+    if isinstance(config.agent, str) and config.agent == "expert":
+        return lambda trial: make_trial_expert(trial, worlds)
+    if isinstance(config.agent, str) and config.agent == "forward":
+        from itinera.agents.baselines import ForwardBiasedAgent
+
+        forward = ForwardBiasedAgent()  # never stops: in a study it is the baseline for where agents go
+        return lambda trial: forward
+    agent = make_agent(config, worlds, columns=columns)
+    return lambda trial: agent
+
+
+def make_trial_expert(trial: Trial, worlds: Mapping[str, World]) -> Agent:
+    """A shortest-path expert that knows the target of a trial."""
+    from itinera.agents.oracle import GraphExpert
+
+    world = worlds[trial.episode.world_id]
+    goals = trial.episode.goals
+    if trial.arm == "intervention" and not trial.target.get("stop"):
+        goals = tuple(trial.target.get("nodes") or _room_nodes(trial, world))
+    assert isinstance(world.space, NavGraph)
+    return GraphExpert(world.space, goals)
+
+
+def _room_nodes(trial: Trial, world: World) -> tuple[str, ...]:
+    if not world.rooms:
+        raise BadArgument(f"The expert needs the rooms of world {world.id}: give a table of rooms as --rooms (rooms=).")
+    assert isinstance(world.space, NavGraph)
+    nodes = world.space.index  # tables of rooms also list nodes that a graph leaves out
+    label = trial.target.get("room")
+    return tuple(node for node, room in world.rooms.items() if room.label == label and node in nodes)

@@ -1,0 +1,69 @@
+"""Files of the project that repeat a fact agree: version, repository, extras, Python versions."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+import itinera
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TESTING = {"all", "test", "bench", "lint", "docs"}  # extras for developers
+
+# Where the name of a package differs from the name of the module it installs.
+MODULES = {"PyYAML": "yaml", "Pillow": "PIL", "rerun-sdk": "rerun", "tensorboard": "torch.utils.tensorboard"}
+
+
+def text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_the_citation_has_the_version_and_the_repository_of_the_package():
+    citation = yaml.safe_load(text("CITATION.cff"))
+    assert citation["version"] == itinera.__version__
+    assert citation["repository-code"] == PROJECT["urls"]["Source"]
+    assert citation["license"] == PROJECT["license"]
+
+
+@pytest.mark.parametrize("name", ["mkdocs.yml", "CITATION.cff", "SECURITY.md", ".github/ISSUE_TEMPLATE/config.yml"])
+def test_links_to_the_repository_name_the_same_one(name):
+    found = set(re.findall(r"https://github\.com/([\w-]+/itinera)\b", text(name)))
+    assert found == {PROJECT["urls"]["Source"].removeprefix("https://github.com/")}
+
+
+def test_the_workflow_tests_the_python_versions_of_the_classifiers():
+    matrix = yaml.safe_load(text(".github/workflows/tests.yml"))["jobs"]["test"]["strategy"]["matrix"]
+    classified = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
+    assert matrix["python"] == classified
+    assert f">={classified[0]}" == PROJECT["requires-python"]
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.stem)
+def test_workflows_make_targets_that_exist(workflow):
+    targets = set(re.findall(r"^\.PHONY: (.+)$", text("Makefile"), re.MULTILINE)[0].split())
+    assert set(re.findall(r"run: make (\w+)", workflow.read_text(encoding="utf-8"))) <= targets
+
+
+def test_every_extra_has_code_that_imports_its_packages():
+    sources = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "src").rglob("*.py"))
+    for extra, packages in PROJECT["optional-dependencies"].items():
+        if extra in TESTING:
+            continue
+        assert packages, f"extra {extra} installs nothing"
+        for package in packages:
+            name = re.match(r"[\w-]+", package)[0]
+            module = re.escape(MODULES.get(name, name))
+            statement = rf'^\s*(import|from) {module}\b|import_module\("{module}"\)'
+            assert re.search(statement, sources, re.MULTILINE), f"extra {extra}: nothing in src imports {module}"
+
+
+def test_all_is_every_extra_but_the_non_commercial_one():
+    (everything,) = PROJECT["optional-dependencies"]["all"]
+    named = set(re.fullmatch(r"itinera\[([\w,]+)\]", everything)[1].split(","))
+    assert named == PROJECT["optional-dependencies"].keys() - TESTING - {"lkh"}
