@@ -158,6 +158,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=Path(".learning/skills"), help="folder for models and logs")
     parser.add_argument("--season", type=Path, default=Path(".tables/hearth"), help="Hearth season; built if missing")
     parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
+    parser.add_argument("--overwrite", action="store_true", help="run the study again, e.g. with another --every")
     return parser.parse_args()
 
 
@@ -181,23 +182,22 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     jobs = sorted(plan_jobs(args), key=lambda job: job.is_short)
     models = dict(parallel_map(partial(train_agent, out, season), jobs, workers=args.workers))
-    study = itinera.design_study(SKILLS, sample_paths(season, args.every, out), season, alignment=find_traces(season))
+    trials, guide = out / "trials.jsonl", sample_paths(season, args.every, out)
+    traces = next((season / "rxr" / "pose_traces").glob("*val_unseen*"))
+    itinera.design_study(SKILLS, guide, season, alignment=traces, out=trials)
     tasks = season / "r2r" / "R2R_val_unseen.json"
     responses, scores = {}, []
     for k, job in enumerate(jobs):
-        agent = str(models[k])
-        responses[job.name] = itinera.run_study(agent, study, season, name=job.name, workers=args.workers)
-        predictions = itinera.run(agent, tasks, season, workers=args.workers)
-        scores.append(itinera.score(predictions, tasks, season))
-    analysis = itinera.analyze_study(study, responses, scores=scores, worlds=season)
+        options = {"workers": args.workers, "overwrite": args.overwrite}
+        probabilities, predictions = (out / f"{job.name}-{what}.jsonl" for what in ("probabilities", "predictions"))
+        model = str(models[k])
+        responses[job.name] = itinera.run_study(model, trials, season, name=job.name, out=probabilities, **options)
+        scores.append(itinera.score(itinera.run(model, tasks, season, out=predictions, **options), tasks, season))
+    analysis = itinera.analyze_study(trials, responses, scores=scores, worlds=season)
     console = Console(width=120)
     console.print(str(analysis), highlight=False)
     for line in check_claims(analysis.rows):
         console.print(line)
-
-
-def find_traces(season: Path) -> Path:
-    return next((season / "rxr" / "pose_traces").glob("*val_unseen*"))
 
 
 if __name__ == "__main__":

@@ -194,7 +194,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, help="optimizer steps of every agent (those of its recipe)")
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the model files (the package's)")
     parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     unknown = sorted(set(args.names) - RECIPES.keys())
     if unknown:
         parser.error(f"unknown agent {unknown[0]}; choose from {', '.join(RECIPES)}")

@@ -8,6 +8,9 @@ which names the right call.
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -183,13 +186,14 @@ def test_agents_defined_in_a_notebook_run_in_workers(notebook):
     assert several.to_dicts() == alone.to_dicts()
 
 
-def test_gymnasium_makes_the_environments(notebook):
-    gymnasium = pytest.importorskip("gymnasium")
-    env = gymnasium.make("itinera/GraphVLN-v0", tasks="R2R_tiny.json", worlds="connectivity")
-    env.reset(seed=0)
-    _, _, terminated, truncated, _ = env.step(0)
-    assert terminated
-    assert not truncated
+@pytest.mark.parametrize("imports", ["import gymnasium, itinera", "import itinera, gymnasium, itinera.gym"])
+def test_gymnasium_makes_the_environments(imports, folder):
+    pytest.importorskip("gymnasium")
+    made = 'gymnasium.make("itinera/GraphVLN-v0", tasks="R2R_tiny.json", worlds="connectivity")'
+    code = f"{imports}\nenv = {made}\nenv.reset(seed=0)\nassert env.step(0)[2]"
+    sources = {**os.environ, "PYTHONPATH": str(Path(it.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, env=sources, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_there_are_at_least_forty_attempts():

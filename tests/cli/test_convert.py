@@ -101,7 +101,7 @@ def test_places_of_one_sort_do_not_become_the_other(files: tiny.Files, itinera: 
     walks = files.write("w.json", tiny.GROUND_WALKS)
     outcome = itinera("convert", walks, files.folder / "x", "--to", "r2r-submission")
     assert outcome.code == 2
-    assert 'The trajectory of episode "1" holds positions, but this format holds nodes' in outcome.err
+    assert 'The trajectory of episode "1" contains positions, but this format takes nodes' in outcome.err
     tasks = files.write("t.json", tiny.GROUND)
     assert itinera("convert", tasks, files.folder / "x", "--to", "r2r").code == 2
     assert not (files.folder / "x").exists()

@@ -104,7 +104,7 @@ def test_tours_of_a_split_without_goals_are_still_counted(itinera, files):
     ("arguments", "code", "told"),
     [
         (["{tasks}"], 2, "needs navigation graphs"),
-        (["{journeys}", "--worlds", "{worlds}", "--tours", "{tours}"], 2, "Give --parts (parts=) instead of --tours"),
+        (["{journeys}", "--worlds", "{worlds}", "--tours", "{tours}"], 2, "give --parts (parts=), not --tours"),
         (["{tasks}", "--worlds", "{worlds}", "--json", "--csv"], 2, "Choose one of --json and --csv"),
         (["{tours}", "--worlds", "{worlds}"], 1, "where tasks are expected"),
         (["{strange}", "--worlds", "{worlds}"], 1, 'path "5": node x is not in world house'),

@@ -43,6 +43,13 @@ def test_candidates_are_those_of_a_sweep_over_the_views(graph):
         assert np.cos(listed.headings - turned).tolist() == pytest.approx([1.0] * len(found))
 
 
+def test_candidates_at_the_same_distance_from_the_middle_of_a_view_keep_the_order_of_the_graph():
+    # Seen from n0 in the view at 150 degrees, -30 up: n1 is 30 aside and 11.57 above the middle, n2 the reverse.
+    places = {"n0": (-2, 2, 0), "n1": (-2, -1, -1), "n2": (-1, -1, 0)}
+    graph = NavGraph.from_edges(places, [("n0", "n1"), ("n0", "n2")])
+    assert graph_candidates(graph)["n0"].nodes == ("n1", "n2")
+
+
 def test_a_graph_without_edges_has_no_candidates():
     candidates = graph_candidates(NavGraph.from_edges({"a": (0, 0, 0), "b": (1, 0, 0)}, []))
     assert [(node, way.nodes, way.headings.shape) for node, way in candidates.items()] == [

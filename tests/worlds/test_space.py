@@ -22,9 +22,9 @@ def test_measuring_at_once_equals_measuring_row_by_row(scenes, data):
     assert not isinstance(slow, BatchSpace)
     made = scene.attempts
     np.testing.assert_allclose(
-        distance_blocks(slow, made.walked, made.reference), distance_blocks(scene.space, made.walked, made.reference)
+        distance_blocks(slow, made.path, made.reference), distance_blocks(scene.space, made.path, made.reference)
     )
-    np.testing.assert_allclose(step_lengths(slow, made.walked), step_lengths(scene.space, made.walked))
+    np.testing.assert_allclose(step_lengths(slow, made.path), step_lengths(scene.space, made.path))
 
 
 @pytest.mark.parametrize("scenes", [graph_scenes(), open_scenes()], ids=["graph", "open"])

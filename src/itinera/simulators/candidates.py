@@ -31,11 +31,13 @@ def graph_candidates(graph: NavGraph) -> dict[str, Candidates]:
     headings, elevations, distances = np.arctan2(dy, dx), np.arctan2(dz, flat), np.hypot(flat, dz)
 
     aside = (math.pi / 2 - headings)[:, None] - STEP * np.arange(TURNS)
-    aside = np.abs((aside + math.pi) % math.tau - math.pi).round(DIGITS)  # (edges, turns)
+    aside = np.abs((aside + math.pi) % math.tau - math.pi)  # (edges, turns)
     lean = elevations[:, None] - VIEW_ELEVATIONS[::TURNS]  # (edges, rows)
     apart = np.hypot(lean[:, :, None], aside[:, None]).round(DIGITS).reshape(-1, VIEWS)
     views = apart.argmin(axis=1)  # ties: the first view
-    found = (aside <= round(HALF_WIDTH, DIGITS)).argmax(axis=1)  # in the lowest row, which agents go through first
+    found = (aside.round(DIGITS) <= round(HALF_WIDTH, DIGITS)).argmax(
+        axis=1
+    )  # in the lowest row, which agents go through first
     order = np.lexsort((ends, apart[np.arange(len(ends)), found], found, starts))
 
     for column in (headings, elevations, distances, views):

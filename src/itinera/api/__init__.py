@@ -1,0 +1,67 @@
+"""The functions of `import itinera`: everything the command line can do, in one call each.
+
+Arguments are objects or paths: tasks, worlds, predictions and scores may be given as read, or as the file they are in.
+Every function imports what it needs when called, so that the package loads quickly.
+"""
+
+from __future__ import annotations
+
+from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours, view
+from itinera.api.planning import fastest, fastest_times, read_map
+from itinera.api.reporting import compare, compare_solved, describe, power, report, show
+from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run, train
+from itinera.api.scoring import (
+    audit,
+    check,
+    conformance,
+    convert,
+    doctor,
+    read_predictions,
+    read_scores,
+    read_tasks,
+    read_worlds,
+    score,
+    verify_data,
+)
+from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
+
+__all__ = [
+    "analyze_study",
+    "audit",
+    "build_ablated",
+    "build_hearth",
+    "build_r4r",
+    "build_tours",
+    "check",
+    "check_agent",
+    "compare",
+    "compare_solved",
+    "conformance",
+    "convert",
+    "describe",
+    "design_study",
+    "doctor",
+    "export_study",
+    "fastest",
+    "fastest_times",
+    "import_study",
+    "load_agent",
+    "power",
+    "read_map",
+    "read_predictions",
+    "read_scores",
+    "read_study",
+    "read_tasks",
+    "read_worlds",
+    "replay",
+    "report",
+    "reproduce",
+    "rollout",
+    "run",
+    "run_study",
+    "score",
+    "show",
+    "train",
+    "verify_data",
+    "view",
+]

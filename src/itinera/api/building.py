@@ -1,0 +1,288 @@
+"""Building benchmarks: houses, longer paths, tours, ablated instructions."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from itinera.api.scoring import input_paths, load_protocol, load_split, load_worlds_for, read_worlds
+from itinera.errors import BadArgument, validate_choice
+
+if TYPE_CHECKING:
+    from itinera.builders.ablations import Ablation
+    from itinera.hearth.season import Season
+    from itinera.reports.charts.floor_plans import HouseImage
+    from itinera.runs.build_season import SeasonBuild
+    from itinera.runs.build_tasks import JoinedPathsBuild, ToursBuild
+    from itinera.tasks import Split
+    from itinera.worlds import World
+
+File: TypeAlias = str | PathLike[str]
+logger = logging.getLogger("itinera")
+
+
+def build_hearth(
+    out: File,
+    *,
+    houses: int = 90,
+    seed: int = 1,
+    splits: Sequence[str] = ("train", "val_seen", "val_unseen", "test"),
+    workers: int | None = None,
+    sealed: bool = False,
+    secret: File | None = None,
+    scenes: bool = False,
+    radius: float = 0.10,
+    overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
+    command_words: Sequence[str] = (),
+) -> SeasonBuild:
+    """Build a season of Hearth: procedural houses with tasks in the formats of R2R, RxR, REVERIE, VLN-CE and PointNav.
+
+    The same parameters give the same bytes with any number of workers. If interrupted, call it again to resume.
+
+    >>> import itinera
+    >>> season = itinera.build_hearth("hearth", houses=9, workers=2)  # doctest: +SKIP
+    >>> season.splits["train"]["instructions"]  # doctest: +SKIP
+
+    out: the folder to write.
+    houses: number of houses, at least 3; a small season is a prefix of a large one.
+    seed: the season's seed. Season 1 is the public one.
+    workers: number of worker processes (0: in this process); by default one per core.
+    sealed: withhold the answers of the test split; they go to the folder OUT-answers.
+    secret: a file with a secret text to use instead of the seed; published is only its SHA-256.
+    scenes: also write the houses as .glb and .obj files (needs the extra `scenes`).
+    radius: of the robot in continuous tasks, metres.
+    overwrite: replace a season that was built with other parameters.
+    progress: called with the number of houses just finished.
+    """
+    from itinera.hearth.season import SPLITS, check_radius, house_indices
+    from itinera.records.provenance import make_provenance
+    from itinera.runs.build_season import SeasonConfig, build_season
+    from itinera.runs.workers import count_workers
+
+    names = (splits,) if isinstance(splits, str) else tuple(splits)
+    for name in names:
+        validate_choice("splits", name, SPLITS)
+    ordered = tuple(split for split in SPLITS if split in names)
+    house_indices(houses, ordered)
+    check_radius(radius)
+    if scenes:
+        from itinera.formats.scenes import require_trimesh
+
+        require_trimesh()
+    if sealed and "test" not in ordered:
+        raise BadArgument("sealed withholds the answers of the test split, which is not among splits (--splits).")
+    if workers is not None and workers < 0:
+        raise BadArgument(f"workers must be ≥ 0 (got {workers}).")
+    config = SeasonConfig(_season(seed, secret), Path(out), houses, ordered, radius, sealed, scenes)
+    if config.season.commitment:
+        # Logged before anything is built, so that it can be published first.
+        logger.info(f"SHA-256 of the secret: {config.season.commitment}")
+    elif sealed:
+        logger.warning(f"Season {seed} is public: everybody can build its answers. A secret (--secret) prevents that.")
+    provenance = make_provenance({}, command_words, seed=None if config.season.commitment else seed)
+    built = build_season(
+        config, workers=count_workers(workers), provenance=provenance, overwrite=overwrite, progress=progress
+    )
+    if built.answers is not None:
+        logger.warning(f"The answers of the test split are in {built.answers}. Do not publish that folder.")
+    return built
+
+
+def _season(seed: int, secret: File | None) -> Season:
+    """The season of a seed, or of the secret text in a file."""
+    from itinera.errors import BadFile, Fault
+    from itinera.formats.io import read_bytes
+    from itinera.hearth.season import public_season, secret_season
+
+    if secret is None:
+        return public_season(seed)
+    if seed != 1:
+        raise BadArgument("Give a seed (--season) or a secret (--secret), not both: a season has one seed.")
+    try:
+        return secret_season(read_bytes(Path(secret), limit=1 << 20))
+    except BadArgument as error:
+        raise BadFile(str(secret), [Fault("", str(error))]) from None
+
+
+def build_r4r(
+    tasks: Split | File,
+    worlds: Mapping[str, World] | File,
+    out: File,
+    *,
+    parts: int = 2,
+    threshold: float = 3.0,
+    round_trips: bool = True,
+    max_turn_deg: float | None = None,
+    max_paths: int | None = None,
+    max_instructions: int | None = None,
+    seed: int = 0,
+    positions: Literal["pose", "panorama"] = "pose",
+    overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
+    command_words: Sequence[str] = (),
+) -> JoinedPathsBuild:
+    """Build R4R (R6R with parts=3, R8R with parts=4): paths joined end to start, instructions in every combination.
+
+    Writes a JSON list in R2R's format. If interrupted, call it again to resume.
+
+    >>> import itinera
+    >>> itinera.build_r4r("R2R_val_unseen.json", "connectivity/", "R4R_val_unseen.json").paths  # doctest: +SKIP
+
+    threshold: maximum distance from the end of a path to the start of the next, metres.
+    round_trips: keep joined paths that end where they start.
+    max_turn_deg: maximum turn between two parts, degrees.
+    max_paths, max_instructions: maximum per scene, and per joined path, sampled with the seed.
+    positions: "panorama" reads the node positions of R4R's first release, which its published counts need.
+    overwrite: start anew instead of resuming or keeping the file.
+    progress: called with the number of scenes just finished.
+    """
+    from math import radians
+
+    from itinera.builders.joining import JoinConfig
+    from itinera.formats.matterport import read_worlds as read_connectivity
+    from itinera.records.provenance import make_provenance
+    from itinera.runs.build_tasks import build_joined_paths
+
+    validate_choice("positions", positions, ("pose", "panorama"))
+    max_turn = None if max_turn_deg is None else radians(max_turn_deg)
+    config = JoinConfig(parts, threshold, round_trips, max_turn, max_paths, max_instructions, seed)
+    split = load_split(tasks)
+    if isinstance(worlds, Mapping):
+        graphs: Mapping[str, World] = worlds
+    else:
+        graphs = read_worlds(worlds) if positions == "pose" else read_connectivity(Path(worlds), positions="panorama")
+    return build_joined_paths(
+        Path(out),
+        split,
+        graphs,
+        config,
+        positions=positions,
+        provenance=make_provenance(input_paths({"tasks": tasks, "worlds": worlds}), command_words),
+        overwrite=overwrite,
+        progress=progress,
+    )
+
+
+def build_tours(
+    tasks: Split | File,
+    worlds: Mapping[str, World] | File | None,
+    out: File,
+    *,
+    order: Literal["end-to-start", "start-to-start"] = "end-to-start",
+    solver: Literal["exact", "lkh"] = "exact",
+    time_limit: float | None = None,
+    tours: int | None = None,
+    single: bool = False,
+    seed: int = 0,
+    overwrite: bool = False,
+    progress: Callable[[int], None] | None = None,
+    command_words: Sequence[str] = (),
+) -> ToursBuild:
+    """Build IVLN's tours: the paths of every scene in the order of least guidance between episodes.
+
+    Writes IVLN's format, {split: {scan: [[episode, …], …]}}, for `read_tasks(..., tours=...)`. If interrupted, call
+    it again to resume.
+
+    >>> import itinera
+    >>> itinera.build_tours("R2R_val_unseen.json", "connectivity/", "tours.json").cost  # doctest: +SKIP
+
+    order: "start-to-start" for tasks whose goals are hidden, as IVLN's test split.
+    solver: "exact" proves optimality, "lkh" is a heuristic (extra `lkh`).
+    time_limit: seconds per set of paths for the exact solver.
+    tours: tours per set of paths; by default as many as its paths have instructions.
+    single: keep sets of one path, as tours of one episode.
+    overwrite: start anew instead of resuming or keeping the file.
+    progress: called with the number of scenes just finished.
+    """
+    from itinera.builders.tours import TourConfig
+    from itinera.records.provenance import make_provenance
+    from itinera.runs import build_tasks
+
+    validate_choice("order", order, ("end-to-start", "start-to-start"))
+    validate_choice("solver", solver, ("exact", "lkh"))
+    config = TourConfig(order, tours, single, seed)
+    split = load_split(tasks)
+    return build_tasks.build_tours(
+        Path(out),
+        split,
+        load_worlds_for(worlds, split, load_protocol(None, split)),
+        config,
+        solver=solver,
+        time_limit=time_limit,
+        provenance=make_provenance(input_paths({"tasks": tasks, "worlds": worlds}), command_words),
+        overwrite=overwrite,
+        progress=progress,
+    )
+
+
+def build_ablated(
+    tasks: Split | File, out: File | None = None, *, rule: str, seed: int = 0, command_words: Sequence[str] = ()
+) -> Ablation:
+    """The same tasks with ablated instructions, to measure how much an agent depends on language.
+
+    Rules: "full", "last-N" (the last N tokens), "none", "other" (the instruction of another path), "without-turns",
+    "without-rooms", "without-objects" (such words masked). With `out`, the tasks are written in the format of their
+    file; of Fine-Grained R2R in R2R's.
+
+    >>> import itinera
+    >>> itinera.build_ablated("R2R_val_unseen.json", "last5.json", rule="last-5").changed  # doctest: +SKIP
+    """
+    from itinera.builders.ablations import MASKED_WORDS, Ablation, ablate
+    from itinera.skills.categories import DEFAULT_CATEGORIES
+
+    split = load_split(tasks)
+    kinds = {**MASKED_WORDS, "objects": MASKED_WORDS["objects"] | DEFAULT_CATEGORIES.keys()}
+    ablated = ablate(split, rule, seed=seed, kinds=kinds)
+    if out is not None:
+        from itinera.formats import catalog
+        from itinera.formats.provenance import write_sidecar
+        from itinera.records.provenance import make_provenance
+
+        source = catalog.detect(Path(tasks)).name if isinstance(tasks, (str, PathLike)) else "native-tasks"
+        # Fine-Grained R2R splits instructions into chunks, which ablated ones do not have.
+        catalog.find_format("r2r" if source == "fgr2r" else source).write(Path(out), ablated)
+        write_sidecar(Path(out), make_provenance(input_paths({"tasks": tasks}), command_words, seed=seed))
+    pairs = zip(split.episodes, ablated.episodes, strict=True)
+    changed = sum(before.instruction.text != after.instruction.text for before, after in pairs)
+    return Ablation(ablated, changed, None if out is None else Path(out))
+
+
+def view(
+    house: int | str,
+    out: File,
+    *,
+    kind: Literal["plan", "inside"] = "plan",
+    season: int | None = None,
+    paths: int = 0,
+) -> HouseImage:
+    """Draw a house of Hearth as a PNG image: its floor plan with furniture and viewpoints, or views of three rooms.
+
+    >>> import itinera
+    >>> itinera.view(7, "plan.png", paths=2).rooms  # doctest: +SKIP
+
+    house: its index, 7, or its id, "hearth-1-007".
+    season: the season's seed; by default that of the id, or 1.
+    paths: the number of its paths to draw on the floor plan.
+    """
+    from itinera.builders.hearth import build_house_graph, sample_house_paths
+    from itinera.hearth.season import parse_house, paths_per_split
+    from itinera.reports.charts.floor_plans import HouseImage, check_image_path, draw_plan, draw_views
+
+    seed, index = parse_house(str(house), season)
+    validate_choice("kind", kind, ("plan", "inside"))
+    if paths < 0 or (paths and kind == "inside"):
+        raise BadArgument(f"paths (--paths) is a number of paths to draw on the floor plan (got {paths}).")
+    file = check_image_path(Path(out))
+    built, graph = build_house_graph(seed, index)
+    if kind == "plan":
+        sampled = sample_house_paths(graph, seed, index, sum(paths_per_split(index).values()))[:paths]
+        draw_plan(built, file, graph=graph, paths=sampled)
+    else:
+        from itinera.hearth.interior_views import render_interior
+
+        draw_views(render_interior(built, graph), file)
+    return HouseImage(file, built.id, len(built.plan.rooms), len(graph.nodes), len(built.mesh.faces))

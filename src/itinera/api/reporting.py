@@ -1,0 +1,356 @@
+"""Comparisons, reports, replays, data set statistics and power analyses."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from itinera.api.scoring import (
+    is_on_graph,
+    load_predictions,
+    load_protocol,
+    load_split,
+    load_times,
+    load_worlds_for,
+    read_scores,
+)
+from itinera.errors import BadArgument
+
+if TYPE_CHECKING:
+    from itinera.records import Predictions, ScoreTable
+    from itinera.reports.comparison import Comparison
+    from itinera.reports.dataset_description import DatasetTable
+    from itinera.reports.intersection import Intersection
+    from itinera.reports.page.inputs import Result as ReportResult
+    from itinera.reports.page.report import Report
+    from itinera.reports.power_analysis import PowerAnalysis
+    from itinera.reports.replay.data import Replay
+    from itinera.tasks import Protocol, Split
+    from itinera.tasks.fastest_times import FastestTimes
+    from itinera.worlds import Array, World
+
+File: TypeAlias = str | PathLike[str]
+logger = logging.getLogger("itinera")
+
+
+def compare(
+    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File], *, seed: int = 0, level: float = 0.95
+) -> Comparison:
+    """The comparison of results on the same episodes: each later result minus the first. `print` shows the table.
+
+    Differences have intervals clustered by scene, a permutation test over scenes and P(better), the probability to be
+    better on an episode. Systems that share a letter do not differ significantly. Raises BadArgument unless protocol,
+    suite and episodes are the same.
+
+    results: score tables or bundles by name, or a list of them, named by their files.
+    seed: of the permutation test, if there are too many scenes to enumerate all permutations.
+
+    >>> import itinera
+    >>> from itinera.records import ScoreTable
+    >>> scenes = ["a", "a", "b", "b", "c", "c"]
+    >>> mine = ScoreTable.from_values({"SR": [1, 1, 1, 0, 1, 1]}, world_ids=scenes)
+    >>> other = ScoreTable.from_values({"SR": [0, 1, 1, 0, 0, 1]}, world_ids=scenes)
+    >>> found = itinera.compare({"other": other, "mine": mine})
+    >>> found
+    Comparison(other, mine: 1 metric, 6 episodes in 3 scenes)
+    >>> round(found["SR"].differences[0].interval.mean, 3)
+    0.333
+    """
+    from itinera.reports.comparison import compare
+
+    names, tables = _score_tables(results)
+    return compare(names, tables, seed=seed, level=level)
+
+
+def compare_solved(
+    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File], *, level: float = 0.95
+) -> Intersection:
+    """The means over all episodes, and over the episodes that every agent solved: SCT, SPL, SR, SCT∩ and SPL∩.
+
+    Protocols may differ in how the agent moves, and in nothing else. See `compare` for `results`.
+
+    >>> import itinera
+    >>> print(itinera.compare_solved(["slow.jsonl", "fast.jsonl"]))  # doctest: +SKIP
+    """
+    from itinera.reports.intersection import intersect
+
+    names, tables = _score_tables(results)
+    found = intersect(names, tables, level=level)
+    if not found.solved:
+        logger.warning("No episode was solved by every agent: SCT∩ and SPL∩ are undefined.")
+    return found
+
+
+def report(
+    results: ReportResult | Mapping[str, ReportResult | Sequence[ReportResult]] | Sequence[ReportResult],
+    *,
+    out: File | None = None,
+    markdown: File | None = None,
+    latex: File | None = None,
+    replays: File | None = None,
+    title: str = "",
+    seed: int = 0,
+    level: float = 0.95,
+) -> Report:
+    """A report on results: one HTML page with a summary, tables and charts. `print` shows a sentence per benchmark.
+
+    Results with the same episodes, protocol and suite are compared; others get sections of their own.
+
+    results: score tables or bundles, fastest times, and the JSON of `study analyse` and `describe`, or their files; by
+        name (a list of results for an agent on several benchmarks), or a list, named by their files.
+    out: the page (.html). markdown, latex: files for the sentences and tables.
+    replays: a folder of pages of `show`, linked from the episodes and agents they contain; a page named
+        replay-EPISODE.html is linked from that episode.
+
+    >>> import itinera
+    >>> itinera.report({"baseline": "baseline.jsonl", "mine": "mine.jsonl"}, out="report.html")  # doctest: +SKIP
+    """
+    from itinera.formats.io import atomic_write
+    from itinera.records.provenance import itinera_version
+    from itinera.reports.page import manuscript
+    from itinera.reports.page.inputs import collect_inputs
+    from itinera.reports.page.report import make_report, write_report_page
+    from itinera.reports.replay.links import find_named_replays, find_replay_pages
+
+    page = Path.cwd() / "report.html" if out is None else Path(out)
+    given = collect_inputs(_name_results(results))
+    made = make_report(
+        given.names,
+        given.tables,
+        findings=given.findings,
+        described=given.described,
+        times=given.times,
+        replays={} if replays is None else find_named_replays(Path(replays), page),
+        replay_pages=() if replays is None else find_replay_pages(Path(replays), page),
+        version=itinera_version(),
+        title=title,
+        seed=seed,
+        level=level,
+    )
+    if out is not None:
+        write_report_page(page, made)
+    for path, render in ((markdown, manuscript.to_markdown_text), (latex, manuscript.to_latex_floats)):
+        if path is not None:
+            with atomic_write(Path(path)) as stream:
+                stream.write(render(made).encode())
+    return made
+
+
+def show(
+    predictions: Predictions | File | Mapping[str, Predictions | File] | Sequence[Predictions | File],
+    tasks: Split | File,
+    worlds: Mapping[str, World] | World | File | None = None,
+    *,
+    out: File | Sequence[File] | None = None,
+    episodes: str | Sequence[str] = (),
+    tour: str | None = None,
+    alignment: File | None = None,
+    times: FastestTimes | File | None = None,
+    max_views: int = 1000,
+    protocol: str | Protocol | None = None,
+    format: str | None = None,
+) -> Replay:
+    """A replay of trajectories: a map with paths, the instruction and first-person views along a time line.
+
+    predictions: of one agent or of several, by name or as a list, named by their files.
+    worlds: as for `score`. The path of a Hearth season or of a folder of scenes adds rooms and first-person views.
+    out: files to write, by suffix: a page (.html), an image (.png), a video (.gif, .mp4) or a Rerun recording (.rrd).
+    episodes, tour: what to show, by id; by default the first rollout of the first agent.
+    alignment: RxR's guide pose traces, which align words with positions; a Hearth season has its own.
+    times: fastest times of the episodes; on the ground the fastest drives of a few episodes are drawn too.
+    max_views: the number of first-person views of a page, if the worlds have meshes.
+
+    >>> import itinera
+    >>> itinera.show("preds.json", "R2R_val_unseen.json", "connectivity/", out="replay.html")  # doctest: +SKIP
+    """
+    from itinera.reports.replay import inputs
+    from itinera.reports.replay.trajectories import make_replay
+    from itinera.reports.replay.write import check_replay_path, write_replay
+
+    targets = [Path(file) for file in ([out] if isinstance(out, (str, PathLike)) else out or ())]
+    for target in targets:
+        check_replay_path(target)
+    if max_views < 0:
+        raise BadArgument(f"max_views (--pictures) must be at least 0, not {max_views}.")
+    split = load_split(tasks)
+    agents = {name: load_predictions(one, split, format=format) for name, one in _name_predictions(predictions).items()}
+    chosen = load_protocol(protocol, split, next(iter(agents.values())).protocol)
+    folder = Path(worlds) if isinstance(worlds, (str, PathLike)) else None
+    selected = inputs.select_episodes(
+        split, agents, episodes=[episodes] if isinstance(episodes, str) else episodes, tour=tour
+    )
+    selected = inputs.align_words(selected, traces=None if alignment is None else Path(alignment), folder=folder)
+    places = load_worlds_for(worlds, selected, chosen)
+    absent = [world_id for world_id in selected.world_ids if world_id not in places]
+    if absent:
+        raise BadArgument(f"World {absent[0]} is not in {folder or 'worlds'}. Give the worlds of these tasks.")
+    houses = {} if folder is None else inputs.build_houses(folder, selected.world_ids)
+    bounds = None if times is None else load_times(times)[0]
+    with_views = max_views > 0 and any(target.suffix == ".html" for target in targets)
+    made = make_replay(
+        agents,
+        selected,
+        places,
+        protocol=chosen,
+        title=inputs.make_title(selected, agents),
+        houses=houses,
+        drives={} if bounds is None else _fastest_drives(selected, folder, chosen, bounds),
+        times=bounds,
+        view_renderer=inputs.find_view_renderer(places, selected.world_ids, houses=houses, folder=folder)
+        if with_views
+        else None,
+        max_views=max_views,
+    )
+    for target in targets:
+        write_replay(target, made)
+    return made
+
+
+def _score_tables(results: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[ScoreTable]]:
+    """The names and score tables of results; bundles are read."""
+    from itinera.records import ScoreTable
+
+    named = _name_results(results)
+    for name, one in named:
+        if not isinstance(one, (ScoreTable, str, PathLike)):
+            raise BadArgument(
+                f"results must be ScoreTables or bundles of `itinera score --out`; {name} is {type(one).__name__}. "
+                "Score predictions first: itinera.score(predictions, tasks, worlds)."
+            )
+    tables = [one if isinstance(one, ScoreTable) else read_scores(one) for _, one in named]
+    names = [name for name, _ in named]
+    if len(set(names)) < len(names):
+        paths = [str(one) if isinstance(one, (str, PathLike)) else name for name, one in named]
+        names = [f"{name} ({k})" if paths.count(name) > 1 else name for k, name in enumerate(paths, start=1)]
+    return names, tables
+
+
+def _name_results(results: Any) -> list[tuple[str, Any]]:
+    """Results with their names: keys of a mapping, stems of files, sources of score tables."""
+    from itinera.records import ScoreTable
+
+    if isinstance(results, Mapping) and not isinstance(results, ScoreTable):
+        pairs = ((str(name), one) for name, one in results.items())
+        return [(name, one) for name, many in pairs for one in (many if isinstance(many, (list, tuple)) else [many])]
+    items = list(results) if isinstance(results, (list, tuple)) else [results]
+    return [(_result_name(one, k), one) for k, one in enumerate(items, start=1)]
+
+
+def _result_name(result: Any, number: int) -> str:
+    source = result if isinstance(result, (str, PathLike)) else getattr(result, "source", "")
+    return Path(source).name.split(".")[0] if source else f"result {number}"
+
+
+def _name_predictions(predictions: Any) -> dict[str, Any]:
+    """Predictions by name: keys of a mapping, stems of files, sources of predictions."""
+    from itinera.records import Predictions, Trajectory
+    from itinera.reports.replay.inputs import name_agents
+
+    if isinstance(predictions, Mapping) and not isinstance(predictions, Predictions):
+        return {str(name): one for name, one in predictions.items()}
+    many = isinstance(predictions, (list, tuple)) and not any(isinstance(one, Trajectory) for one in predictions)
+    items = list(predictions) if many else [predictions]
+    if not items:
+        raise BadArgument("show needs the predictions of at least one agent.")
+    if all(isinstance(one, (str, PathLike)) for one in items):
+        return dict(zip(name_agents([Path(one) for one in items]), items, strict=True))
+    return {_result_name(one, k) if len(items) == 1 else f"{_result_name(one, k)} ({k})": one
+            for k, one in enumerate(items, start=1)}  # fmt: skip
+
+
+def _fastest_drives(split: Split, folder: Path | None, protocol: Protocol, times: FastestTimes) -> dict[str, Array]:
+    """The fastest drives of a few continuous episodes in a folder of surfaces, by episode id; empty for others."""
+    from itinera.runs.fastest_drives import plan_drives
+
+    return {} if folder is None else plan_drives(split, folder, protocol, times.robot)
+
+
+def describe(
+    *tasks: Split | File,
+    worlds: Mapping[str, World] | File | None = None,
+    tours: File | None = None,
+    parts: Split | File | None = None,
+) -> DatasetTable:
+    """The statistics of data sets side by side: paths, lengths, words, turns, overlap and tours.
+
+    With `tours`, or for R4R, R6R and R8R with `parts` (the tasks they were joined from), also the coverage of an oracle
+    that follows the reference paths and is guided between them: before each episode, the share of its path, of the
+    whole tour and of the scene, by nodes visited and by nodes visible.
+
+    >>> import itinera
+    >>> table = itinera.describe("R2R_train.json", "R4R_train.json", worlds="connectivity/")  # doctest: +SKIP
+    >>> print(table)  # doctest: +SKIP
+    >>> table[0].statistics.lengths.mean()  # doctest: +SKIP
+    """
+    from itinera.analysis.coverage import is_joined
+    from itinera.formats import catalog
+    from itinera.reports.dataset_description import DatasetTable, report_dataset
+    from itinera.tasks import PROTOCOLS
+
+    splits = [load_split(one) for one in tasks]
+    joined_from = None if parts is None else load_split(parts)
+    if tours is not None:
+        if splits and all(map(is_joined, splits)):
+            raise BadArgument(
+                "These paths are joined from parts, which no tour visits: give --parts (parts=), not --tours (tours=)."
+            )
+        splits = [s if is_joined(s) else s.with_tours(catalog.read_tours(Path(tours), s), str(tours)) for s in splits]
+    graphs = worlds
+    if isinstance(worlds, (str, PathLike)) and any(map(is_on_graph, splits)):
+        graphs = _read_graphs(Path(worlds), visible=tours is not None or parts is not None)
+    reports = []
+    for split in splits:
+        places = graphs if isinstance(graphs, Mapping) and is_on_graph(split) else worlds
+        reports.append(
+            report_dataset(split, load_worlds_for(places, split, PROTOCOLS[split.protocol]), parts=joined_from)
+        )
+    return DatasetTable(tuple(reports))
+
+
+def _read_graphs(path: Path, *, visible: bool) -> Mapping[str, World]:
+    """The graphs of a folder, archive or file; with `visible`, which nodes are visible from which, if it says so."""
+    from itinera.formats import catalog, matterport
+
+    if visible and catalog.detect(path).name == "connectivity":
+        return matterport.read_worlds(path, visible=True)
+    return catalog.read_worlds(path)
+
+
+def power(
+    *scores: ScoreTable | File,
+    metric: str = "SR",
+    difference: float = 0.02,
+    rate: float = 0.5,
+    icc: float = 0.05,
+    correlation: float | None = None,
+    episodes_per_scene: float = 200.0,
+    scenes: int | None = None,
+    power: float = 0.8,
+) -> PowerAnalysis:
+    """How many episodes, in how many scenes, detect a difference between two systems.
+
+    Standard deviation, scene effect and correlation are estimated from one or two score tables, or computed from
+    `rate`, `icc` and `correlation`.
+
+    >>> import itinera
+    >>> itinera.power(difference=0.05, rate=0.5, icc=0.05, correlation=0.5, episodes_per_scene=213).scenes
+    45
+
+    difference: the difference to detect, as a fraction; 0.02 is two points.
+    icc: the share of the variance between scenes. correlation: of both systems on one episode; None: separate scenes.
+    scenes: if given, the smallest difference that this many scenes detect is computed too.
+    power: the probability of detecting the difference.
+    """
+    from itinera.reports.power_analysis import analyze_power, estimate_design
+    from itinera.stats import ComparisonDesign
+
+    if scores:
+        names = [str(one) if isinstance(one, (str, PathLike)) else f"table {k}" for k, one in enumerate(scores, 1)]
+        tables = [read_scores(one) if isinstance(one, (str, PathLike)) else one for one in scores]
+        design = estimate_design(names, tables, metric)
+    else:
+        design = ComparisonDesign.from_success_rate(rate, icc=icc, correlation=correlation)
+    return analyze_power(design, difference, episodes_per_scene=episodes_per_scene, scenes=scenes, power=power)

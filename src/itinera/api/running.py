@@ -1,0 +1,344 @@
+"""Running, replaying and checking agents; training policies."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from itinera.api.scoring import is_on_graph, load_split, optional_path
+from itinera.errors import BadArgument, validate_choice
+
+if TYPE_CHECKING:
+    from itinera.agents.agent import Agent
+    from itinera.metrics.running import RunningScore
+    from itinera.policies.agent import PolicyAgent
+    from itinera.policies.checkpoint import Model
+    from itinera.records import Predictions, Rollout
+    from itinera.runs.replay import Difference
+    from itinera.runs.reproduce import Reproduction
+    from itinera.runs.run import Run
+    from itinera.runs.workers import StartMethod
+    from itinera.simulators.sensors import CameraSensor
+    from itinera.simulators.simulator import Simulator
+    from itinera.simulators.view_features import ViewSource
+    from itinera.tasks import Episode, Protocol, Split
+    from itinera.worlds import World
+
+File: TypeAlias = str | PathLike[str]
+logger = logging.getLogger("itinera")
+
+
+def run(
+    agent: str | Sequence[str] | Agent | type[Any] | None,
+    tasks: Split | File,
+    worlds: Mapping[str, World] | File,
+    *,
+    command: str | None = None,
+    tours: File | None = None,
+    protocol: str | Protocol | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    out: File | None = None,
+    overwrite: bool = False,
+    limit_seconds: float | None = None,
+    reply_seconds: float | None = None,
+    max_episodes: int | None = None,
+    record_probabilities: bool = False,
+    views: str | None = None,
+    objects: File | None = None,
+    rooms: File | None = None,
+    camera: CameraSensor | str | None = None,
+    drive: str | None = None,
+    vmax: float | None = None,
+    wmax: float | None = None,
+    progress: Callable[[RunningScore], None] | None = None,
+    start_method: StartMethod | None = None,
+    command_words: Sequence[str] = (),
+) -> Predictions:
+    """The predictions of an agent: one rollout per episode, or per tour.
+
+    >>> import itinera
+    >>> predictions = itinera.run("random", "R2R_val_unseen.json", "connectivity/", seed=7)  # doctest: +SKIP
+
+    agent: an object with the methods of `itinera.agents.agent.Agent`, a class of such objects, a name ("random",
+        "expert", ...), a model file, "module:Class", or the words of a command that starts an agent in another
+        process. `command` is such a command in one string; `agent` is then None.
+    tasks, worlds: as read, or their paths.
+    workers: the number of processes; 0 runs in this process. Default: one per core, and for an agent given as an
+        object or class this process. The result does not depend on it.
+    out: a file for the predictions. If interrupted, the same call resumes; `overwrite=True` starts anew.
+    limit_seconds: the time limit of an episode, which then has failed; reply_seconds that of an agent in another
+        process for one reply.
+    max_episodes: run only the first episodes.
+    record_probabilities: record the action probabilities of agents that have `action_probabilities`.
+    views: on graphs "annotations", "rendered" or a file of features; objects and rooms are sources of annotations.
+    camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels.
+    drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax degrees/s.
+    progress: called at the start and after every rollout.
+    start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
+    command_words: the words of the command line, for the provenance.
+
+    An agent's error fails its episode, with the reason in the notes of the trajectory; the run continues.
+    """
+    from itinera.runs.observations import make_camera
+    from itinera.runs.run import prepare_run
+
+    prepared = prepare_run(
+        agent,
+        tasks,
+        worlds,
+        command=command,
+        tours=tours,
+        protocol=protocol,
+        seed=seed,
+        workers=workers,
+        start_method=start_method,
+        limit_seconds=limit_seconds,
+        reply_seconds=reply_seconds,
+        max_episodes=max_episodes,
+        record_probabilities=record_probabilities,
+        views=views,
+        objects=objects,
+        rooms=rooms,
+        camera=make_camera(camera) if isinstance(camera, str) else camera,
+        drive=drive,
+        vmax=vmax,
+        wmax=wmax,
+    )
+    report = None if progress is None else _report_progress(prepared, progress)
+    target = None if out is None else Path(out)
+    return prepared.execute(out=target, overwrite=overwrite, command=command_words, on_rollout=report)
+
+
+def _report_progress(prepared: Run, progress: Callable[[RunningScore], None]) -> Callable[[Rollout], None]:
+    from itinera.metrics.running import RunningScore
+    from itinera.runs.config import load_worlds
+
+    config = prepared.config
+    score = RunningScore(
+        prepared.split, lambda: load_worlds(config.worlds, config.protocol), config.protocol, total=prepared.total
+    )
+    progress(score)
+
+    def report(rollout: Rollout) -> None:
+        score.add(rollout)
+        progress(score)
+
+    return report
+
+
+def rollout(
+    agent: Agent,
+    episodes: Episode | Sequence[Episode],
+    world: World | Mapping[str, World],
+    *,
+    protocol: str | Protocol = "r2r",
+    seed: int = 0,
+    simulator: Simulator | None = None,
+    record_probabilities: bool = False,
+) -> Rollout:
+    """The trajectories of an agent in one episode, or in several that form a tour.
+
+    >>> import itinera
+    >>> tasks = itinera.read_tasks("R2R_val_unseen.json")  # doctest: +SKIP
+    >>> worlds = itinera.read_worlds("connectivity/")  # doctest: +SKIP
+    >>> itinera.rollout(MyAgent(), tasks[0], worlds).trajectories[0].places  # doctest: +SKIP
+    """
+    from itinera.runs.config import require_agent
+    from itinera.runs.rollout import rollout
+    from itinera.simulators.factory import make_simulator
+    from itinera.tasks import PROTOCOLS, Episode, Protocol, Tour
+
+    tour = (episodes,) if isinstance(episodes, Episode) else tuple(episodes)
+    if not tour:
+        raise BadArgument("rollout needs at least one episode.")
+    chosen = protocol if isinstance(protocol, Protocol) else PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
+    first = tour[0]
+    return rollout(
+        require_agent(agent),
+        make_simulator(chosen) if simulator is None else simulator,
+        world[first.world_id] if isinstance(world, Mapping) else world,
+        Tour(first.id, first.world_id, tuple(episode.id for episode in tour)),
+        tour,
+        protocol=chosen,
+        seed=seed,
+        record_probabilities=record_probabilities,
+    )
+
+
+def replay(
+    predictions: Predictions | File,
+    tasks: Split | File,
+    worlds: Mapping[str, World] | File,
+    *,
+    protocol: str | Protocol | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[Difference, ...]:
+    """The differences when stored actions are taken again in the same worlds, at most one per episode.
+
+    An empty result means that every trajectory is reproduced. `protocol` is that of the predictions unless given.
+
+    >>> import itinera
+    >>> itinera.replay("predictions.jsonl", "R2R_val_unseen.json", "connectivity/")  # doctest: +SKIP
+    ()
+    """
+    from itinera.formats.native_predictions import read_predictions
+    from itinera.records import Predictions
+    from itinera.runs.config import load_worlds, require_matching, select_protocol
+    from itinera.runs.replay import check_replayable, replay_all
+    from itinera.simulators.factory import make_simulator
+    from itinera.tasks import PROTOCOLS
+
+    split = load_split(tasks)
+    stored = predictions if isinstance(predictions, Predictions) else read_predictions(Path(predictions))
+    if protocol is not None:
+        chosen = select_protocol(protocol, split)
+    else:
+        chosen = stored.protocol or PROTOCOLS[split.protocol]
+    require_matching(chosen, split)
+    check_replayable(stored, split)
+    places = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), chosen)
+    found: list[Difference] = []
+    for differences in replay_all(stored.rollouts, make_simulator(chosen), places, split.by_id, protocol=chosen):
+        found += differences
+        if progress is not None:
+            progress(1)
+    return tuple(found)
+
+
+def reproduce(file: File, *, trust: bool = False, workers: int | None = None) -> Reproduction:
+    """The comparison of a file of `itinera run` or `itinera score` with its repetition, row by row.
+
+    The command is read from the file. Its inputs must be unchanged, by their digests, and lie where the command looks
+    for them. A command that runs somebody's agent is repeated only with `trust=True`.
+
+    >>> import itinera
+    >>> itinera.reproduce("predictions.jsonl", trust=True).identical  # doctest: +SKIP
+    True
+    """
+    from itinera.runs.reproduce import reproduce
+
+    return reproduce(file, trust=trust, workers=workers)
+
+
+def check_agent(
+    agent: str | Sequence[str] | Agent | type[Any] | None,
+    *,
+    command: str | None = None,
+    protocol: str | Protocol = "r2r",
+    drive: str | None = None,
+) -> Agent:
+    """The agent, after it was run in a small built-in scene; raises BadArgument at the first contract violation.
+
+    >>> import itinera
+    >>> from itinera.agents.baselines import UniformAgent
+    >>> agent = itinera.check_agent(UniformAgent())
+    """
+    from itinera.runs.run import check_any_agent
+
+    return check_any_agent(agent, command=command, protocol=protocol, drive=drive)
+
+
+def train(
+    policy: str | PathLike[str] | Model,
+    tasks: Split | File,
+    worlds: Mapping[str, World] | File,
+    *,
+    steps: int | None = None,
+    minutes: float | None = None,
+    reward: Literal["goal", "fidelity"] | None = None,
+    seed: int = 0,
+    out: File | None = None,
+    overwrite: bool = False,
+    views: str | ViewSource | None = "auto",
+    objects: File | None = None,
+    rooms: File | None = None,
+    config: Any = None,
+    batch_size: int = 64,
+    learning_rate: float | None = None,
+    teacher_forcing_ratio: float = 0.8,
+    max_steps: int | None = None,
+    max_words: int = 80,
+    progress: Callable[[int], None] | None = None,
+) -> PolicyAgent:
+    """An agent trained on graph tasks: imitation learning, or policy gradient with a `reward`.
+
+    >>> import itinera
+    >>> train_tasks, test_tasks = "hearth/r2r/R2R_train.json", "hearth/r2r/R2R_val_unseen.json"
+    >>> agent = itinera.train("rcm", train_tasks, "hearth", minutes=10, out="rcm.safetensors")  # doctest: +SKIP
+    >>> predictions = itinera.run(agent, test_tasks, "hearth")  # doctest: +SKIP
+
+    policy: "rcm", "follower", "envdrop" or "hamt"; a model file to continue from; or a
+        `itinera.policies.checkpoint.Model`, which is trained in place.
+    steps, minutes: the number of optimizer steps, or as many as one core makes in about this time. Give one of them.
+    reward: "goal" or "fidelity" (equations 11 and 12 of Stay on the Path); None for imitation learning.
+    out: the model file. If interrupted, the same call resumes; `overwrite=True` starts anew; a file of another
+        training run is refused.
+    views: "auto": annotations if the worlds are a Hearth season, else geometry only; None: geometry only;
+        "annotations", "rendered", a feature file, or a view source.
+    objects, rooms: the sources of annotations if the worlds are not a Hearth season.
+    config: layer sizes such as `itinera.policies.rcm.RCMConfig`; by default the SMALL ones.
+    teacher_forcing_ratio: the share of agents that follow the expert in imitation learning.
+    max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward.
+    progress: called with the number of steps just made.
+
+    Uses one thread, so that two runs of one seed end with the same weights.
+    """
+    from importlib.util import find_spec
+
+    from itinera.errors import MissingExtra
+
+    if find_spec("torch") is None:
+        raise MissingExtra("Training", "torch", "neural")
+    from itinera.runs.config import load_worlds
+    from itinera.runs.observations import open_views
+    from itinera.tasks import PROTOCOLS
+    from itinera.training.train_agent import TrainingOptions, configure_training_views, train_agent
+
+    split = load_split(tasks)
+    if not is_on_graph(split):
+        raise BadArgument(f"Policies train on graph tasks; {split.name} has continuous episodes. Use its R2R version.")
+    folder = None if isinstance(worlds, Mapping) else Path(worlds)
+    graphs = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), PROTOCOLS["r2r"])
+    if views is None or isinstance(views, str):
+        observations = configure_training_views(
+            split, folder, views=views, objects=optional_path(objects), rooms=optional_path(rooms)
+        )
+        source, reach = open_views(observations, folder, graphs), observations.reach
+        view_source = observations.views or ""
+    else:
+        source, reach, view_source = views, 0.0, "given"
+    return train_agent(
+        policy,
+        split,
+        graphs,
+        TrainingOptions(steps, minutes, reward, batch_size, learning_rate, teacher_forcing_ratio, max_steps, max_words),
+        views=source,
+        view_source=view_source,
+        reach=reach,
+        config=config,
+        seed=seed,
+        out=optional_path(out),
+        overwrite=overwrite,
+        on_step=None if progress is None else lambda step, loss: progress(1),
+    )
+
+
+def load_agent(model: File) -> PolicyAgent:
+    """The agent of a model file, or of a pretrained model by its name.
+
+    >>> import itinera
+    >>> agent = itinera.load_agent("rcm-fidelity")
+    >>> agent.requirements.views
+    'annotations'
+    """
+    from itinera.policies.pretrained import load_pretrained_agent, model_file, model_requirements, pretrained_models
+
+    path = model_file(str(model))
+    if path is None:
+        validate_choice("model", str(model), tuple(pretrained_models()))
+        raise AssertionError(model)
+    return load_pretrained_agent(path, model_requirements(path).columns)

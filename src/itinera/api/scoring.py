@@ -1,0 +1,477 @@
+"""Reading tasks, worlds and predictions; scoring, auditing, checking and converting them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from itinera.errors import BadArgument, validate_choice
+
+if TYPE_CHECKING:
+    from itinera.analysis.file_checks import FileReport, FolderReport
+    from itinera.analysis.installation import Diagnosis
+    from itinera.formats.convert import Conversion
+    from itinera.metrics.attempts import Attempts
+    from itinera.metrics.audit import Audit
+    from itinera.metrics.conformance import ConformanceReport
+    from itinera.metrics.suites import Suite
+    from itinera.records import Predictions, ScoreTable
+    from itinera.tasks import Protocol, Split
+    from itinera.tasks.fastest_times import FastestTimes
+    from itinera.worlds import World
+    from itinera.worlds.world import Worlds
+
+File: TypeAlias = str | PathLike[str]
+logger = logging.getLogger("itinera")
+
+
+def read_tasks(
+    path: File, *, tours: File | None = None, reference: File | None = None, format: str | None = None
+) -> Split:
+    """The episodes of a tasks file: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, PointNav or Itinera's own format.
+
+    The format is recognized by content unless given. `tours` adds the tours of another file; `reference` replaces the
+    reference paths by VLN-CE's or IVLN-CE's dense ground truth.
+
+    >>> import itinera
+    >>> tasks = itinera.read_tasks("R2R_val_unseen.json")  # doctest: +SKIP
+    >>> len(tasks), tasks[0].instruction.text, tasks["4332_1"].reference  # doctest: +SKIP
+    """
+    from itinera.formats import catalog
+
+    split = catalog.read_tasks(require_path(path, "path", "read_tasks"), format=format)
+    if reference is not None:
+        split = catalog.with_reference(split, Path(reference))
+    return split if tours is None else split.with_tours(catalog.read_tours(Path(tours), split), str(tours))
+
+
+def read_worlds(path: File, *, protocol: str | Protocol | None = None) -> Worlds:
+    """The worlds by id: the navigation graphs of a connectivity folder or archive, a JSON file of graphs, or a Hearth
+    season; with the protocol of continuous tasks ("r2r-ce", ...) the surfaces of a folder of scenes or of a season.
+
+    >>> import itinera
+    >>> worlds = itinera.read_worlds("connectivity/")  # doctest: +SKIP
+    >>> worlds["17DRP5sb8fy"].space.route("10c252c90fa24ef3b698c6f54d984c5c", "85c23efeaecd4d43a7dcd5b90137179e")
+    ... # doctest: +SKIP
+    """
+    from itinera.formats import catalog
+    from itinera.tasks import PROTOCOLS, Protocol
+    from itinera.worlds.world import Worlds
+
+    folder = require_path(path, "path", "read_worlds")
+    if isinstance(protocol, str):
+        protocol = PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
+    if not isinstance(protocol, Protocol) or not protocol.on_ground:
+        return Worlds(catalog.read_worlds(folder), str(path))
+    surfaces = catalog.read_surfaces(folder, protocol)
+    if surfaces is None:
+        raise BadArgument(f"{path} contains neither scenes (.glb, .obj, .ply) nor a Hearth season to move in.")
+    return Worlds(surfaces, str(path))
+
+
+def read_predictions(
+    path: File, tasks: Split | File | None = None, *, format: str | None = None, episode: str | None = None
+) -> Predictions:
+    """The trajectories of a predictions file, in any format that `itinera convert --list` names.
+
+    The format is recognized by content unless given. RxR-CE submissions name instructions instead of episodes: `tasks`
+    translates them. `episode` is the episode id of a robot log, which otherwise is the name of its file.
+
+    >>> import itinera
+    >>> predictions = itinera.read_predictions("preds.json")  # doctest: +SKIP
+    >>> len(predictions), predictions["4332_1"].places  # doctest: +SKIP
+    """
+    from itinera.formats import catalog
+
+    split = None if tasks is None else load_split(tasks)
+    return catalog.read_predictions(
+        require_path(path, "path", "read_predictions"), split, format=format, episode=episode
+    )
+
+
+def read_scores(path: File) -> ScoreTable:
+    """The scores of a bundle that `itinera score --out` or `score(..., out=...)` wrote.
+
+    >>> import itinera
+    >>> itinera.read_scores("my-agent.jsonl")["SPL"].mean()  # doctest: +SKIP
+    """
+    from itinera.formats.bundles import read_scores
+
+    return read_scores(require_path(path, "path", "read_scores"))
+
+
+def score(
+    predictions: Predictions | File,
+    tasks: Split | File,
+    worlds: Mapping[str, World] | World | File | None = None,
+    *,
+    suite: str | Suite | None = None,
+    protocol: str | Protocol | None = None,
+    missing: Literal["fail", "zero"] = "fail",
+    repeats: Literal["keep", "drop"] = "keep",
+    times: FastestTimes | File | None = None,
+    tours: File | None = None,
+    reference: File | None = None,
+    format: str | None = None,
+    episode: str | None = None,
+    out: File | None = None,
+    progress: Callable[[int], None] | None = None,
+    command_words: Sequence[str] = (),
+) -> ScoreTable:
+    """Every metric of a suite, a row per episode. `print` shows means with 95 % intervals clustered by scene.
+
+    >>> import itinera
+    >>> scores = itinera.score("preds.json", "R2R_val_unseen.json", "connectivity/")  # doctest: +SKIP
+    >>> print(scores)  # doctest: +SKIP
+    >>> scores["SPL"], scores.interval("SPL"), scores.to_pandas()  # doctest: +SKIP
+
+    predictions, tasks, worlds: as read, or their paths. Continuous tasks need no worlds: without, distances are
+        straight lines.
+    suite: the name of a suite or a `Suite`; by default "paper", and "pointnav" for PointNav, which has no reference
+        paths.
+    protocol: success radius and stop rule, by name or as a `Protocol`; by default that of the predictions, or else
+        of the tasks.
+    missing: "fail" requires a trajectory for every episode, "zero" counts an episode without one as a failure.
+    repeats: "drop" leaves out places equal to the one before, such as turns in place.
+    times: the fastest times of the episodes, to add completion time and SCT.
+    tours, reference, format, episode: as for `read_tasks` and `read_predictions`.
+    out: a file for the score bundle, which `compare`, `report` and `read_scores` read.
+    progress: called with the number of episodes just scored.
+    """
+    from dataclasses import replace
+
+    from itinera.metrics.matching import match
+    from itinera.metrics.score import score_attempts
+
+    given = _load_inputs(predictions, tasks, worlds, protocol, tours, reference, format, episode)
+    chosen = load_suite(suite, given.protocol)
+    _check_options(missing=missing, repeats=repeats)
+    chosen = replace(chosen, rules=replace(chosen.rules, repeats=repeats))
+    attempts = match(
+        given.predictions,
+        given.split,
+        given.worlds,
+        missing=missing,
+        rules=chosen.rules,
+        reference=chosen.needs_reference,
+    )
+    _log_repeats(attempts)
+    table = score_attempts(attempts, given.split, chosen, given.protocol, progress=progress)
+    table = replace(table, source=given.predictions.source)
+    if times is not None:
+        from itinera.metrics.completion import add_completion
+
+        table = add_completion(table, attempts, *load_times(times))
+    if out is not None:
+        from itinera.formats.bundles import write_scores
+        from itinera.records.provenance import make_provenance
+
+        used = {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours, "reference": reference,
+                "times": times}  # fmt: skip
+        table = replace(table, provenance=make_provenance(input_paths(used), command_words))
+        write_scores(Path(out), table)
+    return table
+
+
+def audit(
+    predictions: Predictions | File,
+    tasks: Split | File,
+    worlds: Mapping[str, World] | World | File | None = None,
+    *,
+    published: Mapping[str, str | float] | Sequence[str],
+    protocol: str | Protocol | None = None,
+    tours: File | None = None,
+    reference: File | None = None,
+    format: str | None = None,
+) -> Audit:
+    """The suites that give published numbers for these predictions.
+
+    Numbers are given as printed, {"SR": "55.2"}: a number agrees if rounding to its printed digits gives it.
+
+    >>> import itinera
+    >>> itinera.audit("preds.json", "R4R_val_unseen.json", "connectivity/", published={"SPL": "0.27"}).matches
+    ... # doctest: +SKIP
+    """
+    from itinera.metrics.audit import audit, parse_published
+
+    numbers = parse_published(published)
+    given = _load_inputs(predictions, tasks, worlds, protocol, tours, reference, format, None)
+    return audit(given.predictions, given.split, given.worlds, numbers, protocol=given.protocol)
+
+
+def conformance(
+    scorer: Callable[[dict[str, Any]], Mapping[str, float | None]] | str, *, suite: str = "paper"
+) -> ConformanceReport:
+    """The agreement of your scorer with golden cases worked by hand.
+
+    The scorer, a function or its "module:function", receives one attempt as a plain dict and returns metric values by
+    name; docs/conformance.md describes the dict.
+
+    >>> import itinera
+    >>> itinera.conformance(lambda attempt: {"steps": len(attempt["trajectory"]["places"]) - 1}).agrees
+    True
+    """
+    from itinera.metrics.conformance import evaluate_scorer
+
+    return evaluate_scorer(scorer, suite=suite)
+
+
+def check(
+    path: File,
+    *,
+    tasks: Split | File | None = None,
+    worlds: Mapping[str, World] | File | None = None,
+    missing: Literal["fail", "zero"] = "fail",
+    format: str | None = None,
+) -> FileReport:
+    """The report on a file of any known format; raises BadFile with every fault found.
+
+    Predictions are checked against `tasks` and `worlds`; goals are not needed, so a submission to a hidden test can be
+    checked before it is sent.
+
+    >>> import itinera
+    >>> print(itinera.check("preds.json", tasks="R2R_test.json", worlds="connectivity/"))  # doctest: +SKIP
+    """
+    from itinera.analysis.file_checks import check_file
+
+    _check_options(missing=missing)
+    return check_file(
+        require_path(path, "path", "check"),
+        tasks=None if tasks is None else load_split(tasks),
+        worlds=worlds if worlds is None or isinstance(worlds, Mapping) else Path(worlds),
+        missing=missing,
+        format=format,
+    )
+
+
+def convert(
+    source: File,
+    target: File,
+    to: str,
+    *,
+    format: str | None = None,
+    tasks: File | None = None,
+    tours: File | None = None,
+    traces: File | None = None,
+    episode: str | None = None,
+    command_words: Sequence[str] = (),
+) -> Conversion:
+    """Write `target` in the format `to` with the content of `source`: tasks, predictions, worlds or labels.
+
+    `tasks` translates ids of predictions; `tours` are added to tasks; `traces` is RxR's folder of guide pose traces,
+    which align words; `episode` is the episode id of a robot log.
+
+    >>> import itinera
+    >>> itinera.convert("preds.json", "predictions.jsonl", "native-predictions")  # doctest: +SKIP
+    """
+    from itinera.formats.convert import convert
+
+    def path(file: File | None) -> Path | None:
+        return None if file is None else Path(file)
+
+    return convert(
+        Path(source),
+        Path(target),
+        to,
+        format=format,
+        tasks=path(tasks),
+        tours=path(tours),
+        traces=path(traces),
+        episode=episode,
+        command=command_words,
+    )
+
+
+def verify_data(folder: File, *, progress: Callable[[int], None] | None = None) -> FolderReport:
+    """The report on a folder of data: stated digests compared, and every file of a known format read.
+
+    Faults are collected, not raised. `progress` is called with 1 after each file.
+
+    >>> import itinera
+    >>> itinera.verify_data("hearth/").faults  # doctest: +SKIP
+    ()
+    """
+    from itinera.analysis.file_checks import verify_folder
+
+    return verify_folder(require_path(folder, "folder", "verify_data"), progress=progress)
+
+
+def doctor(*, browser: str | None = None, data: str | None = None) -> Diagnosis:
+    """The state of this installation and machine: versions, extras, compiled kernels, browser, data.
+
+    >>> import itinera
+    >>> print(itinera.doctor())  # doctest: +SKIP
+    """
+    from itinera.analysis.installation import examine
+
+    return examine(browser=browser, data=data)
+
+
+@dataclass(frozen=True)
+class _Inputs:
+    """Everything a score is made from."""
+
+    predictions: Predictions
+    split: Split
+    worlds: Mapping[str, World]
+    protocol: Protocol
+
+
+def _load_inputs(
+    predictions: Predictions | File,
+    tasks: Split | File,
+    worlds: Mapping[str, World] | World | File | None,
+    protocol: str | Protocol | None,
+    tours: File | None,
+    reference: File | None,
+    format: str | None,
+    episode: str | None,
+) -> _Inputs:
+    """Predictions, tasks, worlds and protocol that fit one another."""
+    split = load_split(tasks, tours=tours, reference=reference)
+    loaded = load_predictions(predictions, split, format=format, episode=episode)
+    if split.tours:
+        split = _answered_or_on_tours(split, loaded)
+    chosen = load_protocol(protocol, split, loaded.protocol)
+    return _Inputs(loaded, split, load_worlds_for(worlds, split, chosen), chosen)
+
+
+def _answered_or_on_tours(split: Split, predictions: Predictions) -> Split:
+    """The episodes of the tours, and of the others those with a trajectory: tours leave out what they cannot reach."""
+    from dataclasses import replace
+
+    kept = {name for tour in split.tours for name in tour.episode_ids} | {t.episode_id for t in predictions}
+    return replace(split, episodes=tuple(episode for episode in split if episode.id in kept))
+
+
+def _log_repeats(attempts: Sequence[Attempts]) -> None:
+    from itinera.metrics.matching import repeat_fraction
+
+    fraction = repeat_fraction(attempts)
+    if fraction > 0.01:
+        logger.info(
+            f"{fraction:.0%} of the trajectories visit a place twice in a row, as turns in place do. steps, SED and "
+            'nDTW count repeats; repeats="drop" (--repeats drop) leaves them out.'
+        )
+
+
+_CHOICES = {"missing": ("fail", "zero"), "repeats": ("keep", "drop")}
+
+
+def _check_options(**options: str) -> None:
+    for name, value in options.items():
+        if value not in _CHOICES[name]:
+            validate_choice(name, value, _CHOICES[name])
+
+
+def require_path(file: File, name: str, function: str) -> Path:
+    if not isinstance(file, (str, PathLike)):
+        raise BadArgument(f"{function}({name}) takes the path of a file, not {type(file).__name__}.")
+    return Path(file)
+
+
+def input_paths(inputs: Mapping[str, object]) -> dict[str, Path | None]:
+    """The inputs that were given as files, for the provenance."""
+    return {role: Path(file) for role, file in inputs.items() if isinstance(file, (str, PathLike))}
+
+
+def optional_path(file: File | None) -> Path | None:
+    return None if file is None else Path(file)
+
+
+def is_on_graph(split: Split) -> bool:
+    return bool(split.episodes) and isinstance(split.episodes[0].start.place, str)
+
+
+def load_split(tasks: Split | File, *, tours: File | None = None, reference: File | None = None) -> Split:
+    """Tasks as given or read from their file, with the tours and reference paths of other files."""
+    from itinera.tasks import Split
+
+    if isinstance(tasks, (str, PathLike)):
+        return read_tasks(tasks, tours=tours, reference=reference)
+    if not isinstance(tasks, Split):
+        raise BadArgument(f"tasks must be a Split or the path of a file, not {type(tasks).__name__}. See read_tasks.")
+    if tours is None and reference is None:
+        return tasks
+    from itinera.formats import catalog
+
+    split = tasks if reference is None else catalog.with_reference(tasks, Path(reference))
+    return split if tours is None else split.with_tours(catalog.read_tours(Path(tours), split), str(tours))
+
+
+def load_predictions(
+    predictions: Predictions | File, split: Split, *, format: str | None = None, episode: str | None = None
+) -> Predictions:
+    """Predictions as given, or read from their file."""
+    from itinera.records import Predictions, Trajectory
+
+    if isinstance(predictions, Predictions):
+        return predictions
+    if isinstance(predictions, (str, PathLike)):
+        return read_predictions(predictions, split, format=format, episode=episode)
+    if isinstance(predictions, Sequence) and predictions and all(isinstance(t, Trajectory) for t in predictions):
+        return Predictions.from_trajectories("trajectories", predictions)
+    kind = type(predictions).__name__
+    raise BadArgument(
+        f"predictions must be Predictions, a list of Trajectory or the path of a file, not {kind}. "
+        "See read_predictions."
+    )
+
+
+def load_protocol(protocol: str | Protocol | None, split: Split, stored: Protocol | None = None) -> Protocol:
+    """The protocol of this name, or that of the predictions, or else of the tasks."""
+    from itinera.tasks import PROTOCOLS, Protocol
+
+    if protocol is None:
+        return stored or PROTOCOLS[split.protocol]
+    if isinstance(protocol, Protocol):
+        return protocol
+    if not isinstance(protocol, str):
+        raise BadArgument(f"protocol must be a name or a Protocol, not {type(protocol).__name__}.")
+    return PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
+
+
+def load_suite(suite: str | Suite | None, protocol: Protocol) -> Suite:
+    """The suite of this name for the protocol, or the protocol's default."""
+    from itinera.metrics.suites import SUITES, Suite, default_suite
+
+    if isinstance(suite, Suite):
+        return suite
+    if suite is None:
+        chosen = SUITES[default_suite(protocol)](protocol)
+        if not chosen.needs_reference:
+            logger.info(f"Suite {chosen.name}: tasks without reference paths, so paths are not compared.")
+        return chosen
+    if not isinstance(suite, str):
+        raise BadArgument(f"suite must be a name or a Suite, not {type(suite).__name__}: {', '.join(SUITES)}.")
+    return SUITES[validate_choice("suite", suite, SUITES)](protocol)
+
+
+def load_worlds_for(
+    worlds: Mapping[str, World] | World | File | None, split: Split, protocol: Protocol
+) -> Mapping[str, World]:
+    """Worlds as given, or read from their folder."""
+    from itinera.formats import catalog
+    from itinera.worlds import World
+
+    if isinstance(worlds, World):
+        return {worlds.id: worlds}
+    if isinstance(worlds, Mapping):
+        return worlds
+    if worlds is None or isinstance(worlds, (str, PathLike)):
+        return catalog.load_worlds(split, None if worlds is None else Path(worlds), protocol)
+    kind = type(worlds).__name__
+    raise BadArgument(f"worlds must be a mapping of World by id or the path of a folder, not {kind}. See read_worlds.")
+
+
+def load_times(times: FastestTimes | File) -> tuple[FastestTimes, str]:
+    """Fastest times as given or read from their file, and their name for messages."""
+    if isinstance(times, (str, PathLike)):
+        from itinera.formats.fastest_times import read_times
+
+        return read_times(Path(times)), str(times)
+    return times, "times"
