@@ -96,7 +96,7 @@ REFUSED = {
     "--camera 64x64": "give --views",
     "--fov 90": "give --camera too",
     "--drive unicycle-6": "r2r is a protocol of graphs",
-    "--vmax 1": "give --drive (drive=) too",
+    "--vmax 1": "give drive (--drive) too",
     "--reply-seconds 5": "for agents in other processes",
 }
 
@@ -161,8 +161,8 @@ def test_cameras_are_carried(witness, grounds):
         ("--camera 64x64 --channels smell", "channels must be among rgb, depth"),
         ("--camera 64x64 --fov 200", "at most 120 degrees"),
         ("--views annotations", "give --camera"),
-        ("--drive car", "--drive must be one of point-turn, unicycle-6, unicycle-15, not 'car'"),
-        ("--drive unicycle-6 --vmax 0", "--vmax must be above 0"),
+        ("--drive car", "drive must be one of point-turn, unicycle-6, unicycle-15, not 'car'"),
+        ("--drive unicycle-6 --vmax 0", "vmax must be above 0"),
         ("--drive unicycle-15", "Use expert, still or uniform"),
     ],
 )

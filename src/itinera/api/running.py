@@ -76,7 +76,7 @@ def run(
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
     views: on graphs "annotations", "rendered" or a file of features; objects and rooms are sources of annotations.
     camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels.
-    drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax degrees/s.
+    drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
     command_words: the words of the command line, for the provenance.

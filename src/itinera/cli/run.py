@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -92,7 +93,7 @@ def run(
                 camera=sensor,
                 drive=drive,
                 vmax=vmax,
-                wmax=wmax,
+                wmax=None if wmax is None else math.radians(wmax),
                 progress=progress,
                 start_method="spawn",
                 command_words=output.command_words(),

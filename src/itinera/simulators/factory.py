@@ -60,28 +60,28 @@ def make_speeds(protocol: Protocol) -> tuple[Speeds, ...]:
 def apply_drive(
     protocol: Protocol, drive: str | None, *, vmax: float | None = None, wmax: float | None = None
 ) -> Protocol:
-    """The protocol for a body that holds speeds, at most `vmax` metres and `wmax` degrees per second.
+    """The protocol for a body that holds speeds, at most `vmax` m/s and `wmax` rad/s.
 
     Speeds that are left out make the protocol's own step and turn in a second.
     """
     if drive is None:
         if vmax is not None or wmax is not None:
-            raise BadArgument("--vmax and --wmax limit the speeds of a drive: give --drive (drive=) too.")
+            raise BadArgument("vmax and wmax limit the speeds of a drive: give drive (--drive) too.")
         return protocol
-    validate_choice("--drive", drive, DRIVES)
+    validate_choice("drive", drive, DRIVES)
     if not protocol.on_ground:
-        raise BadArgument(f"--drive is for protocols on the ground; {protocol.name} is a protocol of graphs.")
+        raise BadArgument(f"A drive needs a protocol on the ground; {protocol.name} is a protocol of graphs.")
     if protocol.guidance is not None and drive == "unicycle-15":
         raise BadArgument(
-            "--drive unicycle-15 does not support tours (no guidance controller). Use point-turn or unicycle-6."
+            "drive unicycle-15 does not support tours (no guidance controller). Use point-turn or unicycle-6."
         )
-    for name, speed in (("--vmax", vmax), ("--wmax", wmax)):
+    for name, speed in (("vmax", vmax), ("wmax", wmax)):
         if speed is not None and not 0 < speed < math.inf:
-            raise BadArgument(f"{name} must be above 0, not {speed}.")
+            raise BadArgument(f"{name} must be above 0 (got {speed:g}).")
     return replace(
         protocol,
         step_size=protocol.step_size if vmax is None else vmax,
-        turn_angle=protocol.turn_angle if wmax is None else math.radians(wmax),
+        turn_angle=protocol.turn_angle if wmax is None else wmax,
         tilt_angle=None,
         drive=drive,
     )
