@@ -12,6 +12,7 @@ traces of VLN-CE, which pass within 0.5 m, 0.975 / 0.963 (val-seen / val-unseen;
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -97,6 +98,7 @@ def on_graphs(folder: Path) -> TextTable:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     place = os.environ.get("ITINERA_DATA")
     if not place:
         print("Needs the data pack: set ITINERA_DATA to its folder.")

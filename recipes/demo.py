@@ -12,6 +12,7 @@ place, on longer paths.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import io
 import os
@@ -362,7 +363,9 @@ def stop(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--compile"]:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compile", action="store_true", help=argparse.SUPPRESS)  # in a process of its own
+    if parser.parse_args().compile:
         compile_ahead()
     else:
         signal.signal(signal.SIGINT, stop)

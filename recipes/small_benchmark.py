@@ -10,6 +10,7 @@ p = 0.008, the smallest p-value eight houses allow.
 
 from __future__ import annotations
 
+import argparse
 import math
 import subprocess
 import sys
@@ -172,6 +173,7 @@ def write_benchmark(folder: Path) -> None:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     write_benchmark(Path("demo"))
     for name in AGENTS:
         command = ("score", f"demo/{name}.json", "--tasks", "demo/tasks.json", "--worlds", "demo/connectivity",

@@ -168,7 +168,8 @@ def turn_angles(points: Ragged) -> Array:
     first = np.flatnonzero(np.diff(joints) == 1)  # moves whose next one is of the same row
     first = first[moving[first] & moving[first + 1]]
     change = headings[first + 1] - headings[first]
-    return np.asarray(np.pi - (np.pi - change) % (2 * np.pi))
+    turns = np.pi - (np.pi - change) % (2 * np.pi)
+    return np.where(turns > -np.pi, turns, np.pi)  # the remainder of a tiny negative number is rounded to 2 pi
 
 
 def straight_fraction(turns: Array, *, within: float = STRAIGHT) -> float:
