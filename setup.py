@@ -1,4 +1,4 @@
-"""Everything about the package stands in pyproject.toml; here a build is only told the commit it is made of."""
+"""Adds the commit to a built package. All other settings of the build are in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ ROOT = Path(__file__).resolve().parent
 
 
 class BuildWithCommit(build_py):
-    """Leaves the commit in the package, for `itinera --version` and for what results tell of their making."""
+    """Writes the commit into the package, for `itinera --version` and for the provenance of results."""
 
     def run(self) -> None:
         super().run()
-        # An editable install runs in its checkout, which is asked anew each time.
+        # An editable install runs in its checkout, whose commit is read at each call.
         if not self.editable_mode and (ROOT / ".git").exists():
             provenance = runpy.run_path(str(ROOT / "src" / "itinera" / "records" / "provenance.py"))
             commit = provenance["describe_checkout"](ROOT)

@@ -121,7 +121,7 @@ class Training:
         return sum(parameter.numel() for parameter in self.policy.parameters())
 
     def train(self, first: int, count: int, clock: Clock) -> int:
-        """Make some training steps; the number of actions of all agents."""
+        """Make some training steps; return the number of actions of all agents."""
         policy = TimedPolicy(self.policy, clock)
         env: Any = TimedEnv(self.env, clock)
         update = clock.timed("optimizer", self._update)
@@ -155,7 +155,7 @@ def measure_overhead(training: Training) -> float:
 
 
 def measure_gflops(size: int = 512, rounds: int = 20) -> float:
-    """The speed of matrix products here and now, GFLOP per CPU second."""
+    """The current speed of matrix products, GFLOP per CPU second."""
     a, b = torch.rand(size, size), torch.rand(size, size)
     torch.mm(a, b)
     return 2 * size**3 * rounds / cpu(lambda: [torch.mm(a, b) for _ in range(rounds)], 3) / 1e9

@@ -28,7 +28,7 @@ GOAL = (2.525, 2.025)
 
 
 def rooms(width: float = 10.0, height: float = 8.0) -> NDArray[np.bool_]:
-    """(rows, columns) the free cells of a floor with walls to go round."""
+    """(rows, columns) the free cells of a floor with walls as obstacles."""
     allowed = np.ones((round(height / RESOLUTION), round(width / RESOLUTION)), dtype=np.bool_)
     columns = allowed.shape[1]
     for n in range(1, round(height / 2.5)):

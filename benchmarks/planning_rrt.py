@@ -23,7 +23,7 @@ from timing import cpu
 sys.path[:0] = [str(Path(__file__).parents[1] / "tests")]
 from planners.plain_rrt import plain_tree  # noqa: E402
 
-RESOLUTION, RADIUS = 0.05, 0.2  # metres
+RESOLUTION, RADIUS = 0.05, 0.2  # meters
 START, GOAL = np.array([1.0, 1.0, math.pi]), np.array([9.0, 7.0])
 CORNERS = np.array([[2.5, 3.5], [5.0, 4.3], [7.5, 4.5], [9.0, 7.0]])  # of a path through the doors
 NODES = (1000, 2000, 5000, 10_000, 20_000)
@@ -31,7 +31,7 @@ PLAIN = 1000  # nodes of the plain tree
 
 
 def rooms() -> Grid:
-    """Six rooms, 10 x 8 m, with doors of a metre."""
+    """Six rooms, 10 x 8 m, with doors of one meter."""
     blocked = np.zeros((160, 200), dtype=bool)
     for column in (66, 133):
         blocked[:, column : column + 3] = True
@@ -44,7 +44,7 @@ def rooms() -> Grid:
 
 
 def growth(grid: Grid) -> Table:
-    """Seconds and seconds per 1,000 nodes of trees with a shrinking and with a fixed neighbourhood."""
+    """Seconds and seconds per 1,000 nodes of trees with a shrinking and with a fixed neighborhood."""
     table = Table("nodes", "shrinking, s", "s per 1,000", "over n log n", "best path, s", "1.5 m throughout, s")
     first = 0.0
     for nodes in NODES:

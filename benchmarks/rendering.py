@@ -26,7 +26,7 @@ from itinera.worlds.surface import Surface
 
 HOUSES = 9
 VIEWS = 200
-EYE = 1.5  # metres over the floor
+EYE = 1.5  # meters over the floor
 LARGE, SMALL = Camera(256, 256, math.pi / 2), Camera(64, 64, math.pi / 2)
 
 Poses = tuple[Array, Array, Array]  # positions (n, 3), headings (n,), elevations (n,)
@@ -107,11 +107,11 @@ def pybullet(mesh: Mesh, camera: Camera, views: Poses) -> float:
 
 
 def other(name: str, package: str, measure: Callable[[Mesh, Camera, Poses], float], mesh: Mesh, views: Poses) -> float:
-    """Its frames a second; NaN, and a word about it, where it is not installed."""
+    """The frames per second of another renderer; NaN, with a message, if it is not installed."""
     try:
         return measure(mesh, LARGE, views)
     except ModuleNotFoundError:
-        Console().print(f"{name} is not installed and left out: pip install {package}")
+        Console().print(f"{name} is not installed, so it is left out: pip install {package}")
         return math.nan
 
 
@@ -122,7 +122,7 @@ def main() -> None:
     few: Poses = (views[0][:12], views[1][:12], views[2][:12])
     full = ours(house.mesh, LARGE, views, CHANNELS)
     rows = [
-        ("256 x 256 colour, depth, class, instance", full, 1.0, "aim 2,000/s"),
+        ("256 x 256 color, depth, class, instance", full, 1.0, "aim 2,000/s"),
         ("64 x 64 depth", ours(house.mesh, SMALL, views, ("depth",)), math.nan, "aim 8,000/s"),
     ]
     for name, package, measure, wanted in (
@@ -131,7 +131,7 @@ def main() -> None:
     ):
         theirs = other(name, package, measure, house.mesh, few)
         rows.append((f"256 x 256 {name}", theirs, full / theirs, wanted))
-    table = Table("what", "frames / CPU second", "ours / theirs", "wanted", title="Rendering")
+    table = Table("image", "frames / CPU second", "ours / theirs", "target", title="Rendering")
     for what, frames, ratio, wanted in rows:
         table.add_row(
             what, *("–" if math.isnan(x) else f"{x:{f}}" for x, f in ((frames, ",.0f"), (ratio, ",.1f"))), wanted

@@ -1,6 +1,6 @@
-"""How fast is scoring? Ratios to a plain-Python twin measured in the same run, because machines differ and are shared.
+"""Speed of scoring, as ratios to a plain-Python twin in the same run, because machines differ and are shared.
 
-`make bench` runs this. CPU seconds are printed for the curious; only the ratios mean something elsewhere.
+`make bench` runs this. CPU seconds are printed too, but only the ratios are comparable between machines.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Row:
 
 
 def scoring() -> tuple[list[Row], float]:
-    """Arithmetic alone, then the whole way from a submission to rows; and the twin's milliseconds per trajectory."""
+    """The metrics alone; reading, scoring and writing together; and the twin's milliseconds per trajectory."""
     made = journeys.make(FOLDER)
     split, worlds = journeys.read(made)
     suite = paper(R2R)
@@ -102,7 +102,7 @@ def distances_of(graph: Any) -> Any:
 
 
 def agree(ours: Path, theirs: Path) -> None:
-    """Fast and wrong would be no use: both must have written the same numbers."""
+    """Raise an error unless both files contain the same numbers."""
     a = [json.loads(line) for line in ours.open()]
     b = {row["episode_id"]: row for row in map(json.loads, theirs.open())}
     worst = max(abs(row[name] - b[row["episode_id"]][name]) for row in a for name in TEN)
@@ -123,7 +123,7 @@ def touring(places: int = 45, episodes: int = 100) -> Row:
     legs = TourGroups(np.zeros(episodes, dtype=np.int64), np.zeros(episodes, dtype=bool))
 
     def ours() -> float:
-        fresh = replace(attempts)  # nothing remembered from the run before
+        fresh = replace(attempts)  # without cached values of the previous run
         return float(tour_ndtw(fresh, legs, threshold=3.0)[0])
 
     found = ours()
@@ -154,7 +154,7 @@ def child(*command: str) -> tuple[float, float]:
 
 
 def processes() -> list[tuple[str, str, str]]:
-    """What a person feels: memory of a large score, and the start of the command."""
+    """The memory of scoring a large file, and the startup time of the command."""
     made = journeys.make(FOLDER)
     small = journeys.make(FOLDER / "small", paths=783, instructions=3)
     command = (sys.executable, "-m", "itinera.cli.main")
@@ -167,32 +167,32 @@ def processes() -> list[tuple[str, str, str]]:
     large, peak = child(*scored(made))
     base, _ = child(sys.executable, "-c", "import numpy, numba")
     cold, _ = child(*scored(small))
-    told, _ = child(*command, "--help")
+    startup, _ = child(*command, "--help")
     return [
-        ("peak memory of scoring it from the command line", f"{peak:.0f} MB ({large:.2f} s CPU)", "≤ 600 MB"),
+        ("peak memory of scoring it by the command", f"{peak:.0f} MB ({large:.2f} s CPU)", "≤ 600 MB"),
         (
             "cold score of one R2R-sized split / import numpy, numba",
             f"{cold / base:.2f}× ({cold:.2f} s / {base:.2f} s)",
             "≤ 3×",
         ),
-        ("itinera --help", f"{told:.2f} s CPU", "≤ 0.4 s"),
+        ("itinera --help", f"{startup:.2f} s CPU", "≤ 0.4 s"),
     ]
 
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    # First: a child's peak counts what its parent held when it was born, and the twins below hold much.
-    felt = Table("what", "measured", "wanted", title="Processes")
+    # First: the peak memory of a child includes that of its parent at the fork, and the twins below need much.
+    felt = Table("quantity", "measured", "target", title="Processes")
     for what, measured, wanted in processes():
         felt.add_row(what, measured, wanted)
     rows, each = scoring()
     rows.append(touring())
-    table = Table("what", "ours, CPU s", "twin, CPU s", "ratio", "wanted", title="Ratios to the plain-Python twin")
+    table = Table("task", "ours, CPU s", "twin, CPU s", "ratio", "target", title="Ratios to the plain-Python twin")
     for row in rows:
         table.add_row(row.what, f"{row.ours:.4g}", f"{row.twin:.4g}", f"{row.ratio:,.0f}×", row.wanted)
     console = Console(width=130)
     console.print(table)
-    console.print(f"The twin needs {each:.2f} ms for the ten metrics of one trajectory (an honest one: ≤ 1 ms).")
+    console.print(f"The twin needs {each:.2f} ms for the ten metrics of one trajectory (≤ 1 ms for a fair comparison).")
     console.print(felt)
 
 

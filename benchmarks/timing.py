@@ -1,4 +1,4 @@
-"""CPU time, which other people's work on the machine disturbs least."""
+"""CPU time, which other processes on the machine affect less than wall-clock time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def cpu(work: Callable[[], object], repeats: int = 1) -> float:
-    """The least CPU seconds of several runs."""
+    """The minimum CPU seconds of several runs."""
     best = float("inf")
     for _ in range(repeats):
         begun = time.process_time()

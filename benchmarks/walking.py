@@ -1,6 +1,6 @@
 """Speed of the graph simulator: steps per CPU second on the graph of a Hearth house, against plain Python.
 
-`make bench` runs this. The twin follows Matterport3DSimulator's rules one by one, as agents do that sweep the views at
+`make bench` runs this. The twin follows Matterport3DSimulator's rules one by one, like agents that visit all views at
 every step.
 """
 

@@ -34,7 +34,7 @@ from itinera.worlds import Euclidean, World
 
 SPLITS = ("train", "val_seen", "val_unseen")
 TRACED = ("val_seen", "val_unseen")
-RADII = (0.0, 0.1, 0.15, 0.2, 0.25, 0.5)  # metres around each waypoint
+RADII = (0.0, 0.1, 0.15, 0.2, 0.25, 0.5)  # meters around each waypoint
 PRINTED = {"all": 0.968, "val_unseen": 0.959}
 ON_GRAPHS = ("r2r/R2R_val_seen", "r2r/R2R_val_unseen", "r4r/R4R_val_seen")
 

@@ -5,7 +5,7 @@ conversions are drawn as in the paper's figure 5: from the most faithful to the 
 
     ITINERA_DATA=… python recipes/continuous_to_graph.py --out demo/continuous_to_graph
 
-Expected: mean nDTW 0.866 (val-seen) and 0.887 (val-unseen), to 0.001. The expert stays within half a metre of every
+Expected: mean nDTW 0.866 (val-seen) and 0.887 (val-unseen), to 0.001. The expert stays within half a meter of every
 waypoint, so the difference from 1 is the loss of the conversion: nodes beside the path that are nearer than the next
 one. 12 of the 2617 episodes (four paths) end on another storey, as in the last picture.
 """
@@ -42,7 +42,7 @@ class Conversion:
 
     episode: Episode
     graph: NavGraph
-    trajectory: Array  # (n, 3) metres
+    trajectory: Array  # (n, 3) meters
     nodes: tuple[str, ...]
     ndtw: float
 
@@ -120,8 +120,8 @@ def draw(conversions: Sequence[Conversion], folder: Path) -> list[Path]:
 
 
 ORANGE, BLUE, GREY, INK = "#e69f00", "#0072b2", "#b8b8b8", "#333333"
-MARGIN = 2.4  # metres around the trajectory
-STOREY = 1.6  # metres above or below the trajectory's nodes that are drawn
+MARGIN = 2.4  # meters around the trajectory
+STOREY = 1.6  # meters above or below the trajectory's nodes that are drawn
 
 
 def panel(axes: Any, conversion: Conversion) -> None:
@@ -218,7 +218,7 @@ def main(
         rows.append((name, str(len(table)), *cells, f"{100 * same:.1f} %"))
     grid = TextTable(("expert traces on the graph", "episodes", *METRICS, "exactly the reference"), tuple(rows))
     print(grid)
-    print("Intervals are over scenes (95 %); NE in metres along the graph. The paper prints no such numbers.")
+    print("Intervals are over scenes (95 %); NE in meters along the graph. The paper prints no such numbers.")
     for file in draw(select(conversions, PICTURES), out):
         print(file)
 

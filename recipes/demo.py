@@ -123,7 +123,7 @@ def score_commands() -> list[Command]:
 
 
 def show_commands(r2r: list[str], vlnce: list[str], pointnav: list[str], tour: str) -> list[Command]:
-    """Make replays of these episodes and of a tour; analyse the study; compare."""
+    """Make replays of these episodes and of a tour; analyze the study; compare."""
     return [
         show("pointnav", pointnav, "--times", TIMES),
         show("r2r", r2r),

@@ -39,7 +39,7 @@ from itinera.stats import interval
 from itinera.tasks import Instruction
 from itinera.worlds import Pose
 
-RADIUS = 3.0  # metres
+RADIUS = 3.0  # meters
 MAX_STEPS = 30
 VARIANTS = ("full", "no objects", "no turns", "another's")
 CHANCE = ("random walk", "random goal")

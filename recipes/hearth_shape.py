@@ -27,7 +27,7 @@ from itinera.worlds import NavGraph, World
 
 TOLERANCE = 0.15  # of a mean, relative
 SHARE_TOLERANCE = 5.0  # of a share of turns, percentage points
-CLIMB = 0.5  # metres of height from which an edge counts as stairs
+CLIMB = 0.5  # meters of height from which an edge counts as stairs
 TURNS = {  # degrees
     "turns below 15°, %": (0, 15),
     "turns of 15° to 45°, %": (15, 45),

@@ -1,7 +1,7 @@
 """The random agents of Stay on the Path (Tables 3 and 4): a million trajectories per row, beside the printed numbers.
 
 A trajectory starts at the start of an episode, has as many moves as a randomly drawn reference path, and moves to a
-uniformly random neighbour each time. The paper draws the number of moves from the training split (footnote 3); drawn
+uniformly random neighbor each time. The paper draws the number of moves from the training split (footnote 3); drawn
 from the scored split, more of the printed numbers are reproduced.
 
 Expected, with lengths from the scored split: 19 of 20 cells within 0.1 of the printed number. How many of them agree to
@@ -85,7 +85,7 @@ def r4r_paths(folder: Path, split: str, worlds: Mapping[str, World]) -> Paths:
 
 
 def wander(graph: NavGraph, starts: Integers, moves: Integers, rng: np.random.Generator) -> Ragged:
-    """Random trajectories of so many moves from these nodes, each move to a uniformly random neighbour; vectorized."""
+    """Random trajectories of so many moves from these nodes, each move to a uniformly random neighbor; vectorized."""
     both = np.concatenate([graph.edges, graph.edges[:, ::-1]])
     both = both[np.argsort(both[:, 0], kind="stable")]
     first = np.searchsorted(both[:, 0], np.arange(len(graph.nodes) + 1))

@@ -38,7 +38,7 @@ ROOMS = (
 )
 
 
-# Houses: a room about every three metres. Rooms of a column are connected, as are those of the first row; other doors
+# Houses: a room about every three meters. Rooms of a column are connected, as are those of the first row; other doors
 # are random.
 
 

@@ -40,7 +40,7 @@ PRINTED = {
     ("R4R", "val_unseen"): ("45162", "20.2", "10.1"),
 }
 EXPLAINED = {("R2R", "val_unseen", "samples"), ("R2R", "val_unseen", "distance")}
-STATED = {"train": 20.5902, "val_seen": 20.3605, "val_unseen": 20.2221}  # metres, R4R by panorama, over paths
+STATED = {"train": 20.5902, "val_seen": 20.3605, "val_unseen": 20.2221}  # meters, R4R by panorama, over paths
 COUNTS = {  # paths and instructions of R4R
     ("panorama", "train"): (25930, 233613), ("panorama", "val_seen"): (115, 1035),
     ("panorama", "val_unseen"): (5018, 45162), ("pose", "train"): (25921, 233532), ("pose", "val_seen"): (115, 1035),
@@ -100,7 +100,7 @@ def main() -> int:
         kind: matterport.read_worlds(folder / "connectivity.tar.xz", positions=kind) for kind in ("pose", "panorama")
     }
     columns = ("", "positions", "paths", "#samples", "PL(R)", "d(r1, r|R|)", "stated", "words")
-    table = Table(*columns, title="R2R and R4R: means over paths / over instructions, metres")
+    table = Table(*columns, title="R2R and R4R: means over paths / over instructions, meters")
     problems = []
     for (name, split_name), printed in PRINTED.items():
         source = r2r.read_split(folder / "r2r" / f"R2R_{split_name}.json.gz")

@@ -30,7 +30,7 @@ from typing import Any
 import pytest
 import typer
 
-from itinera import stats
+from itinera import api, stats
 from itinera.cli.main import app, main
 from itinera.formats import bundles, catalog
 from itinera.metrics import SUITES, conformance
@@ -517,8 +517,23 @@ def resolve(name: str) -> Any:
 
 def test_every_public_package_is_in_the_api_reference():
     pages = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md"))
-    packages = {file.parent.name for file in (ROOT / "src" / "itinera").glob("*/__init__.py")} - {"cli"}
-    assert packages <= set(re.findall(r"^::: itinera\.(\w+)$", pages, re.MULTILINE))
+    packages = {file.parent.name for file in (ROOT / "src" / "itinera").glob("*/__init__.py")} - {"cli", "api"}
+    packages |= {f"api.{file.stem}" for file in (ROOT / "src" / "itinera" / "api").glob("[!_]*.py")}
+    assert packages <= set(re.findall(r"^::: itinera\.([\w.]+)$", pages, re.MULTILINE))
+
+
+# Functions without a verb: readers, training, and single rollouts.
+WITHOUT_VERB = {
+    "load_agent", "read_map", "read_predictions", "read_scores", "read_study", "read_tasks", "read_worlds", "rollout",
+    "train",
+}  # fmt: skip
+
+
+def test_every_public_function_is_in_the_table_and_beside_its_verb():
+    rows = rows_after(DOCS / "reference" / "index.md", "function")[1:]
+    assert sorted(re.findall(r"\w+", " ".join(row[0] for row in rows))) == sorted(api.__all__)
+    text = (DOCS / "command-line.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`itinera\.(\w+)", text)) >= set(api.__all__) - WITHOUT_VERB
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

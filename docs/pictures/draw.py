@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-SCALE, MARGIN = 55, 45  # pixels per metre, around the drawing
+SCALE, MARGIN = 55, 45  # pixels per meter, and around the drawing
 
 # A ring of rooms 2 m apart: the instruction leads around it from a to g; the shortcut is one step.
 RING = {"a": (0, 0), "b": (0, 2), "c": (2, 2), "d": (4, 2), "e": (4, 0), "g": (2, 0)}
@@ -22,8 +22,8 @@ class Line(NamedTuple):
     rooms: str
     color: str
     label: str
-    label_at: tuple[float, float]  # metres
-    aside: float  # metres up and right, so that two paths along one edge are both visible
+    label_at: tuple[float, float]  # meters
+    aside: float  # meters up and right, so that two paths along one edge are both visible
 
 
 PATHS = (
@@ -55,7 +55,7 @@ def draw_ring(paths: Sequence[Line]) -> str:
 
 
 def at(spot: tuple[float, float]) -> str:
-    """Pixel coordinates of a point in metres; y points down in SVG."""
+    """Pixel coordinates of a point in meters; y points down in SVG."""
     x, y = spot
     return f"{MARGIN + SCALE * x:g},{1.6 * MARGIN + SCALE * (2 - y):g}"
 

@@ -18,15 +18,15 @@ from itinera.records import Predictions, Trajectory
 from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.worlds import Euclidean, Pose, World
 
-Spot = tuple[float, float]  # metres
+Spot = tuple[float, float]  # meters
 
-SCALE = 60  # pixels per metre
+SCALE = 60  # pixels per meter
 TEAL, ORANGE, GREY, BLACK = "#00796b", "#bf4a00", "#767676", "#222"
 
 REFERENCE: tuple[Spot, ...] = ((0, 0), (2, 0), (4, 0), (4, 2), (4, 4))
 PATH: tuple[Spot, ...] = ((0, 0), (1.4, 0.9), (2.8, 1.4), (3.3, 3.2), (1.8, 4.4))
 RADIUS = 3.0
-# The second episode of a tour begins where the first ought to have ended.
+# The second episode of a tour begins at the goal of the first.
 ONWARD: tuple[Spot, ...] = ((5.5, 4), (7.5, 4), (7.5, 2), (7.5, 0))
 SECOND_PATH: tuple[Spot, ...] = ((5.5, 4), (6.9, 3.4), (6.8, 1.8), (7.2, 0.4))
 # Seconds: how long two robots take, and the bounds of the fastest time.
@@ -58,7 +58,7 @@ def value(metric: str) -> float:
     return float(TABLE[metric][0])
 
 
-# Drawing: parts of SVG, from metres.
+# Drawing: elements of SVG from coordinates in meters.
 
 
 def at(spot: Spot) -> tuple[float, float]:
@@ -72,7 +72,7 @@ def line(a: Spot, b: Spot, colour: str, *, width: float = 2, dashes: str = "") -
 
 
 def path(places: Sequence[Spot], colour: str, name: str, *, dashes: str = "", numbered: bool = True) -> Iterable[str]:
-    """A path with its places, the k-th of them called by its name and number."""
+    """A path with its places, the k-th of them labeled with its name and number."""
     for a, b in pairwise(places):
         yield line(a, b, colour, width=3, dashes=dashes)
     for k, spot in enumerate(places, start=1):
@@ -92,7 +92,7 @@ def text(spot: Spot, words: str, colour: str = BLACK, *, bold: bool = False) -> 
 def drawing(
     parts: Iterable[str], words: Sequence[str], *, wide: float = 8.6, high: float = 5.6, above: float = 0
 ) -> str:
-    """A picture of so many metres, with lines of words to the right of what is drawn."""
+    """A picture of this size in meters, with lines of text to the right of the drawing."""
     width, height, top = 80 + SCALE * wide, 40 + SCALE * (high + above), -SCALE * above
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 {top:g} {width:g} {height:g}" width="{width:g}" '
@@ -128,8 +128,8 @@ def reaching() -> str:
         text((5.2, 5.15), "r", ORANGE, bold=True),
     ]
     words = [
-        text((5.0, 0.8), f"NE = {value('NE'):.2f} m, from where it ended"),
-        text((5.0, 0.4), f"ONE = {value('ONE'):.2f} m, from where it was nearest"),
+        text((5.0, 0.8), f"NE = {value('NE'):.2f} m, from the end of the path"),
+        text((5.0, 0.4), f"ONE = {value('ONE'):.2f} m, from its nearest place"),
         text((5.0, 0.0), f"both ≤ r = {RADIUS:g} m: SR = {value('SR'):g}, OSR = {value('OSR'):g}"),
     ]
     return drawing([*parts, *words], [], wide=9.6, above=2)
@@ -144,7 +144,7 @@ def efficiency() -> str:
     ]
     shortest = float(ATTEMPTS.shortest[0])
     words = [
-        f"L = {shortest:.2f} m, the shortest way",
+        f"L = {shortest:.2f} m, the shortest path",
         f"PL = {value('PL'):.2f} m, length of the path",
         f"SPL = SR · L / max(PL, L) = {value('SPL'):.2f}",
     ]
@@ -167,9 +167,9 @@ def coverage() -> str:
     nearest = gaps.argmin(axis=1).tolist()
     parts = [*(line(PATH[i], q, ORANGE, width=1.5) for i, q in zip(nearest, REFERENCE, strict=True)), *both()]
     words = [
-        "PC: how near did it come",
+        "PC: how near is the path",
         f"to each place of the reference? {value('PC'):.2f}",
-        f"LS: is it as long as that takes? {value('LS'):.2f}",
+        f"LS: has it the expected length? {value('LS'):.2f}",
         f"CLS = PC · LS = {value('CLS'):.2f}",
     ]
     return drawing(parts, words)
@@ -187,10 +187,10 @@ def touring() -> str:
         text((0, 1.2), "episode 1", TEAL, bold=True),
         text((5.6, 4.2), "episode 2", TEAL, bold=True),
         text((2.1, 4.55), "guided to the goal", ORANGE),
-        text((4.15, 4.2), "led on", ORANGE),
+        text((4.15, 3.7), "to next start", ORANGE),
     ]
     sums = " + ".join(f"{cost:.2f}" for cost in TABLE["DTW"])
-    words = f"t-nDTW = exp(−({sums}) / (3 · (5 + 4))) = {float(TABLE.tours['t-nDTW'][0]):.2f}; being led does not count"
+    words = f"t-nDTW = exp(−({sums}) / (3 · (5 + 4))) = {float(TABLE.tours['t-nDTW'][0]):.2f}; guidance does not count"
     return drawing([*parts, text((0, -0.55), words)], [], high=5.9)
 
 

@@ -30,7 +30,7 @@ class MissingExtra(ItineraError):
 
 
 class MissingPackage(ItineraError):
-    """A package that no extra of ours installs is needed for this call: install it."""
+    """A package that no extra installs is needed for this call: install it."""
 
     def __init__(self, what: str, package: str) -> None:
         super().__init__(f"{what} needs {package}. Install it with: pip install {package}")

@@ -147,8 +147,8 @@ def test_an_agent_in_another_process_is_checked_too(itinera: Command) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["agent"], "Name the agent to check"),
-        (["agent", "scripted_agents:Still", "--agent-command", "python"], "one of them"),
+        (["agent"], "Give one agent to check"),
+        (["agent", "scripted_agents:Still", "--agent-command", "python"], "Give one agent to check"),
         (["agent", "still"], "still is one of itinera's own agents"),
         (["agent", "scripted_agents:Nobody"], "Module scripted_agents has no Nobody"),
         (["agent", "scripted_agents:Scripted"], "missing 1 required positional argument"),

@@ -26,7 +26,9 @@ def test_help_names_every_verb_and_a_first_command(itinera: Command) -> None:
         outcome = itinera(*arguments)
         assert outcome.code == 0
         assert all(str(verb) in outcome.out for verb in VERBS)
-        assert "itinera score predictions.json" in " ".join(outcome.out.split())
+        text = " ".join(outcome.out.split())
+        assert "itinera score predictions.json" in text
+        assert "Itinera evaluates vision-and-language navigation agents" in text
 
 
 @pytest.mark.parametrize("verb", VERBS)

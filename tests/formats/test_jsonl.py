@@ -30,7 +30,7 @@ def test_every_bad_line_is_a_fault_and_the_others_are_read(tmp_path: Path) -> No
     faults: list[Fault] = []
     assert [record.x for _, record in iter_records(path, Point, faults)] == [2]
     assert [fault.where for fault in faults] == ["line 1", "line 3", "line 4", "line 5"]
-    assert "Infinity is not a number JSON knows" in faults[2].problem
+    assert "Infinity is not a JSON number" in faults[2].problem
 
 
 def test_a_bare_nan_is_missing_but_the_word_nan_is_a_word(tmp_path: Path) -> None:

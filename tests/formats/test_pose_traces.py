@@ -73,9 +73,9 @@ def promising_too_much() -> bytes:
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"", "is not a whole .npz archive"),
-        (b"PK\x03\x04 and nothing more", "is not a whole .npz archive"),
-        (npz(pano=np.array(["a", "b"]), time=np.arange(2.0))[:-40], "is not a whole .npz archive"),
+        (b"", "is not a complete .npz archive"),
+        (b"PK\x03\x04 and nothing more", "is not a complete .npz archive"),
+        (npz(pano=np.array(["a", "b"]), time=np.arange(2.0))[:-40], "is not a complete .npz archive"),
         (npz(time=np.zeros(1)), "pano: is missing"),
         (npz(pano=np.array(["a"])), "time: is missing"),
         (npz(pano=np.array([{"a": 1}], dtype=object), time=np.zeros(1)), "pickled objects, which are never read"),

@@ -186,7 +186,7 @@ def test_a_bad_episode_is_named(tmp_path: Path, change: dict[str, Any], said: st
         ("{}", "episodes"),
         ('{"episodes": {}}', "Expected `array`"),
         ('{"episodes": [NaN', "line 1 column"),
-        ('{"episodes": [NaN, Infinity]}', "Infinity is not a number JSON knows"),
+        ('{"episodes": [NaN, Infinity]}', "Infinity is not a JSON number"),
         (json.dumps({"episodes": [EPISODE, EPISODE]}), "1 is also the id of record 0"),
     ],
 )

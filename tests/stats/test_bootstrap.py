@@ -145,7 +145,7 @@ def test_two_scenes_leave_the_studentised_interval_open():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"resamples": 0}, "at least 1"),
+        ({"resamples": 0}, "≥ 1"),
         ({"method": "bca"}, 'no bootstrap method "bca"'),
         ({"method": "t", "statistic": np.median}, "mean only"),
         ({"level": 95}, "between 0 and 1"),

@@ -135,7 +135,7 @@ def test_a_statistic_that_few_scenes_decide_is_refused():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"resamples": 0}, "at least 1"),
+        ({"resamples": 0}, "≥ 1"),
         ({"method": "bca"}, 'no bootstrap of "bca"'),
         ({"resample": "paths"}, 'no bootstrap of "paths"'),
         ({"level": 95}, "between 0 and 1"),

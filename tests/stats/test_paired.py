@@ -149,7 +149,7 @@ def test_undefined_values_name_their_system():
 
 
 def test_permutations_are_needed():
-    with pytest.raises(BadArgument, match="at least 1"):
+    with pytest.raises(BadArgument, match="≥ 1"):
         paired_difference([1, 2], [1, 1], rng=rng(), permutations=0)
 
 

@@ -138,7 +138,7 @@ PLAIN = ComparisonDesign(sd=1.0, icc=0.1, correlation=0.5)
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: detectable_difference(PLAIN, scenes=1, episodes_per_scene=5), "at least 2"),
+        (lambda: detectable_difference(PLAIN, scenes=1, episodes_per_scene=5), "≥ 2"),
         (lambda: detectable_difference(PLAIN, scenes=5, episodes_per_scene=0), "at least 1"),
         (lambda: detectable_difference(PLAIN, scenes=5, episodes_per_scene=5, power=80), "The power is 80"),
         (lambda: episodes_needed(PLAIN, 0.0, episodes_per_scene=5), "cannot be planned for"),

@@ -213,7 +213,7 @@ def reproduce(file: File, *, trust: bool = False, workers: int | None = None) ->
     """The comparison of a file of `itinera run` or `itinera score` with its repetition, row by row.
 
     The command is read from the file. Its inputs must be unchanged, by their digests, and lie where the command looks
-    for them. A command that runs somebody's agent is repeated only with `trust=True`.
+    for them. A command that runs code outside Itinera is repeated only with `trust=True`.
 
     >>> import itinera
     >>> itinera.reproduce("predictions.jsonl", trust=True).identical  # doctest: +SKIP

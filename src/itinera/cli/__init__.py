@@ -1,1 +1,1 @@
-"""The terminal's door: one file per verb, each imported when chosen."""
+"""The command line: one file per verb, each imported when it is used."""

@@ -28,7 +28,7 @@ def _add_joined(parts: int, name: str, words: str) -> None:
             ),
         ] = "pose",
         threshold: Annotated[
-            float, typer.Option(help="Maximum distance from the end of a path to the start of the next, metres.")
+            float, typer.Option(help="Maximum distance from the end of a path to the start of the next, meters.")
         ] = 3.0,
         round_trips: Annotated[bool, typer.Option(help="Keep paths that end where they start.")] = True,
         max_turn: Annotated[

@@ -35,10 +35,10 @@ def hearth(
     ] = False,
     secret: Annotated[
         Path | None,
-        typer.Option(help="File with a secret text to use instead of the seed; published is only its SHA-256."),
+        typer.Option(help="File with a secret text that replaces the seed; only its SHA-256 is published."),
     ] = None,
     scenes: Annotated[bool, typer.Option("--scenes", help="Also write the houses as .glb and .obj files.")] = False,
-    radius: Annotated[float, typer.Option(help="Radius of the robot in continuous tasks, metres.")] = 0.10,
+    radius: Annotated[float, typer.Option(help="Radius of the robot in continuous tasks, meters.")] = 0.10,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a season that was built with other options.")
     ] = False,

@@ -57,7 +57,7 @@ def _check_agent(name: str | None, command: str | None, protocol: str, drive: st
     from itinera.agents.agent import ProbabilisticAgent
 
     if (name is None) == (command is None):
-        raise BadArgument("Name the agent to check: itinera check agent module:Class, or --agent-command, one of them.")
+        raise BadArgument("Give one agent to check: itinera check agent module:Class, or with --agent-command.")
     agent = api.check_agent(name, command=command, protocol=protocol, drive=drive)
     probabilistic = isinstance(agent, ProbabilisticAgent)
     who = name or command

@@ -12,7 +12,7 @@ from itinera.cli import options, output
 def doctor(json: options.Json = False) -> None:
     """Print what is installed and what works: versions, extras, compiled kernels, browser, data, cores, memory.
 
-    Exits with 1 if something does not work that should; a missing extra is no trouble.
+    Exits with 1 if something is broken; a missing extra is not an error.
 
     Example: itinera doctor --json
     """

@@ -1,4 +1,4 @@
-"""The `itinera` command: its verbs, and one place where errors become plain words and exit codes."""
+"""The `itinera` command: its verbs, and the one place that turns errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ from itinera.errors import ItineraError
 
 app = typer.Typer(
     name="itinera",
-    help="How well, how surely and why an agent follows language through a place.\n\n"
+    help="Itinera evaluates vision-and-language navigation agents: every published metric, with confidence intervals, "
+    "on a laptop.\n\n"
     "A first score: itinera score predictions.json --tasks R2R_val_unseen.json --worlds connectivity/",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -59,7 +60,7 @@ def _itinera(
         bool,
         typer.Option("--version", help="Print version and commit.", is_eager=True, callback=_print_version),
     ] = False,
-    quiet: Annotated[bool, typer.Option(*QUIET, help="Results and errors only: no remarks, no progress.")] = False,
+    quiet: Annotated[bool, typer.Option(*QUIET, help="Print only results and errors, no remarks or progress.")] = False,
 ) -> None:
     # A result records the command that made it, which does not depend on how much was printed meanwhile.
     output.configure(tuple(dropwhile(QUIET.__contains__, sys.argv[1:])), quiet=quiet)
@@ -88,7 +89,7 @@ app.command("doctor")(doctor.doctor)
 
 
 def main() -> None:
-    """Run the command; exit 0 if all is well, 1 if the input is at fault, 2 if the call is."""
+    """Run the command; the exit code is 0 for success, 1 for a problem of the input, 2 for a problem of the call."""
     try:
         app(prog_name="itinera")  # also where it was started as a module
     except ItineraError as error:

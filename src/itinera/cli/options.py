@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON: fractions, metres and seconds, full precision.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON: fractions, meters and seconds, full precision.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
 Markdown = Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the table as a LaTeX tabular.")]
@@ -40,12 +40,11 @@ ProtocolName = Annotated[
     typer.Option("--protocol", help="Protocol to score by. Default: that of the predictions, or else of the tasks."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with a build that was interrupted.")]
 Seed = Annotated[int, typer.Option(help="Random seed.")]
 Missing = Annotated[
-    str, typer.Option(help="fail: every episode needs a trajectory; zero: count the others as failures.")
+    str, typer.Option(help="fail: every episode needs a trajectory; zero: episodes without one count as failures.")
 ]
-Repeats = Annotated[str, typer.Option(help="keep or drop places equal to the one before, such as turns in place.")]
+Repeats = Annotated[str, typer.Option(help="keep or drop places equal to the previous place, such as turns in place.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start anew instead of resuming or keeping the file.")]
 Workers = Annotated[
     int | None,
@@ -110,7 +109,7 @@ Fov = Annotated[
 ]
 CameraHeight = Annotated[
     float | None,
-    typer.Option(help="Height of the camera above the floor, metres. Default: 1.25.", rich_help_panel=_ON_GROUND),
+    typer.Option(help="Height of the camera above the floor, meters. Default: 1.25.", rich_help_panel=_ON_GROUND),
 ]
 Panorama = Annotated[
     bool, typer.Option("--panorama", help="Render all 36 views, not only the one ahead.", rich_help_panel=_ON_GROUND)
@@ -156,12 +155,12 @@ RobotVmax = Annotated[float, typer.Option("--vmax", help="Maximum speed, m/s.", 
 RobotWmax = Annotated[
     float, typer.Option("--wmax", help="Maximum turning speed, degrees per second.", rich_help_panel=_ROBOT)
 ]
-RobotRadius = Annotated[float, typer.Option("--radius", help="Radius of the robot, metres.", rich_help_panel=_ROBOT)]
+RobotRadius = Annotated[float, typer.Option("--radius", help="Radius of the robot, meters.", rich_help_panel=_ROBOT)]
 RobotReverse = Annotated[
     bool, typer.Option("--reverse", help="Let a unicycle drive backwards.", rich_help_panel=_ROBOT)
 ]
 GoalRadius = Annotated[
-    float, typer.Option(help="Distance from the goal within which the robot has arrived, metres (0: the point itself).")
+    float, typer.Option(help="Distance from the goal within which the robot has arrived, meters (0: the point itself).")
 ]
 
 

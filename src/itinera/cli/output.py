@@ -1,4 +1,4 @@
-"""What every verb prints: results to stdout in the shape asked for, remarks to stderr."""
+"""The output of every verb: results to stdout in the requested format, remarks to stderr."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from itinera.records.tables import TextTable
 
-UNBOUNDED = 100_000  # columns, where nobody looks
+UNBOUNDED = 100_000  # columns, if stdout is not a terminal
 _quiet = False  # for the one command this process runs
 _command: tuple[str, ...] = ()
 
@@ -50,7 +50,7 @@ class _Remarks(logging.Handler):
 
 
 def output_format(*, json: bool = False, csv: bool = False, markdown: bool = False, latex: bool = False) -> str:
-    """The one shape asked for; "terminal" if none."""
+    """The requested format; "terminal" if there is none."""
     asked = [name for name, on in {"json": json, "csv": csv, "markdown": markdown, "latex": latex}.items() if on]
     if len(asked) > 1:
         raise BadArgument(f"Choose one of --{' and --'.join(asked)}.")
@@ -69,9 +69,9 @@ def print_json(value: Any) -> None:
 
 
 def print_table(table: TextTable, shape: str, *, colors: Mapping[tuple[int, int], str] | None = None) -> None:
-    """Print the table in one of the shapes but JSON; `colors` of cells, by row and column, are for terminals only.
+    """Print the table in any format but JSON; `colors` of cells, by row and column, are for terminals only.
 
-    NO_COLOR, FORCE_COLOR and COLUMNS are heeded.
+    The environment variables NO_COLOR, FORCE_COLOR and COLUMNS apply.
     """
     from itinera.records.tables import WRITERS
 
@@ -99,7 +99,7 @@ def _print_rich(table: Table) -> None:
     from rich.console import Console
 
     looked_at = sys.stdout.isatty() or "COLUMNS" in os.environ
-    # Where nobody looks, such as in a pipe, nothing is fitted to the width of a screen.
+    # Output that is not on a terminal, such as in a pipe, is not fitted to the width of a screen.
     console = Console(width=None if looked_at else UNBOUNDED)
     if console.measure(table, options=console.options.update(max_width=UNBOUNDED)).maximum > console.width:
         _make_narrow(table, console)
@@ -107,30 +107,30 @@ def _print_rich(table: Table) -> None:
 
 
 def _make_narrow(table: Table, console: Console) -> None:
-    """Cells of several lines, broken between words if the screen is as wide as that takes."""
+    """Break cells into several lines, between words if the terminal is wide enough for the longest word."""
     words = [max(console.measure(text).minimum for text in (c.header, *c.cells)) for c in table.columns]
     if sum(words) + 3 * len(words) + 1 > console.width:
-        table.padding = (0, 0, 0, 0)  # the lines between columns are space enough
+        table.padding = (0, 0, 0, 0)  # the lines between columns separate them enough
     fits = sum(words) + sum(table.padding[1::2]) * len(words) + len(words) + 1 <= console.width
     for column, longest in zip(table.columns, words, strict=True):
-        column.no_wrap, column.overflow = False, "fold"  # a number of two lines says more than one that is cut
+        column.no_wrap, column.overflow = False, "fold"  # a number on two lines is readable, a truncated one is not
         column.min_width = longest if fits else None
 
 
 def remark(text: str) -> None:
-    """A line for the person, beside the result."""
+    """Print a line for the user to stderr."""
     if not _quiet:
         typer.echo(text, err=True)
 
 
 def is_interactive() -> bool:
-    """Whether somebody sees a bar on the terminal and wants to."""
+    """Whether stderr is a terminal and the user did not ask for --quiet."""
     return sys.stderr.isatty() and not _quiet
 
 
 @contextmanager
 def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A progress bar on a terminal, advanced by calling what it yields; without a total it only shows activity."""
+    """A progress bar on a terminal, advanced by the function that it yields; without a total it only shows activity."""
     if not is_interactive():
         yield lambda done: None
         return

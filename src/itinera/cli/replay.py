@@ -1,4 +1,4 @@
-"""`itinera replay`: takes the stored actions again and compares the trajectories."""
+"""`itinera replay`: executes the stored actions again and compares the trajectories."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def replay(
     protocol: Annotated[str | None, typer.Option(help="Protocol to use instead of that of the predictions.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Take the stored actions again in the same worlds, and report every episode that differs.
+    """Execute the stored actions again in the same worlds, and report every episode that differs.
 
     Prints the first difference of each: the step, the stored value, the value found. Exit code 1 if there are any.
 

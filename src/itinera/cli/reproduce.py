@@ -14,7 +14,7 @@ SHOWN = 10
 
 def reproduce(
     bundle: Annotated[
-        Path, typer.Argument(help="Predictions of `itinera run`, or a result bundle of `itinera score --out`.")
+        Path, typer.Argument(help="Predictions of `itinera run`, or a score bundle of `itinera score --out`.")
     ],
     trust: Annotated[
         bool, typer.Option("--trust", help="Allow the command to run code that is not part of itinera.")
@@ -25,8 +25,8 @@ def reproduce(
     """Repeat a run or a score with the command stored in its file, and compare every row.
 
     The inputs must be unchanged, by their digests, and lie where the command looks for them, so run this in the folder
-    of the original command. A command that runs somebody's agent is repeated only with --trust. Exit code 1 if a row
-    differs.
+    of the original command. A command that runs code outside Itinera is repeated only with --trust. Exit code 1 if a
+    row differs.
 
     Example: itinera reproduce preds.jsonl --trust
     """

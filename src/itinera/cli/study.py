@@ -1,4 +1,4 @@
-"""`itinera study`: designs, runs and analyses a skill study; each step writes a file."""
+"""`itinera study`: designs, runs and analyzes a skill study; each step writes a file."""
 
 from __future__ import annotations
 
@@ -195,13 +195,13 @@ def export(
 
 @app.command("import")
 def import_(
-    answers: Annotated[Path, typer.Argument(help="Logged action probabilities: vln-behave's records, or our own.")],
+    answers: Annotated[Path, typer.Argument(help="Action probabilities: vln-behave's records, or Itinera's format.")],
     trials: Trials,
     out: options.Out,
     name: Annotated[str | None, typer.Option(help="Name of the agent in tables. Default: the file's name.")] = None,
     json: options.Json = False,
 ) -> None:
-    """Read the action probabilities an agent logged elsewhere, check them against the trials, and write our own file.
+    """Read action probabilities that an agent logged elsewhere, check them against the trials, and write a native file.
 
     Example: itinera study import submit_trials_0.json --trials trials.jsonl --name HAMT --out hamt.jsonl
     """
@@ -244,7 +244,7 @@ def analyse(
     markdown: options.Markdown = False,
     latex: options.Latex = False,
 ) -> None:
-    """Analyse which skills agents have: a verdict for each, with interval and p-value, and a table of skill scores.
+    """Analyze which skills agents have: a verdict for each, with interval and p-value, and a table of skill scores.
 
     Effects and p-values are those of a linear mixed-effects model with scenes as the sample; other intervals resample
     scenes. --csv, --markdown and --latex print the table only.

@@ -45,4 +45,4 @@ def replace_nan(data: bytes) -> bytes:
 
 def _missing(name: str) -> None:
     if name != "NaN":
-        raise ValueError(f"{name} is not a number JSON knows")
+        raise ValueError(f"{name} is not a JSON number")

@@ -64,7 +64,7 @@ def _faults(i: int, record: _Record) -> Iterator[Fault]:
         yield Fault(where, "names no scene.", "It should look like hearth/<scene>/<scene>.glb.", "scene_id")
     yield from rotation_faults(where, record.start_rotation)
     if not record.goals:
-        yield Fault(where, "is empty.", "A point to go to is all that a PointNav task asks.", "goals")
+        yield Fault(where, "is empty.", "A PointNav task needs a goal.", "goals")
     yield from distance_faults(where, record.info)
 
 

@@ -50,7 +50,7 @@ def parse_trace(data: bytes, source: str) -> PoseTrace:
             held = set(archive.namelist())
             arrays = {name: _array(archive, name) for name in _WANTED if f"{name}.npy" in held}
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError) as error:
-        raise BadFile(source, [Fault("", f"is not a whole .npz archive ({error}).", _REMEDY)]) from None
+        raise BadFile(source, [Fault("", f"is not a complete .npz archive ({error}).", _REMEDY)]) from None
     faults = list(_faults(arrays))
     if faults:
         raise BadFile(source, faults)

@@ -85,7 +85,7 @@ def _prepare(
 ) -> tuple[Floats, ClusterTree]:
     check_level(level)
     if resamples < 1:
-        raise BadArgument(f"{resamples} resamples make no interval. Give at least 1; 2000 is usual.")
+        raise BadArgument(f"resamples must be ≥ 1 (got {resamples}); 2000 is usual.")
     if method not in ("percentile", "t"):
         raise BadArgument(f'There is no bootstrap method "{method}". Choose "percentile" or "t".')
     if method == "t" and statistic is not np.mean:

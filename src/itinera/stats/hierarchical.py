@@ -110,7 +110,7 @@ def resample_sums(
 def _check_options(resample: str, method: str, resamples: int, level: float) -> None:
     check_level(level)
     if resamples < 1:
-        raise BadArgument(f"{resamples} resamples make no interval. Give at least 1; 2000 is usual.")
+        raise BadArgument(f"resamples must be ≥ 1 (got {resamples}); 2000 is usual.")
     for given, known in ((resample, ("scenes", "every level")), (method, ("t", "percentile"))):
         if given not in known:
             raise BadArgument(f'There is no bootstrap of "{given}". Choose "{known[0]}" or "{known[1]}".')

@@ -52,7 +52,7 @@ def paired_difference(
     differences = _differences(a, b)
     codes = np.arange(len(differences)) if clusters is None else cluster_codes(clusters, size=len(differences))
     if permutations < 1:
-        raise BadArgument(f"{permutations} permutations test nothing. Give at least 1; 10000 is usual.")
+        raise BadArgument(f"permutations must be ≥ 1 (got {permutations}); 10000 is usual.")
     totals = cluster_sums(codes, differences * as_weights(weights, len(differences)))
     p_value, exact = _sign_flip_test(totals, permutations, rng)
     estimate = interval(differences, clusters=clusters, weights=weights, bounds=UNBOUNDED, level=level)

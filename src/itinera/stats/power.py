@@ -119,7 +119,7 @@ def episodes_needed(
 def _test(comparison: ComparisonDesign, scenes: int, episodes_per_scene: float) -> tuple[float, float, float]:
     """The standard error of the difference, its degrees of freedom, and the critical value of t."""
     if scenes < 2:
-        raise BadArgument(f"{scenes} scenes cannot show how scenes differ. Give at least 2.")
+        raise BadArgument(f"scenes must be ≥ 2 (got {scenes}): one scene does not show how scenes differ.")
     if not 1 <= episodes_per_scene < np.inf:
         raise BadArgument(f"There are {episodes_per_scene} episodes per scene. Give at least 1.")
     paired = comparison.correlation is not None
@@ -134,5 +134,5 @@ def _test(comparison: ComparisonDesign, scenes: int, episodes_per_scene: float) 
 def _check_power(comparison: ComparisonDesign, power: float) -> None:
     if not comparison.alpha < power < 1:
         raise BadArgument(
-            f"The power is {power}. Give a chance of success between alpha ({comparison.alpha}) and 1; 0.8 is usual."
+            f"The power is {power}. Give a probability between alpha ({comparison.alpha}) and 1; 0.8 is usual."
         )
