@@ -23,9 +23,9 @@ test: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "not slow" --durations=20
 
 # About 60 % more processor time than `make test` on Python 3.11, where coverage traces every line; from Python 3.14 on it
-# uses sys.monitoring, which costs little. The workflow in .github runs it and prints the table.
+# uses sys.monitoring, which costs little. `.ci/run` and the workflow in .github run it and print the table.
 coverage: $(VENV)/.installed-test
-	$(BIN)/python -m pytest -n auto -m "not slow" --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto -m "not slow" --durations=20 --cov --cov-report=term
 
 slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "slow"
