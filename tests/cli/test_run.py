@@ -152,7 +152,7 @@ def test_ctrl_c_keeps_what_is_done(many, tmp_path):
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 1, said
+    assert process.returncode == 130, said
     assert "Run the same again to resume." in said
     assert "Traceback" not in said
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import dropwhile
 from typing import Annotated
 
@@ -88,12 +92,42 @@ app.command("doctor")(doctor.doctor)
 
 
 def main() -> None:
-    """Run the command; exit 0 if all is well, 1 if the input is at fault, 2 if the call is."""
+    """Run the command; exit 0: all is well, 1: the input is at fault, 2: the call is, 130 or 143: interrupted."""
+    with _interruptible() as signals:
+        try:
+            app(prog_name="itinera")  # also where it was started as a module
+        except ItineraError as error:
+            print(f"itinera: {error}", file=sys.stderr)
+            sys.exit(128 + signals[0] if signals else error.exit_code)
+        except (SystemExit, KeyboardInterrupt) as error:
+            # A command that was complete before it noticed the signal has ended well.
+            if signals and getattr(error, "code", 1) not in (0, None):
+                sys.exit(128 + signals[0])
+            raise
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """SIGTERM ends the command as Ctrl-C does: children are ended and temporary files removed. Yields the signals."""
+    received: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be handled
+        yield received
+        return
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    # Whoever started the command in the background of a shell has decided that it does not hear Ctrl-C.
+    before = {number: signal.getsignal(number) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
+    for number in before:
+        signal.signal(number, interrupt)
     try:
-        app(prog_name="itinera")  # also where it was started as a module
-    except ItineraError as error:
-        print(f"itinera: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        yield received
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,14 @@ from itinera.training.losses import (
 from itinera.training.malloc import tune_malloc
 from itinera.training.progress import TrainingLog
 from itinera.training.rewards import make_fidelity_oriented_reward, make_goal_oriented_reward
-from itinera.training.trainer import LossFn, OnStep, Schedule, seed_torch, train_model
+from itinera.training.trainer import (
+    LossFn,
+    OnStep,
+    Schedule,
+    remove_damaged_checkpoint,
+    seed_torch,
+    train_model,
+)
 from itinera.training.vector_env import BatchedGraphEnv, build_env
 from itinera.worlds import World
 
@@ -111,7 +118,7 @@ def train_agent(
     policy: a key of SMALL_CONFIGS, a model, which is trained in place, or a model file to start from.
     views: features at the nodes of the worlds; `view_source` and `reach` describe them in the model card.
     config: the configuration of a policy given by its kind; its `SMALL` one by default.
-    out: the model file; OUT.partial is the checkpoint until training ends.
+    out: the model file; OUT.partial is the checkpoint until training ends. One that is damaged is discarded.
 
     With one thread, as here, the weights depend on the data, the options and the seed alone.
     """
@@ -139,6 +146,8 @@ def train_agent(
     if out is not None and out.exists() and not overwrite:
         return _load_finished(out, plan).agent(columns)
     partial = None if out is None else out.with_name(f"{out.name}.partial")
+    if partial is not None and not overwrite:
+        remove_damaged_checkpoint(partial)
     with TrainingLog(kind, total=steps) as log, _single_thread():
 
         def report(step: int, loss: float) -> None:
