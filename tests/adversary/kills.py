@@ -2,10 +2,11 @@
 
     PYTHONPATH=src:tests:tests/support python tests/adversary/kills.py --command run --kills 50 --seed 0
 
-A command runs on a tiny data set until the given number of signals (SIGINT, SIGTERM, SIGKILL, at a moment uniform over
-the duration of an undisturbed run) has ended it. It is started again after each; whenever it completes, every byte of
-its output is compared, and it starts anew in an empty folder. After each signal no process may live on, and after
-SIGINT and SIGTERM no temporary file may be left. Prints a line of counts per command; exit code 1 if anything differs.
+A command runs on a tiny data set until the given number of signals (SIGINT, SIGTERM, SIGKILL) has ended it. The moment
+is uniform over the duration of an undisturbed run, or, for every other signal, over the time after the first unfinished
+work was written. The command is started again after each; whenever it completes, every byte of its output is compared,
+and it starts anew in an empty folder. After each signal no process may live on, and after SIGINT and SIGTERM no
+temporary file may be left. Prints a line of counts per command; exit code 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -29,7 +31,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 MARKER = "ITINERA_KILLS"  # an environment variable by which the processes of a command are found
 END_SECONDS = 60.0  # a command that was interrupted has to end
 ORPHAN_SECONDS = 10.0  # its children have to end; one that was just started has to import first what notices that
-EXIT_CODES = {signal.SIGINT: {130, -2}, signal.SIGTERM: {143, -15}, signal.SIGKILL: {-9}}
+# Negative before the command handles signals. Python also ends by SIGINT if the exception was raised inside exec().
+EXIT_CODES = {signal.SIGINT: {130, -2}, signal.SIGTERM: {143, -15, -2}, signal.SIGKILL: {-9}}
 TESTS = Path(__file__).parents[1]
 
 
@@ -133,7 +136,10 @@ def write_nothing(folder: Path) -> None:
 
 GRAPH_TASKS = ("--tasks", "../inputs/R2R_tiny.json", "--worlds", "../inputs/connectivity")
 STUDY = ("--trials", "../inputs/trials.jsonl", "--worlds", "../inputs/connectivity", "--rooms", "../inputs/rooms.csv")
+SCENES = ("--worlds", "../inputs/scenes")
 TRAINING = """
+import signal, sys
+signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(143))  # which a program that calls the library decides
 import itinera
 from functools import partial
 from itinera.policies.rcm import RCMConfig
@@ -155,7 +161,7 @@ COMMANDS: Mapping[str, Case] = {
     ),
     "build-r4r": Case(partial(write_graph_tasks, paths=150), ("build", "r4r", *GRAPH_TASKS, "--out", "out/r4r.json")),
     "build-tours": Case(
-        partial(write_graph_tasks, paths=50), ("build", "tours", *GRAPH_TASKS, "--out", "out/tours.json")
+        partial(write_graph_tasks, paths=80), ("build", "tours", *GRAPH_TASKS, "--out", "out/tours.json")
     ),
     "build-hearth": Case(
         write_nothing,
@@ -163,8 +169,7 @@ COMMANDS: Mapping[str, Case] = {
     ),
     "fastest-times": Case(
         write_scenes,
-        ("fastest-times", "../inputs/tasks.json", "--worlds", "../inputs/scenes", "--out", "out/times.jsonl")
-        + ("--workers", "2"),
+        ("fastest-times", "../inputs/tasks.json", *SCENES, "--out", "out/times.jsonl", "--workers", "2"),
     ),
     "train": Case(partial(write_graph_tasks, paths=10), (), ("-c", TRAINING)),
 }
@@ -173,39 +178,47 @@ COMMANDS: Mapping[str, Case] = {
 class Campaign:
     """Kills of one command in a folder."""
 
-    def __init__(self, name: str, folder: Path, seed: int) -> None:
+    def __init__(self, name: str, folder: Path, seed: int, *, warm_up: bool = True) -> None:
         self.case, self.folder, self.rng = COMMANDS[name], folder, random.Random(f"{name} {seed}")
         self.counts = Counts()
         for part in ("inputs", "undisturbed", "killed", "tmp"):
             (folder / part).mkdir()
         self.case.prepare(folder / "inputs")
-        self._start(folder / "undisturbed", "compiling").wait()  # so that compiled kernels are cached
-        shutil.rmtree(folder / "undisturbed" / "out", ignore_errors=True)
+        if warm_up:  # so that compiling kernels is no part of the duration
+            self._start(folder / "undisturbed", "warm-up").wait()
+            shutil.rmtree(folder / "undisturbed" / "out", ignore_errors=True)
         began = time.monotonic()
         process = self._start(folder / "undisturbed", "undisturbed")
+        wait_for_work(process, folder / "undisturbed")
+        first_work = time.monotonic()
         if process.wait():
-            raise RuntimeError(f"{name} fails undisturbed:\n{(folder / 'stderr').read_text()}")
-        self.seconds = time.monotonic() - began
+            raise RuntimeError(f"{name} fails undisturbed:\n{self._stderr()}")
+        self.seconds, self.work_seconds = time.monotonic() - began, time.monotonic() - first_work
         self.expected = read_tree(folder / "undisturbed")
 
     def run(self, kills: int, signals: tuple[signal.Signals, ...] = SIGNALS) -> Counts:
         """Interrupt the command so many times; the last start is left alone."""
+        starts = 0
         while self.counts.kills.total() < kills:
-            self._run_once(self.rng.choice(signals))
+            self._run_once(self.rng.choice(signals), late=bool(starts % 2))
+            starts += 1
         self._run_once(None)
         # What libraries leave in the folder for temporary files counts too.
         self.counts.leftovers += sorted(str(file) for file in (self.folder / "tmp").rglob("*"))
         return self.counts
 
-    def _run_once(self, number: signal.Signals | None) -> None:
+    def _run_once(self, number: signal.Signals | None, *, late: bool = False) -> None:
         folder = self.folder / "killed"
         before = find_temporary(folder)
         self.counts.resumed += any(folder.rglob("*.partial"))
         token = os.urandom(8).hex()
         process = self._start(folder, token)
         sent = False
+        if late:
+            wait_for_work(process, folder)
         try:
-            process.wait(None if number is None else self.rng.uniform(0, self.seconds))
+            seconds = self.rng.uniform(0, self.work_seconds if late else self.seconds)
+            process.wait(None if number is None else seconds)
         except subprocess.TimeoutExpired:
             process.send_signal(number or signal.SIGKILL)
             sent = True
@@ -257,6 +270,22 @@ class Campaign:
 
     def _stderr(self) -> str:
         return (self.folder / "stderr").read_text(errors="replace")[-2000:]
+
+
+def wait_for_work(process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Wait until a command has written something, or ended."""
+    before = describe_files(folder)
+    while process.poll() is None and describe_files(folder) == before:
+        time.sleep(0.01)
+
+
+def describe_files(folder: Path) -> set[tuple[str, int, int]]:
+    """The names, sizes and times of all files and folders."""
+    found = set()
+    for file in folder.rglob("*"):
+        with suppress(OSError):  # removed meanwhile
+            found.add((str(file), file.stat().st_size, file.stat().st_mtime_ns))
+    return found
 
 
 def read_tree(folder: Path) -> dict[str, bytes]:

@@ -47,6 +47,7 @@ app = typer.Typer(
 )
 
 QUIET = ("--quiet", "-q")
+INTERRUPTED = 130  # the exit code of typer for Ctrl-C
 
 
 def _print_version(wanted: bool) -> None:
@@ -100,32 +101,40 @@ def main() -> None:
             print(f"itinera: {error}", file=sys.stderr)
             sys.exit(128 + signals[0] if signals else error.exit_code)
         except (SystemExit, KeyboardInterrupt) as error:
-            # A command that was complete before it noticed the signal has ended well.
-            if signals and getattr(error, "code", 1) not in (0, None):
-                sys.exit(128 + signals[0])
-            raise
+            code = error.code if isinstance(error, SystemExit) else INTERRUPTED
+            if not signals or not code:  # what was complete before the signal was noticed has ended well
+                raise
+            if code == INTERRUPTED:  # else the verb has printed what is kept
+                print("Interrupted. Rerun the command to resume.", file=sys.stderr)
+            sys.exit(128 + signals[0])
 
 
 @contextmanager
 def _interruptible() -> Iterator[list[int]]:
     """SIGTERM ends the command as Ctrl-C does: children are ended and temporary files removed. Yields the signals."""
     received: list[int] = []
+    ended = False
 
     def interrupt(number: int, frame: object) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
+        if not ended:
+            received.append(number)
+            raise KeyboardInterrupt
 
     if threading.current_thread() is not threading.main_thread():  # where signals cannot be handled
         yield received
         return
-    numbers = [signal.SIGINT, signal.SIGTERM]
     # Whoever started the command in the background of a shell has decided that it does not hear Ctrl-C.
-    before = {number: signal.getsignal(number) for number in numbers if signal.getsignal(number) != signal.SIG_IGN}
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(number)) != signal.SIG_IGN
+    }
     for number in before:
         signal.signal(number, interrupt)
     try:
         yield received
     finally:
+        ended = True
         for number, handler in before.items():
             signal.signal(number, handler)
 

@@ -53,6 +53,7 @@ SYNC_SECONDS = 1.0  # records older than this survive a failure of the machine; 
 BLOCK = 1 << 20  # bytes of a frame when a record comes in blocks
 LONGEST_LINE = 1 << 20  # bytes of a frame's description, its note included
 DIGEST_SIZE = 16  # bytes of a frame's digest
+HEADER_START = b' {"itinera":"partial","plan":"'  # after its digest
 MAX_CHANGED = 4  # bytes of a header of this plan that may be changed, besides zeroed ones, until it counts as another's
 
 Key: TypeAlias = int | str
@@ -365,8 +366,9 @@ def _is_damaged(head: bytes, expected: bytes) -> bool:
 
 def _is_header_only(head: bytes, size: int) -> bool:
     """Whether the file is a header of any plan, perhaps cut off, and nothing more."""
-    _, _, described = head.partition(b" ")
-    return size == len(head) and b'{"itinera":"partial"'.startswith(described[:20])
+    digest, described = head[: 2 * DIGEST_SIZE], head[2 * DIGEST_SIZE :]
+    begins_well = not digest.strip(b"0123456789abcdef") and HEADER_START.startswith(described[: len(HEADER_START)])
+    return size == len(head) and begins_well
 
 
 def _start_digest(before: bytes, described: bytes) -> hashlib.blake2b:

@@ -26,6 +26,7 @@ from itinera.policies.checkpoint import Model, build_model, encode_model, make_c
 from itinera.policies.pretrained import SUFFIX
 from itinera.policies.tokenizer import Tokenizer
 from itinera.records.provenance import itinera_version
+from itinera.runs.resume import exclusive_lock
 from itinera.training.data import MAX_OBJECT_NAMES, REACH
 from itinera.training.dataset import BatchSampler, EpisodeDataset
 from itinera.training.losses import (
@@ -143,9 +144,13 @@ def train_agent(
     plan = _plan_fingerprint(model, env, dataset, options, schedule, seed)
     metadata = {"steps": steps, "seed": seed, "episodes": len(dataset), "reward": options.reward, "plan": plan}
     model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
-    if out is not None and out.exists() and not overwrite:
-        return _load_finished(out, plan).agent(columns)
     partial = None if out is None else out.with_name(f"{out.name}.partial")
+    if out is not None and out.exists() and not overwrite:
+        finished = _load_finished(out, plan)
+        if partial is not None and partial.exists():  # of a process that was killed when it had written the model
+            with exclusive_lock(partial):
+                partial.unlink(missing_ok=True)
+        return finished.agent(columns)
     if partial is not None and not overwrite:
         remove_damaged_checkpoint(partial)
     with TrainingLog(kind, total=steps) as log, _single_thread():
