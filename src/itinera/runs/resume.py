@@ -149,7 +149,7 @@ class ResumableWriter:
         expected = _encode_header(self.plan)
         with self.path.open("rb") as reader:
             size = os.fstat(reader.fileno()).st_size
-            head = reader.read(len(expected))
+            head = reader.readline(LONGEST_LINE)
             if head == expected:
                 self._end, self._digest = len(head), _header_digest(self.plan)
                 self._index(reader, size)
@@ -368,7 +368,7 @@ def _is_header_only(head: bytes, size: int) -> bool:
     """Whether the file is a header of any plan, perhaps cut off, and nothing more."""
     digest, described = head[: 2 * DIGEST_SIZE], head[2 * DIGEST_SIZE :]
     begins_well = not digest.strip(b"0123456789abcdef") and HEADER_START.startswith(described[: len(HEADER_START)])
-    return size == len(head) and begins_well
+    return size == len(head) and begins_well and b"\0" not in head
 
 
 def _start_digest(before: bytes, described: bytes) -> hashlib.blake2b:
