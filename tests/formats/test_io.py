@@ -256,9 +256,9 @@ def test_a_written_file_is_on_the_disk_before_it_has_its_name_and_its_name_is_af
 
     monkeypatch.setattr(os, "fsync", record_sync)
     monkeypatch.setattr(Path, "replace", record_replace)
-    with atomic_write(tmp_path / "x") as stream:
+    with atomic_write(tmp_path / "a" / "b" / "x") as stream:
         stream.write(b"new")
-    assert events == [3, "x", "folder"]
+    assert events == ["folder", "folder", 3, "x", "folder"]  # a and b are new
 
 
 def test_the_next_write_removes_the_draft_of_a_process_that_was_killed(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, cast
 
@@ -167,7 +168,7 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     a time stamp, so equal content gives equal bytes).
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         handle, draft = _open_draft(path)
         with os.fdopen(handle, "wb") as raw:
             try:
@@ -241,6 +242,14 @@ def _lock(handle: int, *, otherwise: bool) -> bool:
     except (ImportError, OSError):
         return otherwise
     return True
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder with its parents, unless it exists; new names survive a failure of the machine."""
+    created = list(takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in created:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:

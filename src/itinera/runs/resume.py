@@ -44,7 +44,7 @@ from typing import IO, Any, NoReturn, TypeAlias
 import msgspec
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.io import atomic_write, sync_folder
+from itinera.formats.io import atomic_write, make_folder, sync_folder
 from itinera.formats.native import read_header
 from itinera.formats.provenance import read_sidecar, write_sidecar
 from itinera.records import Provenance
@@ -311,7 +311,7 @@ def _recorded_plan(result: Path) -> str:
 def open_locked(path: Path) -> FileIO:
     """A file, opened for appending by this process alone; raises BadArgument if another process has it."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         while True:
             stream = open(path, "a+b", buffering=0)  # noqa: SIM115
             try:
