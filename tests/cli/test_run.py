@@ -144,15 +144,16 @@ def test_a_run_killed_at_random_moments_ends_with_the_same_rows(many, tmp_path):
     assert rows(tmp_path / "predictions.jsonl") == rows(tmp_path / "whole.jsonl")
 
 
-def test_ctrl_c_keeps_what_is_done(many, tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_keep_what_is_done(many, tmp_path, number, code):
     command = arguments(many, tmp_path / "predictions.jsonl", agent="scripted_agents:Dawdler", workers=2)
     draft = tmp_path / "predictions.jsonl.partial"
     process = started(command)
     while not draft.exists() or draft.read_bytes().count(b"\n") < 10:
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=60)
-    assert process.returncode == 1, said
+    assert process.returncode == code, said
     assert "Run the same again to resume." in said
     assert "Traceback" not in said
 

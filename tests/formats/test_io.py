@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import subprocess
 import sys
 import tarfile
@@ -237,6 +238,59 @@ def test_what_cannot_be_written_is_told_and_leaves_nothing(tmp_path: Path, name:
     ):
         stream.write(b"x")
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
+
+
+def test_a_written_file_is_on_the_disk_before_it_has_its_name_and_its_name_is_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = []
+    sync, replace = os.fsync, Path.replace
+
+    def record_sync(handle: int) -> None:
+        events.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else os.fstat(handle).st_size)
+        sync(handle)
+
+    def record_replace(draft: Path, path: Path) -> Path:
+        events.append(path.name)
+        return replace(draft, path)
+
+    monkeypatch.setattr(os, "fsync", record_sync)
+    monkeypatch.setattr(Path, "replace", record_replace)
+    with atomic_write(tmp_path / "a" / "b" / "x") as stream:
+        stream.write(b"new")
+    assert events == ["folder", "folder", 3, "x", "folder"]  # a and b are new
+
+
+def test_the_next_write_removes_the_draft_of_a_process_that_was_killed(tmp_path: Path) -> None:
+    program = (
+        "import os, signal, sys; from pathlib import Path; from itinera.formats.io import atomic_write\n"
+        "with atomic_write(Path(sys.argv[1])) as stream:\n"
+        "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    killed = subprocess.run([sys.executable, "-c", program, str(tmp_path / "x")], env=environment, check=False)
+    assert killed.returncode == -9
+    assert [path.name for path in tmp_path.iterdir()] == [".x.part"]
+    with atomic_write(tmp_path / "x") as stream:
+        stream.write(b"new")
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("x", b"new")]
+
+
+def test_two_writes_of_one_file_at_once_do_not_mix(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / "x") as first:
+        first.write(b"first")
+        with atomic_write(tmp_path / "x") as second:
+            second.write(b"second")
+        assert (tmp_path / "x").read_bytes() == b"second"
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("x", b"first")]
+
+
+def test_a_link_in_the_place_of_a_draft_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "other").write_bytes(b"mine")
+    (tmp_path / ".x.part").symlink_to(tmp_path / "other")
+    with atomic_write(tmp_path / "x") as stream:
+        stream.write(b"new")
+    assert ((tmp_path / "x").read_bytes(), (tmp_path / "other").read_bytes()) == (b"new", b"mine")
 
 
 def test_equal_content_gives_equal_compressed_bytes(tmp_path: Path) -> None:

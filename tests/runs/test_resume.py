@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gzip
 import logging
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -13,7 +16,7 @@ from itinera.formats.native_predictions import decode_rollout, encode_rollout, r
 from itinera.formats.provenance import check_sidecar
 from itinera.records import Provenance, Rollout, Trajectory
 from itinera.runs import resume
-from itinera.runs.resume import ResumableWriter, plan_fingerprint
+from itinera.runs.resume import ResumableWriter, exclusive_lock, plan_fingerprint
 from itinera.tasks.protocol import R2R
 
 ROLLOUTS = [Rollout(f"t{k}", (Trajectory(f"e{k}", ("a", "b")),)) for k in range(5)]
@@ -71,8 +74,13 @@ def test_work_that_broke_off_anywhere_keeps_every_whole_record(fresh, tail):
 
 def test_a_header_that_broke_off_starts_anew(fresh):
     path = fresh("out.jsonl")
-    path.with_name("out.jsonl.partial").write_bytes(b'{"itinera":"part')
-    assert finish(path, range(5)) == finish(fresh("out.jsonl"), range(5))
+    with ResumableWriter(path, "another") as work:
+        head = work.path.read_bytes()
+    whole = finish(fresh("out.jsonl"), range(5))
+    for cut in range(len(head) + 1):
+        path.with_name("out.jsonl.partial").write_bytes(head[:cut])
+        assert finish(path, range(5)) == whole
+        path.unlink()
 
 
 def test_damage_in_the_middle_drops_what_follows(fresh):
@@ -205,6 +213,81 @@ def test_discarded_work_leaves_nothing(fresh):
         work.add("key", b"value")
         work.discard()
     assert not list(path.parent.iterdir())
+
+
+def test_records_of_another_plan_do_not_fit(fresh):
+    """As after a power cut that left blocks of an older file behind the header."""
+    path, other = fresh("out.jsonl"), fresh("out.jsonl")
+    for file, plan in ((path, "one"), (other, "two")):
+        with ResumableWriter(file, plan) as work:
+            for number in range(3):
+                work.add(number, record(number))
+    head, _, _ = path.with_name("out.jsonl.partial").read_bytes().partition(b"\n")
+    _, _, records = other.with_name("out.jsonl.partial").read_bytes().partition(b"\n")
+    path.with_name("out.jsonl.partial").write_bytes(head + b"\n" + records)
+    with ResumableWriter(path, "one") as again:
+        assert len(again) == 0
+
+
+def test_discarded_bytes_are_counted(fresh, caplog):
+    path = fresh("out.jsonl")
+    with ResumableWriter(path, "plan") as work:
+        work.add(0, record(0))
+    size = work.path.stat().st_size
+    work.path.write_bytes(work.path.read_bytes() + b"\0" * 40)
+    with caplog.at_level(logging.WARNING, "itinera"), ResumableWriter(path, "plan"):
+        pass
+    said = f"the last 40 of {size + 40} bytes are incomplete or damaged and are discarded; 1 record before that"
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize("left", [b"", b"0123"], ids=["empty", "cut"])
+def test_work_that_was_never_begun_does_not_replace_the_result_of_another_plan(fresh, left):
+    path = fresh("out.jsonl")
+    whole = finish(path, range(5))
+    path.with_name("out.jsonl.partial").write_bytes(left)
+    with pytest.raises(BadArgument, match="exists already and comes from another run"):
+        ResumableWriter(path, "another")
+    path.with_name("out.jsonl.partial").write_bytes(left)
+    with ResumableWriter(path, "plan") as work:
+        assert work.finished
+    assert [(file.name, file.read_bytes()) for file in path.parent.iterdir()] == [(path.name, whole)]
+
+
+def test_an_update_neither_refuses_a_result_nor_takes_it_for_finished(fresh):
+    path = fresh("out.jsonl")
+    finish(path, range(5))
+    for plan in ("plan", "another"):
+        with ResumableWriter(path, plan, update=True) as work:
+            assert not work.finished
+
+
+def test_closed_work_is_on_the_disk(fresh, monkeypatch):
+    path, synced = fresh("out.jsonl"), []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_size))
+    with ResumableWriter(path, "plan") as work:
+        work.add(0, record(0))
+    assert synced[-1] == work.path.stat().st_size
+
+
+def test_a_killed_process_leaves_no_lock(fresh):
+    path = fresh("out.jsonl")
+    program = (
+        "import os, signal, sys; from itinera.runs.resume import ResumableWriter\n"
+        "work = ResumableWriter(sys.argv[1], 'plan'); work.add(0, b'record'); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", program, str(path)], env=environment, check=False)
+    with ResumableWriter(path, "plan") as work:
+        assert work[0] == b"record"
+
+
+def test_a_lock_keeps_others_out_and_leaves_nothing(tmp_path):
+    path = tmp_path / "x"
+    refused = pytest.raises(BadArgument, match="being written by another process")
+    with exclusive_lock(path), refused, exclusive_lock(path):
+        pass
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_plan_is_equal_if_its_parts_are():

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import subprocess
+import sys
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -195,3 +199,51 @@ def test_errors_come_back_with_their_words_and_their_code(workers, number, said,
 def test_a_worker_that_is_ended_is_told():
     with pytest.raises(ItineraError, match=r"was killed.*fewer --workers"):
         list(parallel_map(ended, [1, 2], workers=2))
+
+
+def report_and_hang(folder: str, number: int) -> int:
+    """Writes the id of this process, then keeps Python's lock for longer than anybody waits."""
+    if number:
+        Path(folder, str(os.getpid())).touch()
+        re.match(r"(a+)+$", "a" * 60 + "b")
+    return number
+
+
+def wait_for(condition):
+    until = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_jobs_at_hand_are_ended_when_nobody_wants_their_results(tmp_path):
+    results = parallel_map(partial(report_and_hang, str(tmp_path)), [0, 1], workers=2)
+    assert next(results) == (0, 0)
+    wait_for(lambda: list(tmp_path.iterdir()))
+    results.close()
+    assert all(is_gone(int(file.name)) for file in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_no_worker_outlives_a_parent_that_was_killed(tmp_path):
+    program = (
+        "import sys; from functools import partial; from itinera.runs.workers import parallel_map\n"
+        "from runs.test_workers import report_and_hang\n"
+        "if __name__ == '__main__':\n"
+        "    list(parallel_map(partial(report_and_hang, sys.argv[1]), [1, 1], workers=2))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    parent = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], env=environment)
+    wait_for(lambda: len(list(tmp_path.iterdir())) == 2)
+    parent.kill()
+    parent.wait()
+    wait_for(lambda: all(is_gone(int(file.name)) for file in tmp_path.iterdir()))

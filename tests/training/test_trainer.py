@@ -14,6 +14,7 @@ import torch
 
 from itinera.errors import BadArgument, BadFile
 from itinera.policies.checkpoint import encode_model, read_model
+from itinera.runs.resume import exclusive_lock
 from itinera.training.trainer import NonFiniteLoss, Schedule, Trainer, seed_torch, train_model
 from training import interruptible
 from training.interruptible import make_loss_fn, run_training
@@ -175,6 +176,23 @@ def test_a_checkpoint_that_was_cut_off_is_refused(tmp_path, checkpoint):
     path.write_bytes(checkpoint.read_bytes()[:-100])
     with pytest.raises(BadFile, match="is not a safetensors file"):
         run_training(path, 3)
+
+
+def test_a_checkpoint_with_a_changed_byte_is_refused(tmp_path, checkpoint):
+    content = checkpoint.read_bytes()
+    for position in range(len(content) - 1, 0, -len(content) // 40):
+        path = tmp_path / "class.safetensors"
+        path.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
+        with pytest.raises(BadFile):
+            run_training(path, 3)
+
+
+def test_two_processes_cannot_train_for_one_checkpoint(tmp_path):
+    path = tmp_path / "class.safetensors"
+    with exclusive_lock(path), pytest.raises(BadArgument, match="being written by another process"):
+        run_training(path, 3)
+    run_training(path, 3)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_the_rate_warms_up_then_falls_along_a_cosine():

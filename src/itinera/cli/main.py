@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import dropwhile
 from typing import Annotated
 
@@ -44,6 +48,7 @@ app = typer.Typer(
 )
 
 QUIET = ("--quiet", "-q")
+INTERRUPTED = 130  # the exit code of typer for Ctrl-C
 
 
 def _print_version(wanted: bool) -> None:
@@ -89,12 +94,50 @@ app.command("doctor")(doctor.doctor)
 
 
 def main() -> None:
-    """Run the command; the exit code is 0 for success, 1 for a problem of the input, 2 for a problem of the call."""
+    """Run the command; exit 0: all is well, 1: the input is at fault, 2: the call is, 130 or 143: interrupted."""
+    with _interruptible() as signals:
+        try:
+            app(prog_name="itinera")  # also where it was started as a module
+        except ItineraError as error:
+            print(f"itinera: {error}", file=sys.stderr)
+            sys.exit(128 + signals[0] if signals else error.exit_code)
+        except (SystemExit, KeyboardInterrupt) as error:
+            code = error.code if isinstance(error, SystemExit) else INTERRUPTED
+            if not signals or not code:  # what was complete before the signal was noticed has ended well
+                raise
+            if code == INTERRUPTED:  # else the verb has printed what is kept
+                print("Interrupted. Rerun the command to resume.", file=sys.stderr)
+            sys.exit(128 + signals[0])
+
+
+@contextmanager
+def _interruptible() -> Iterator[list[int]]:
+    """SIGTERM ends the command as Ctrl-C does: children are ended and temporary files removed. Yields the signals."""
+    received: list[int] = []
+    ended = False
+
+    def interrupt(number: int, frame: object) -> None:
+        if not ended:
+            received.append(number)
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():  # where signals cannot be handled
+        yield received
+        return
+    # Whoever started the command in the background of a shell has decided that it does not hear Ctrl-C.
+    before = {
+        number: handler
+        for number in (signal.SIGINT, signal.SIGTERM)
+        if (handler := signal.getsignal(number)) != signal.SIG_IGN
+    }
+    for number in before:
+        signal.signal(number, interrupt)
     try:
-        app(prog_name="itinera")  # also where it was started as a module
-    except ItineraError as error:
-        print(f"itinera: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        yield received
+    finally:
+        ended = True
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import IO, cast
 
@@ -162,31 +163,106 @@ def _tar_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream that becomes `path` when the block ends well, and vanishes when it does not.
 
-    A name that ends in .gz is compressed (without a time stamp, so equal content gives equal bytes).
+    The content is on the disk before it has the name, and the name is when the block has ended. What an earlier write
+    of this file left behind because its process was killed is removed. A name that ends in .gz is compressed (without
+    a time stamp, so equal content gives equal bytes).
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    draft = Path(name)
-    try:
+        make_folder(path.parent)
+        handle, draft = _open_draft(path)
         with os.fdopen(handle, "wb") as raw:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
-                    yield stream  # type: ignore[misc]
-            else:
-                yield raw
-            raw.flush()
-            os.fsync(raw.fileno())
-        draft.chmod(0o666 & ~_umask())
-        draft.replace(path)
+            try:
+                if path.suffix == ".gz":
+                    with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
+                        yield stream  # type: ignore[misc]
+                else:
+                    yield raw
+                raw.flush()
+                draft.chmod(0o666 & ~_umask())
+                os.fsync(raw.fileno())
+                draft.replace(path)
+            except BaseException:
+                draft.unlink(missing_ok=True)
+                raise
+        sync_folder(path.parent)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise _unwritable(path, error) from None
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+
+
+def _open_draft(path: Path) -> tuple[int, Path]:
+    """A new file beside `path`, locked as long as it is open.
+
+    Its name is always the same, so that the next write removes a draft whose process was killed.
+    """
+    draft = path.with_name(f".{path.name}.part")
+    for _ in range(3):
+        try:
+            handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        except FileExistsError:
+            if not _remove_stale(draft):
+                break
+            continue
+        if _lock(handle, otherwise=True) and draft.exists():
+            return handle, draft
+        os.close(handle)  # another process took it for a stale one before it was locked
+    # Somebody else is writing the same file now: whoever is last wins.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    return handle, Path(name)
+
+
+def is_draft(path: Path) -> bool:
+    """Whether a file is a draft of `atomic_write`, by its name."""
+    return path.name.startswith(".") and path.suffix == ".part"
+
+
+def _remove_stale(draft: Path) -> bool:
+    """Remove a draft unless a process has it open; whether it was removed."""
+    with suppress(OSError):  # of another user, or gone meanwhile
+        handle = os.open(draft, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+        try:
+            if _lock(handle, otherwise=False):
+                draft.unlink()
+                return True
+        finally:
+            os.close(handle)
+    return not draft.exists()
+
+
+def _lock(handle: int, *, otherwise: bool) -> bool:
+    """Whether an open file could be locked, which lasts until it is closed or the process ends.
+
+    `otherwise` is the answer where there are no locks.
+    """
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return otherwise
+    return True
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder with its parents, unless it exists; new names survive a failure of the machine."""
+    created = list(takewhile(lambda path: not path.exists(), (folder, *folder.parents)))
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in created:
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that new names in a folder survive a failure of the machine."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # where folders cannot be opened
+        return
+    try:
+        with suppress(OSError):  # where they cannot be synchronized
+            os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _unwritable(path: Path, error: OSError) -> BadFile:

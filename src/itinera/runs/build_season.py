@@ -1,15 +1,16 @@
 """Building of a Hearth season: houses in worker processes, each with its files, then the folder of the season.
 
-Every finished house is kept in a folder of its own, so an interrupted build resumes with the next house. The season's
-file, `season.json`, is written last.
+Every finished house is kept in a folder of its own with the digests of its files, so an interrupted build resumes with
+the next house, and a house that was damaged is built again. The season's file, `season.json`, is written last.
 """
 
 from __future__ import annotations
 
+import logging
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,7 @@ import msgspec
 
 from itinera.errors import BadArgument
 from itinera.formats.hearth_season import SEASON_FILE, SplitPart, assemble, assemble_worlds, write_part
-from itinera.formats.io import atomic_write
+from itinera.formats.io import atomic_write, is_draft, sync_folder
 from itinera.formats.provenance import sidecar_path, write_sidecar
 from itinera.hearth import season as seasons
 from itinera.hearth.season import Season
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 HOUSE_FILE = "house.json"  # written last, so a folder that has it is complete
 HOUSES = ".houses"
+_log = logging.getLogger("itinera")
 
 
 @dataclass(frozen=True)
@@ -108,13 +110,19 @@ def build_season(
         if work.finished:
             advance(len(config.indices))
             return _describe_build(config, _read_record(config) or {})
-        _clean_houses(config)
-        missing = [index for index in config.indices if not _is_built(config, index)]
-        advance(len(config.indices) - len(missing))
-        jobs = parallel_map(partial(build_part, config), missing, workers=min(workers, len(missing)))
-        for number, _ in jobs:
-            work.add(missing[number], b"")
-            advance(1)
+        try:
+            _clean_houses(config)
+            missing = [index for index in config.indices if not _is_built(config, index)]
+            if damaged := sum(_is_damaged(config.part(index)) for index in missing):
+                _log.warning("%d of %d houses are incomplete or damaged and are built again.", damaged, config.houses)
+            advance(len(config.indices) - len(missing))
+            jobs = parallel_map(partial(build_part, config), missing, workers=min(workers, len(missing)))
+            with closing(jobs) as built:
+                for number, _ in built:
+                    work.add(missing[number], b"")
+                    advance(1)
+        finally:
+            _clean_houses(config)
         record = _assemble(config)
         write_sidecar(config.out / SEASON_FILE, provenance, plan=work.plan)
         work.discard()
@@ -123,12 +131,12 @@ def build_season(
 
 @contextmanager
 def _open(config: SeasonConfig, *, overwrite: bool) -> Iterator[ResumableWriter]:
-    """The writer of the season's file. A finished season that lacks a file is assembled again."""
+    """The writer of the season's file. A finished season with missing or changed files is assembled again."""
     plan = plan_fingerprint(sorted(config.describe().items(), key=str))
     record = _read_record(config)
-    damaged = record is not None and not all((config.out / name).exists() for name in record["files"])
     same = record is not None and record["config"] == config.describe()
-    with ResumableWriter(config.out / SEASON_FILE, plan, overwrite=overwrite or (same and damaged)) as work:
+    damaged = same and record is not None and not _has_files(config.out, record["files"])
+    with ResumableWriter(config.out / SEASON_FILE, plan, overwrite=overwrite or damaged) as work:
         yield work
 
 
@@ -171,29 +179,63 @@ def _clean_houses(config: SeasonConfig) -> None:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
+class _HouseRecord(msgspec.Struct):
+    """The content of HOUSE_FILE: everything that decides the files of a house, and their digests."""
+
+    hearth: int
+    seed: str  # that of a secret season is written to its private folder only
+    index: int
+    robot_radius: float
+    files: dict[str, str] = {}  # name -> digest
+
+
 def _is_built(config: SeasonConfig, index: int) -> bool:
     part = config.part(index)
-    has_scenes = not config.scenes or all(file.exists() for file in _scene_files(part, part.name))
-    return has_scenes and _has_tasks(config, index)
+    names = {file.relative_to(part).as_posix() for file in _scene_files(part, part.name)} if config.scenes else set()
+    record = _read_house(part)
+    return record is not None and _has_tasks(config, index) and names <= record.files.keys()
 
 
 def _has_tasks(config: SeasonConfig, index: int) -> bool:
+    record = _read_house(config.part(index))
+    described = None if record is None else msgspec.structs.replace(record, files={})
+    return described == _describe_house(config, index) and not _is_damaged(config.part(index))
+
+
+def _is_damaged(part: Path) -> bool:
+    """Whether a house's folder is not as it was when the house was finished."""
+    record = _read_house(part)
+    return part.exists() and (record is None or not record.files or not _has_files(part, record.files))
+
+
+def _read_house(part: Path) -> _HouseRecord | None:
     try:
-        return (config.part(index) / HOUSE_FILE).read_bytes() == _house_key(config, index)
-    except OSError:
-        return False
+        return msgspec.json.decode((part / HOUSE_FILE).read_bytes(), type=_HouseRecord)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
-def _house_key(config: SeasonConfig, index: int) -> bytes:
-    """Everything that decides the files of a house."""
-    # The seed of a secret season is written to its private folder only.
-    key = {
-        "hearth": seasons.VERSION,
-        "seed": str(config.season.seed),
-        "index": index,
-        "robot_radius": config.radius,
-    }
-    return msgspec.json.encode(key)
+def _describe_house(config: SeasonConfig, index: int) -> _HouseRecord:
+    return _HouseRecord(seasons.VERSION, str(config.season.seed), index, config.radius)
+
+
+def _write_house(config: SeasonConfig, index: int, folder: Path) -> None:
+    """Write the record of a house whose files are in the folder."""
+    files = _digest_files(folder, HOUSE_FILE)
+    with atomic_write(folder / HOUSE_FILE) as stream:
+        stream.write(msgspec.json.encode(msgspec.structs.replace(_describe_house(config, index), files=files)))
+
+
+def _has_files(folder: Path, digests: Mapping[str, str]) -> bool:
+    """Whether the folder has files with these digests."""
+    return all((folder / name).is_file() and digest(folder / name) == known for name, known in digests.items())
+
+
+def _digest_files(folder: Path, *skipped: str) -> dict[str, str]:
+    """The digests of a folder's files, by name, without the skipped ones and drafts of writes that were killed."""
+    files = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file() and not is_draft(file))
+    names = sorted(name.as_posix() for name in files if name.parts[0] not in skipped)
+    return {name: digest(folder / name) for name in names}
 
 
 def _scene_files(folder: Path, house_id: str) -> tuple[Path, Path]:
@@ -213,6 +255,7 @@ def build_part(config: SeasonConfig, index: int) -> None:
         mesh = build_house(config.season.seed, index, id=part.name).mesh
         for file in _scene_files(part, part.name):
             write_scene(file, mesh)
+        _write_house(config, index, part)
 
 
 def _build_tasks(config: SeasonConfig, index: int) -> None:
@@ -225,10 +268,10 @@ def _build_tasks(config: SeasonConfig, index: int) -> None:
     unfinished = part.with_name(f"{part.name}.{uuid.uuid4().hex}.part")
     splits = {split: _as_part(house_tasks) for split, house_tasks in tasks.items()}
     write_part(unfinished, annotated.house, annotated.world, annotated.descriptions, splits)
-    with atomic_write(unfinished / HOUSE_FILE) as stream:
-        stream.write(_house_key(config, index))
+    _write_house(config, index, unfinished)
     shutil.rmtree(part, ignore_errors=True)
     unfinished.replace(part)
+    sync_folder(part.parent)
 
 
 def _as_part(tasks: HouseTasks) -> SplitPart:
@@ -292,9 +335,7 @@ def _house_ids(config: SeasonConfig) -> dict[str, list[str]]:
 
 def _digests(config: SeasonConfig) -> dict[str, str]:
     own = (HOUSES, SEASON_FILE, f"{SEASON_FILE}.partial", sidecar_path(SEASON_FILE).name)
-    files = (file.relative_to(config.out) for file in config.out.rglob("*") if file.is_file())
-    names = sorted(name.as_posix() for name in files if name.parts[0] not in own)
-    return {name: digest(config.out / name) for name in names}
+    return _digest_files(config.out, *own)
 
 
 def _remove_earlier_files(config: SeasonConfig) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -142,8 +143,7 @@ def plan_fastest_times(
         found = list(_plan_missing(batches, robot, known, lambda key, record: None, processes, start))
     else:
         # The file may have times of other tasks, which is no reason to refuse it: they are kept by their keys.
-        fresh = overwrite or not out.with_name(f"{out.name}.partial").exists()
-        with ResumableWriter(out, plan, overwrite=fresh) as work:
+        with ResumableWriter(out, plan, overwrite=overwrite, update=True) as work:
             known.update({str(key): _decode(work[key]) for key in work})
             found = list(_plan_missing(batches, robot, known, work.add, processes, start))
             times = _collect(batches, robot, split, known)
@@ -217,9 +217,10 @@ def _group(
     # Worlds given as objects may be large: they are not sent to other processes.
     processes = min(workers, len(scenes)) if isinstance(surfaces.worlds, Path) else 1
     found: dict[int, tuple[list[GoalBatch], Array, Array]] = {}
-    for number, result in parallel_map(partial(_group_scene, surfaces, robot), scenes, workers=processes):
-        found[number] = result
-        advance(1)
+    with closing(parallel_map(partial(_group_scene, surfaces, robot), scenes, workers=processes)) as results:
+        for number, result in results:
+            found[number] = result
+            advance(1)
     faults = [
         fault
         for number, scene in enumerate(scenes)
@@ -274,13 +275,14 @@ def _plan_missing(
         if missing.any():
             jobs.append((batch.select(missing), [key for key in keys if key not in known]))
     work = parallel_map(partial(_plan_job, robot), [job for job, _ in jobs], workers=min(workers, len(jobs)))
-    for number, bounds in work:
-        pairs = zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)
-        for key, (lower, upper) in zip(jobs[number][1], pairs, strict=True):
-            known[key] = lower, upper
-            keep(key, msgspec.json.encode(_Record(encode_seconds(lower), encode_seconds(upper))))
-        advance(len(bounds.lower))
-        yield bounds
+    with closing(work) as results:
+        for number, bounds in results:
+            pairs = zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)
+            for key, (lower, upper) in zip(jobs[number][1], pairs, strict=True):
+                known[key] = lower, upper
+                keep(key, msgspec.json.encode(_Record(encode_seconds(lower), encode_seconds(upper))))
+            advance(len(bounds.lower))
+            yield bounds
 
 
 def _plan_job(robot: ReferenceRobot, batch: GoalBatch) -> BatchBounds:

@@ -7,7 +7,8 @@ result does not depend on the number of processes. An agent's error fails its tr
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -117,7 +118,7 @@ def probe_all(
     workers: int = 1,
     rollout_skills: frozenset[str] = frozenset(),
     start_method: StartMethod = "spawn",
-) -> Iterator[list[tuple[int, ActionDistribution]]]:
+) -> Generator[list[tuple[int, ActionDistribution]]]:
     """The action distributions of all trials, each with its index, in batches as they finish.
 
     `workers=0` runs in this process. In trials of the `rollout_skills` the agent continues with greedy actions.
@@ -134,8 +135,9 @@ def probe_all(
     work = partial(_probe_in_worker, os.urandom(8), make_context, seed, rollout_skills)
     try:
         jobs, count = map(_strip, batches), min(workers, len(batches))
-        for _, results in parallel_map(work, jobs, workers=count, spawn_one=True, start_method=start_method):
-            yield results
+        with closing(parallel_map(work, jobs, workers=count, spawn_one=True, start_method=start_method)) as finished:
+            for _, results in finished:
+                yield results
     except WorkerFailure:
         raise BadArgument(
             "A worker process ended during its trials: the agent ended its process, or memory ran out. Run with "

@@ -1,4 +1,4 @@
-"""One resumable writer for all long work: runs, studies, builds, fastest times.
+"""One resumable writer for all long work: runs, studies, builds, fastest times. Training has the same lock.
 
 One rule holds everywhere. Work resumes by itself when its plan is the same; `overwrite=True` (`--overwrite`) starts
 anew; another plan is refused with a message. The plan is a fingerprint of everything that decides the result.
@@ -21,8 +21,11 @@ provenance file: pass `provenance` to `finish`. Work whose result is written by 
 with its own writer) keeps its records here, writes the result with `write_sidecar(..., plan=work.plan)`, then calls
 `discard`.
 
-Until it is finished the work lies in OUT.partial: a header with the plan, then records, each with a checksum. A tail
-that is cut off, filled with zeros or otherwise damaged is detected and dropped. A lock keeps other processes out.
+Until it is finished the work lies in OUT.partial: a header with the plan, then records, each with a digest that
+includes the digest before it. Where the file is cut off, filled with zeros or otherwise changed, the records before
+that are used again, the rest is discarded, and a message says how much. Records that are older than a second, and all
+once the writer is closed, survive a failure of the machine; the result is on the disk before the work is removed. A
+lock, which the system releases however a process ends, keeps other processes out.
 """
 
 from __future__ import annotations
@@ -31,8 +34,8 @@ import hashlib
 import logging
 import os
 import time
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -41,7 +44,7 @@ from typing import IO, Any, NoReturn, TypeAlias
 import msgspec
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.io import atomic_write
+from itinera.formats.io import atomic_write, make_folder, sync_folder
 from itinera.formats.native import read_header
 from itinera.formats.provenance import read_sidecar, write_sidecar
 from itinera.records import Provenance
@@ -49,6 +52,9 @@ from itinera.records import Provenance
 SYNC_SECONDS = 1.0  # records older than this survive a failure of the machine; all survive one of the process
 BLOCK = 1 << 20  # bytes of a frame when a record comes in blocks
 LONGEST_LINE = 1 << 20  # bytes of a frame's description, its note included
+DIGEST_SIZE = 16  # bytes of a frame's digest
+HEADER_START = b' {"itinera":"partial","plan":"'  # after its digest
+MAX_CHANGED = 4  # bytes of a header of this plan that may be changed, besides zeroed ones, until it counts as another's
 
 Key: TypeAlias = int | str
 _log = logging.getLogger("itinera")
@@ -60,7 +66,10 @@ class _Header(msgspec.Struct):
 
 
 class _Frame(msgspec.Struct, array_like=True):
-    """A record, or a piece of one. On disk: checksum of all that follows, this as JSON, newline, bytes, newline."""
+    """A record, or a piece of one. On disk: digest, space, this as JSON, newline, bytes, newline.
+
+    The digest is that of the digest before it, the JSON and the bytes, so that no frame of another file fits.
+    """
 
     key: Key
     size: int  # bytes
@@ -82,9 +91,14 @@ def refuse_other_plan(path: Path) -> NoReturn:
 
 
 class ResumableWriter:
-    """Records of unfinished work beside the file they will be; see the module for its use."""
+    """Records of unfinished work beside the file they will be; see the module for its use.
 
-    def __init__(self, result: str | os.PathLike[str], plan: str, *, overwrite: bool = False) -> None:
+    With `update` the work adds to an existing result, whatever its plan: it neither is finished nor refused for it.
+    """
+
+    def __init__(
+        self, result: str | os.PathLike[str], plan: str, *, overwrite: bool = False, update: bool = False
+    ) -> None:
         self.result = Path(result)
         self.path = self.result.with_name(f"{self.result.name}.partial")
         self.plan = plan
@@ -92,70 +106,75 @@ class ResumableWriter:
         self.notes: dict[Key, Any] = {}  # by key, for records added with one
         self._spans: dict[Key, list[tuple[int, int]]] = {}  # by key: position and size of its pieces
         self._end = 0
+        self._digest = b""  # of the last frame
         self._synced = time.monotonic()
         self._stream: FileIO | None = None
-        if not overwrite and self._is_finished():
-            self.finished = True
-            _log.info("%s is complete already, from the same run; --overwrite makes it again.", self.result)
+        protects = not overwrite and not update  # an existing result
+        if protects and not self.path.exists() and self.result.exists():
+            self._require_same_result()
         else:
-            self._open(overwrite)
+            self._open(overwrite, protects)
 
-    def _is_finished(self) -> bool:
-        if self.path.exists() or not self.result.exists():
-            return False
+    def _require_same_result(self) -> None:
+        """The existing result is that of this plan, or else it is refused."""
         if _recorded_plan(self.result) != self.plan:
             raise BadArgument(
                 f"{self.result} exists already and comes from another run. "
                 "Write to another file, or replace it with --overwrite (overwrite=True)."
             )
-        return True
+        self.finished = True
+        _log.info("%s is complete already, from the same run; --overwrite makes it again.", self.result)
 
-    def _open(self, overwrite: bool) -> None:
+    def _open(self, overwrite: bool, protects: bool) -> None:
+        self._stream = open_locked(self.path)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._stream = _open_locked(self.path)
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
-        try:
-            self._load(self._stream, overwrite)
+            resumes = not overwrite and self._load()
+            if protects and not resumes and self.result.exists():
+                self.discard()  # there was no work of this plan, and the result may be of another
+                self._require_same_result()
+                return
+            self._stream.truncate(self._end)
+            if not resumes:
+                self._write(_encode_header(self.plan))
+                self._digest = _header_digest(self.plan)
+                self._sync()
+                sync_folder(self.path.parent)
         except BaseException:
-            self._stream.close()
+            if self._stream is not None:
+                self._stream.close()
             raise
 
-    def _load(self, stream: FileIO, overwrite: bool) -> None:
-        """Index the whole records and drop a damaged tail."""
-        if not overwrite:
-            with self.path.open("rb") as reader:
-                head = reader.readline()
-                if head.endswith(b"\n"):
-                    self._end = len(head)
-                    self._index(reader)
-                    if not self._is_ours(head):
-                        self._end = 0
-        stream.truncate(self._end)
-        if self._end == 0:
-            self._write(msgspec.json.encode(_Header("partial", self.plan)) + b"\n")
+    def _load(self) -> bool:
+        """Index the whole records if the file has this plan. Another is refused, unless nothing was done for it."""
+        expected = _encode_header(self.plan)
+        with self.path.open("rb") as reader:
+            size = os.fstat(reader.fileno()).st_size
+            head = reader.readline(LONGEST_LINE)
+            if head == expected:
+                self._end, self._digest = len(head), _header_digest(self.plan)
+                self._index(reader, size)
+        if head != expected and not _is_damaged(head, expected) and not _is_header_only(head, size):
+            refuse_other_plan(self.path)
+        if size > self._end and not _is_header_only(head, size):
+            kept = f"{len(self)} record{'' if len(self) == 1 else 's'} before that"
+            _log.warning(
+                "%s: the last %d of %d bytes are incomplete or damaged and are discarded; %s can be used.",
+                *(self.path, size - self._end, size, kept if len(self) else "nothing"),
+            )
+        return head == expected
 
-    def _index(self, reader: IO[bytes]) -> None:
-        size = os.fstat(reader.fileno()).st_size
+    def _index(self, reader: IO[bytes], size: int) -> None:
         pieces: list[tuple[int, int]] = []
-        while frame := _read_frame(reader, size):
+        digest = self._digest
+        while found := _read_frame(reader, size, digest):
+            frame, digest = found
             position = reader.tell()
             pieces.append((position - frame.size - 1, frame.size))
             if frame.last:
-                self._spans[frame.key], pieces, self._end = pieces, [], position
+                self._spans[frame.key], pieces, self._end, self._digest = pieces, [], position, digest
+                self.notes.pop(frame.key, None)
                 if frame.note is not None:
                     self.notes[frame.key] = frame.note
-
-    def _is_ours(self, head: bytes) -> bool:
-        """Whether the file has this plan. Another plan is refused, unless nothing was done for it."""
-        try:
-            plan = msgspec.json.decode(head, type=_Header).plan
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            refuse_other_plan(self.path)
-        if plan != self.plan and self._spans:
-            refuse_other_plan(self.path)
-        return plan == self.plan
 
     def __enter__(self) -> ResumableWriter:
         return self
@@ -166,7 +185,10 @@ class ResumableWriter:
         if self._stream is not None and not self._spans:
             self.discard()  # nothing was done
         elif self._stream is not None:
-            self._stream.close()
+            try:
+                self._sync()
+            finally:
+                self._stream.close()
 
     def __contains__(self, key: Key) -> bool:
         return key in self._spans
@@ -202,7 +224,7 @@ class ResumableWriter:
 
         `note` is encoded after the last block was taken, so a list may be filled meanwhile.
         """
-        begin, pieces = self._end, []
+        begin, digest, pieces = self._end, self._digest, []
         try:
             if isinstance(record, bytes):
                 pieces.append(self._append(_Frame(key, len(record), True, note), record))
@@ -212,19 +234,30 @@ class ResumableWriter:
         except BaseException:
             if self._stream is not None:
                 self._stream.truncate(begin)
-            self._end = begin
+            self._end, self._digest = begin, digest
             raise
         self._spans[key] = pieces
         if note is not None:
             self.notes[key] = msgspec.json.decode(msgspec.json.encode(note))
-        if self._stream is not None and time.monotonic() - self._synced > SYNC_SECONDS:
-            os.fsync(self._stream.fileno())
-            self._synced = time.monotonic()
+        if time.monotonic() - self._synced > SYNC_SECONDS:
+            self._sync()
 
     def _append(self, frame: _Frame, content: bytes) -> tuple[int, int]:
         """Write a frame; where its content begins, and its size."""
-        self._write(_encode_frame(frame, content))
+        described = msgspec.json.encode(frame)
+        digest = _start_digest(self._digest, described)
+        digest.update(content)
+        self._write(b"%b %b\n%b\n" % (digest.hexdigest().encode(), described, content))
+        self._digest = digest.digest()
         return self._end - len(content) - 1, len(content)
+
+    def _sync(self) -> None:
+        assert self._stream is not None
+        try:
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+        self._synced = time.monotonic()
 
     def _write(self, content: bytes) -> None:
         assert self._stream is not None
@@ -261,7 +294,6 @@ class ResumableWriter:
         """Remove the unfinished work, because its result was written or nothing of it is wanted."""
         if self._stream is None:
             return
-        _sync_folder(self.path.parent)
         self.path.unlink(missing_ok=True)
         self._stream.close()
         self._stream = None
@@ -276,19 +308,34 @@ def _recorded_plan(result: Path) -> str:
         return ""
 
 
-def _open_locked(path: Path) -> FileIO:
-    """The file, for this process alone."""
-    while True:
-        stream = open(path, "a+b", buffering=0)  # noqa: SIM115
-        try:
-            _lock(stream, path)
-            # Whoever held the lock before may have finished and removed the file meanwhile.
-            if path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat()):
-                return stream
-        except BaseException:
+def open_locked(path: Path) -> FileIO:
+    """A file, opened for appending by this process alone; raises BadArgument if another process has it."""
+    try:
+        make_folder(path.parent)
+        while True:
+            stream = open(path, "a+b", buffering=0)  # noqa: SIM115
+            try:
+                _lock(stream, path)
+                # Whoever held the lock before may have finished and removed the file meanwhile.
+                if path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat()):
+                    return stream
+            except BaseException:
+                stream.close()
+                raise
             stream.close()
-            raise
-        stream.close()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+@contextmanager
+def exclusive_lock(path: Path) -> Iterator[None]:
+    """Keep other processes from writing a file that is replaced again and again: the lock is PATH.lock meanwhile."""
+    lock = path.with_name(f"{path.name}.lock")
+    with open_locked(lock):
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
 
 
 def _lock(stream: FileIO, path: Path) -> None:
@@ -298,30 +345,55 @@ def _lock(stream: FileIO, path: Path) -> None:
         return
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         raise BadArgument(
             f"{path} is being written by another process. Wait for it, or write to another file."
         ) from None
 
 
-def _encode_frame(frame: _Frame, content: bytes) -> bytes:
-    described = msgspec.json.encode(frame)
-    return b"%08x %b\n%b\n" % (zlib.crc32(content, zlib.crc32(described)), described, content)
+def _encode_header(plan: str) -> bytes:
+    return b"%b %b\n" % (_header_digest(plan).hex().encode(), msgspec.json.encode(_Header("partial", plan)))
 
 
-def _read_frame(reader: IO[bytes], end: int) -> _Frame | None:
-    """The next frame of a file of `end` bytes, its content passed over; None if it is not whole."""
+def _header_digest(plan: str) -> bytes:
+    return _start_digest(b"", msgspec.json.encode(_Header("partial", plan))).digest()
+
+
+def _is_damaged(head: bytes, expected: bytes) -> bool:
+    """Whether a file begins with the header of this plan, cut off, zeroed in places, or changed in a few bytes."""
+    return sum(found not in (0, byte) for found, byte in zip(head, expected, strict=False)) <= MAX_CHANGED
+
+
+def _is_header_only(head: bytes, size: int) -> bool:
+    """Whether the file is a header of any plan, perhaps cut off, and nothing more."""
+    digest, described = head[: 2 * DIGEST_SIZE], head[2 * DIGEST_SIZE :]
+    begins_well = not digest.strip(b"0123456789abcdef") and HEADER_START.startswith(described[: len(HEADER_START)])
+    return size == len(head) and begins_well and b"\0" not in head
+
+
+def _start_digest(before: bytes, described: bytes) -> hashlib.blake2b:
+    return hashlib.blake2b(before + described + b"\n", digest_size=DIGEST_SIZE)
+
+
+def _read_frame(reader: IO[bytes], end: int, before: bytes) -> tuple[_Frame, bytes] | None:
+    """The next frame of a file of `end` bytes and its digest, its content passed over; None if it is not whole.
+
+    `before` is the digest of the frame before it.
+    """
     line = reader.readline(LONGEST_LINE)
+    written, _, described = line.partition(b" ")
     try:
-        frame = msgspec.json.decode(line[9:], type=_Frame)
+        frame = msgspec.json.decode(described, type=_Frame)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     if not 0 <= frame.size < end - reader.tell():
         return None
-    checksum, left = zlib.crc32(line[9:-1]), frame.size
+    digest, left = _start_digest(before, described.removesuffix(b"\n")), frame.size
     while left and (block := reader.read(min(BLOCK, left))):
-        checksum, left = zlib.crc32(block, checksum), left - len(block)
-    return frame if reader.read(1) == b"\n" and line[:9] == b"%08x " % checksum else None
+        digest.update(block)
+        left -= len(block)
+    is_whole = reader.read(1) == b"\n" and written == digest.hexdigest().encode()
+    return (frame, digest.digest()) if is_whole else None
 
 
 def _regrouped(blocks: Iterable[bytes]) -> Iterator[bytes]:
@@ -335,20 +407,6 @@ def _regrouped(blocks: Iterable[bytes]) -> Iterator[bytes]:
             gathered, size = [], 0
     if gathered:
         yield b"".join(gathered)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that a file's new name survives a failure of the machine."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:  # where folders cannot be opened
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)
 
 
 def _unwritable(path: Path, error: OSError) -> BadFile:

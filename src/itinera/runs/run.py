@@ -9,6 +9,7 @@ import logging
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
@@ -118,9 +119,10 @@ class Run:
         if len(work):
             _log.info("%d of %d rollouts exist already; resuming.", len(work), len(self.jobs))
         try:
-            for number, rollout in self._run([self.jobs[index] for index in left]):
-                work.add(left[number], encode_rollout(rollout) + b"\n")
-                report(rollout)
+            with closing(self._run([self.jobs[index] for index in left])) as rollouts:
+                for number, rollout in rollouts:
+                    work.add(left[number], encode_rollout(rollout) + b"\n")
+                    report(rollout)
         except KeyboardInterrupt:
             _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", len(work), len(self.jobs))
             raise

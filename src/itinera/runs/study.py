@@ -6,7 +6,8 @@ Start with `itinera.api.run_study`. One trial and many: `probing.py`; interrupte
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -117,15 +118,16 @@ class StudyRun:
             _log.info("%d of %d trials exist already; resuming.", len(work), len(self.trials))
             report(len(work))
         try:
-            for batch in self._probe([self.trials[index] for index in left]):
-                for number, distribution in batch:
-                    work.add(left[number], encode_record(distribution) + b"\n")
-                report(len(batch))
+            with closing(self._probe([self.trials[index] for index in left])) as batches:
+                for batch in batches:
+                    for number, distribution in batch:
+                        work.add(left[number], encode_record(distribution) + b"\n")
+                    report(len(batch))
         except KeyboardInterrupt:
             _log.warning("Interrupted with %d of %d trials. Run the same again to resume.", len(work), len(self.trials))
             raise
 
-    def _probe(self, trials: Sequence[Trial]) -> Iterator[list[tuple[int, ActionDistribution]]]:
+    def _probe(self, trials: Sequence[Trial]) -> Generator[list[tuple[int, ActionDistribution]]]:
         return probe_all(
             partial(make_probe_context, self.config),
             trials,

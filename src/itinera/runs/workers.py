@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
@@ -44,6 +45,7 @@ MARKED = ("started", "episode")  # messages a worker sends after marking its out
 GRACE_SECONDS = 5.0  # an idle worker has to end by itself
 OUTPUT_LIMIT = 1 << 20  # bytes an agent may print in an episode
 POLL_SECONDS = 1.0  # the longest wait before the workers are looked at again
+PR_SET_PDEATHSIG = 1  # of prctl(2)
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -65,6 +67,7 @@ def end_with_parent(*, group: bool = False) -> None:
         os.setpgid(0, 0)
     else:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        _kill_with_parent()
     parent = parent_process()
 
     def watch() -> None:
@@ -74,6 +77,14 @@ def end_with_parent(*, group: bool = False) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
+
+
+def _kill_with_parent() -> None:
+    """Let the kernel kill this process when its parent ends, even while a library keeps Python's lock."""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _make_error(message: str, exit_code: int) -> ItineraError:
@@ -94,7 +105,7 @@ def parallel_map(
     workers: int,
     spawn_one: bool = False,
     start_method: StartMethod = "spawn",
-) -> Iterator[tuple[int, Result]]:
+) -> Generator[tuple[int, Result]]:
     """The index of each job and its result, in the order in which they finish.
 
     `work` is a function of a module, or a partial of one. With one worker, everything runs in this process, in order,
@@ -111,6 +122,11 @@ def parallel_map(
     except BrokenProcessPool:
         problem = "A worker process was killed, perhaps because memory ran out."
         raise WorkerFailure(f"{problem} Run again with fewer --workers (workers=) to resume.") from None
+    except BaseException:
+        # Interrupted, or nobody wants the rest: the jobs at hand may take hours.
+        for process in list((pool._processes or {}).values()):
+            process.kill()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -26,6 +26,7 @@ from itinera.policies.checkpoint import Model, build_model, encode_model, make_c
 from itinera.policies.pretrained import SUFFIX
 from itinera.policies.tokenizer import Tokenizer
 from itinera.records.provenance import itinera_version
+from itinera.runs.resume import exclusive_lock
 from itinera.training.data import MAX_OBJECT_NAMES, REACH
 from itinera.training.dataset import BatchSampler, EpisodeDataset
 from itinera.training.losses import (
@@ -37,7 +38,14 @@ from itinera.training.losses import (
 from itinera.training.malloc import tune_malloc
 from itinera.training.progress import TrainingLog
 from itinera.training.rewards import make_fidelity_oriented_reward, make_goal_oriented_reward
-from itinera.training.trainer import LossFn, OnStep, Schedule, seed_torch, train_model
+from itinera.training.trainer import (
+    LossFn,
+    OnStep,
+    Schedule,
+    remove_damaged_checkpoint,
+    seed_torch,
+    train_model,
+)
 from itinera.training.vector_env import BatchedGraphEnv, build_env
 from itinera.worlds import World
 
@@ -111,7 +119,7 @@ def train_agent(
     policy: a key of SMALL_CONFIGS, a model, which is trained in place, or a model file to start from.
     views: features at the nodes of the worlds; `view_source` and `reach` describe them in the model card.
     config: the configuration of a policy given by its kind; its `SMALL` one by default.
-    out: the model file; OUT.partial is the checkpoint until training ends.
+    out: the model file; OUT.partial is the checkpoint until training ends. One that is damaged is discarded.
 
     With one thread, as here, the weights depend on the data, the options and the seed alone.
     """
@@ -136,9 +144,15 @@ def train_agent(
     plan = _plan_fingerprint(model, env, dataset, options, schedule, seed)
     metadata = {"steps": steps, "seed": seed, "episodes": len(dataset), "reward": options.reward, "plan": plan}
     model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
-    if out is not None and out.exists() and not overwrite:
-        return _load_finished(out, plan).agent(columns)
     partial = None if out is None else out.with_name(f"{out.name}.partial")
+    if out is not None and out.exists() and not overwrite:
+        finished = _load_finished(out, plan)
+        if partial is not None and partial.exists():  # of a process that was killed when it had written the model
+            with exclusive_lock(partial):
+                partial.unlink(missing_ok=True)
+        return finished.agent(columns)
+    if partial is not None and not overwrite:
+        remove_damaged_checkpoint(partial)
     with TrainingLog(kind, total=steps) as log, _single_thread():
 
         def report(step: int, loss: float) -> None:

@@ -1,13 +1,16 @@
 """The training loop with its learning-rate schedule and checkpoints.
 
 A run that is killed resumes from its last checkpoint and ends with the same weights; two runs of one seed are identical
-(with one thread).
+(with one thread). A checkpoint replaces the previous one when it is on the disk, and one that was damaged is refused.
 """
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -19,7 +22,11 @@ from torch import Tensor, nn
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 from itinera.formats.io import atomic_write
 from itinera.policies.checkpoint import Model, ModelFile, encode_model, read_model
+from itinera.runs.resume import exclusive_lock
 from itinera.seeding import generator
+
+REMEDY = "Remove the checkpoint to start anew."
+_log = logging.getLogger("itinera")
 
 
 @dataclass(frozen=True)
@@ -95,14 +102,16 @@ class Trainer:
         if checkpoint is not None and checkpoint.exists() and not overwrite:
             self.step = _resume(checkpoint, self._plan, model, self.optimizer, self.rng)
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Generator[int]:
         """The numbers of the steps left, counted from 0, with the model in training mode."""
         self.model.policy.train()
-        while self.step < self.schedule.steps:
-            step = self.step
-            yield step
-            if self.step == step:
-                raise RuntimeError(f"Step {step} was not updated. Call trainer.update(loss) once per step.")
+        # Two processes that trained for one checkpoint would take turns at replacing it.
+        with nullcontext() if self._checkpoint is None else exclusive_lock(self._checkpoint):
+            while self.step < self.schedule.steps:
+                step = self.step
+                yield step
+                if self.step == step:
+                    raise RuntimeError(f"Step {step} was not updated. Call trainer.update(loss) once per step.")
 
     def update(self, loss: Tensor) -> None:
         """Take one optimizer step; write a checkpoint if it is due."""
@@ -137,8 +146,9 @@ def train_model(
     trainer = Trainer(
         model, schedule, seed=seed, name=name, checkpoint=checkpoint, overwrite=overwrite, on_step=on_step
     )
-    for step in trainer:
-        trainer.update(loss_fn(step, trainer.rng))
+    with closing(iter(trainer)) as steps:
+        for step in steps:
+            trainer.update(loss_fn(step, trainer.rng))
     return model
 
 
@@ -153,6 +163,7 @@ def _check_finite(name: str, step: int, loss: Tensor, grad_norm: Tensor) -> None
 class _Progress(msgspec.Struct):
     plan: str
     step: int
+    digest: str  # of the rest of the checkpoint
 
 
 def _save_checkpoint(
@@ -161,33 +172,54 @@ def _save_checkpoint(
     state: dict[str, Any] = optimizer.state_dict()["state"]
     extra = {f"optimizer.{k}.{part}": value for k, parts in state.items() for part, value in parts.items()}
     extra |= {"rng.sampling": rng.get_state(), "rng.torch": torch.get_rng_state()}
-    notes = msgspec.json.encode(_Progress(plan, step)).decode()
+    progress = _Progress(plan, step, _digest_state(plan, step, model, extra))
     with atomic_write(path) as stream:
-        stream.write(encode_model(model, extra, notes))
+        stream.write(encode_model(model, extra, msgspec.json.encode(progress).decode()))
 
 
-def read_progress(path: Path) -> tuple[ModelFile, str, int]:
-    """The contents of a checkpoint, its plan and the number of steps made; raises BadFile for a plain model."""
+def _digest_state(plan: str, step: int, model: Model, extra: Mapping[str, Tensor]) -> str:
+    """The digest of a whole checkpoint: safetensors has none of its own, and zeros are weights as any others."""
+    digest = hashlib.blake2b(msgspec.json.encode((plan, step, model.card)), digest_size=16)
+    for name, value in sorted({**model.policy.state_dict(), **extra}.items()):
+        digest.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode())
+        digest.update(value.contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _read_checkpoint(path: Path) -> tuple[ModelFile, _Progress]:
+    """The contents of a checkpoint; raises BadFile for a plain model, or if it is incomplete or damaged."""
     contents = read_model(path)
     try:
         progress = msgspec.json.decode(contents.notes, type=_Progress)
     except msgspec.DecodeError:
         problem = "is a trained model, not a training checkpoint."
         raise BadFile(str(path), [Fault("", problem, "Write to another file, or use overwrite=True.")]) from None
-    return contents, progress.plan, progress.step
+    faults = _check_state(contents.extra, contents.model.policy)
+    if not faults and progress.digest != _digest_state(progress.plan, progress.step, contents.model, contents.extra):
+        faults = [Fault("", "is damaged: its digest is another.", REMEDY)]
+    if faults:
+        raise BadFile(str(path), faults)
+    return contents, progress
+
+
+def remove_damaged_checkpoint(path: Path) -> None:
+    """Remove a checkpoint that cannot be used, for training to start from the beginning; a warning says so."""
+    try:
+        if path.exists():
+            _read_checkpoint(path)
+    except BadFile as error:
+        _log.warning("Training starts from the beginning: the checkpoint cannot be used.\n%s", error)
+        path.unlink()
 
 
 def _resume(path: Path, plan: str, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator) -> int:
     """The number of steps a checkpoint has made; restores the weights, the optimizer and the generators."""
-    contents, checkpoint_plan, step = read_progress(path)
-    if checkpoint_plan != plan or contents.model.card != model.card:
+    contents, progress = _read_checkpoint(path)
+    if progress.plan != plan or contents.model.card != model.card:
         raise BadArgument(
-            f"{path} is a checkpoint of another training run: its plan is {checkpoint_plan}, not {plan}, or its model "
+            f"{path} is a checkpoint of another training run: its plan is {progress.plan}, not {plan}, or its model "
             "differs. Write to another file, or use overwrite=True to start anew."
         )
-    faults = _check_state(contents.extra, model.policy, rng)
-    if faults:
-        raise BadFile(str(path), faults)
     model.policy.load_state_dict(contents.model.policy.state_dict())
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in contents.extra.items():
@@ -198,20 +230,19 @@ def _resume(path: Path, plan: str, model: Model, optimizer: torch.optim.Optimize
     optimizer.load_state_dict({"state": state, "param_groups": groups})
     rng.set_state(contents.extra["rng.sampling"])
     torch.set_rng_state(contents.extra["rng.torch"])
-    return step
+    return progress.step
 
 
-def _check_state(extra: Mapping[str, Tensor], policy: nn.Module, rng: torch.Generator) -> list[Fault]:
+def _check_state(extra: Mapping[str, Tensor], policy: nn.Module) -> list[Fault]:
     """The tensors of the training state that are missing or of another shape."""
-    shapes = {"rng.sampling": rng.get_state().shape, "rng.torch": torch.get_rng_state().shape}
+    shapes = {"rng.sampling": torch.Generator().get_state().shape, "rng.torch": torch.get_rng_state().shape}
     for k, parameter in enumerate(policy.parameters()):
         parts = {"step": torch.Size(), "exp_avg": parameter.shape, "exp_avg_sq": parameter.shape}
         own = {f"optimizer.{k}.{part}": shape for part, shape in parts.items()}
         if own.keys() & extra.keys():  # a parameter without a gradient has no state
             shapes |= own
-    remedy = "Remove the checkpoint to start anew."
-    faults = [Fault(name, "is missing.", remedy) for name in shapes if name not in extra]
+    faults = [Fault(name, "is missing.", REMEDY) for name in shapes if name not in extra]
     for name, shape in shapes.items():
         if name in extra and extra[name].shape != shape:
-            faults.append(Fault(name, f"has the shape {tuple(extra[name].shape)}, expected {tuple(shape)}.", remedy))
+            faults.append(Fault(name, f"has the shape {tuple(extra[name].shape)}, expected {tuple(shape)}.", REMEDY))
     return faults
