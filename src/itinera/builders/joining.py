@@ -87,13 +87,13 @@ class _Scene:
         self.groups = _group_paths(split.name, world_id, episodes, self.graph)
         self.starts = self.graph.locate([group.path[0] for group in self.groups])
         self.ends = self.graph.locate([group.path[-1] for group in self.groups])
-        between = self.graph.distances[np.ix_(self.ends, self.starts)]
+        between = self.graph.between(self.ends, self.starts)
         self.joins = between <= config.threshold
         if config.max_turn is not None:
             self.joins &= self._turns() <= config.max_turn
         # Plain lists from here on: they are read once for every joined path.
         self.gaps = between.tolist()
-        self.across = self.graph.distances[np.ix_(self.starts, self.ends)].tolist()
+        self.across = self.graph.between(self.starts, self.ends).tolist()
         self.next = [np.flatnonzero(row).tolist() for row in self.joins]
         self.connections: dict[tuple[str, str], tuple[str, ...]] = {}
 
@@ -244,7 +244,7 @@ def _find_problem(path: tuple[str, ...], graph: NavGraph) -> str:
     if unknown is not None:
         return f"node {unknown} is not in the graph"
     at = graph.locate(path)
-    broken = np.flatnonzero(~graph.adjacency[at[:-1], at[1:]])
+    broken = np.flatnonzero(~graph.are_adjacent(at[:-1], at[1:]))
     if len(broken):
         return f"no edge joins {path[broken[0]]} and {path[broken[0] + 1]}"
     return ""
