@@ -165,5 +165,5 @@ def test_vlnce_references_run_along_the_navmesh_graphs(data: Path, navmesh: Mapp
 
 def test_a_graph_of_absurd_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("itinera.formats.graphs.MAX_NODES", 3)
-    with pytest.raises(BadFile, match="has 4 nodes. Divide a graph above 3 nodes"):
+    with pytest.raises(BadFile, match=r"has 4 nodes\.\n  Divide a graph above 3 nodes"):
         read_worlds(written(tmp_path / "graphs.json", {"house": HOUSE}))

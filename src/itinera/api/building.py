@@ -127,13 +127,15 @@ def build_r4r(
     max_instructions: int | None = None,
     seed: int = 0,
     positions: Literal["pose", "panorama"] = "pose",
+    allow_large: bool = False,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
 ) -> JoinedPathsBuild:
     """Build R4R (R6R with parts=3, R8R with parts=4): paths joined end to start, instructions in every combination.
 
-    Writes a JSON list in R2R's format. If interrupted, call it again to resume.
+    Writes a JSON list in R2R's format. The number of paths and the size of the file are logged first; above 2 GB it is
+    refused unless `allow_large`. If interrupted, call it again to resume.
 
     >>> import itinera
     >>> itinera.build_r4r("R2R_val_unseen.json", "connectivity/", "R4R_val_unseen.json").paths  # doctest: +SKIP
@@ -142,6 +144,7 @@ def build_r4r(
     round_trips: keep joined paths that end where they start.
     max_turn_deg: maximum turn between two parts, degrees.
     max_paths, max_instructions: maximum per scene, and per joined path, sampled with the seed.
+    allow_large: write the file even if it takes more than 2 GB.
     positions: "panorama" reads the node positions of R4R's first release, which its published counts need.
     overwrite: start anew instead of resuming or keeping the file.
     progress: called with the number of scenes just finished.
@@ -167,6 +170,7 @@ def build_r4r(
         graphs,
         config,
         positions=positions,
+        allow_large=allow_large,
         provenance=make_provenance(input_paths({"tasks": tasks, "worlds": worlds}), command_words),
         overwrite=overwrite,
         progress=progress,
