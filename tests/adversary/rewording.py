@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -79,21 +80,32 @@ def _grams(text: str) -> Counter[str]:
     return Counter([*words, *map(" ".join, pairwise(words))])
 
 
-def success_rates(season: Path) -> dict[str, tuple[int, float, float]]:
-    """By length of text, "short" (up to 15 words) or "long": tasks, success rate (3 m) and rate of exact goals."""
+@dataclass(frozen=True)
+class AttackResult:
+    """Rates of the attack over the tasks of a season."""
+
+    tasks: int
+    success: float  # the path ends within 3 m of the goal
+    exact: float  # it ends at the goal
+    chance: float  # success of a random candidate path
+
+
+def measure(season: Path) -> dict[str, AttackResult]:
+    """The rates of the attack by length of text: "short" (up to 15 words) or "long"."""
     answers = read_tasks(season.with_name(f"{season.name}-answers"))
     worlds = matterport.read_worlds(season / "connectivity")
-    errors: dict[str, list[float]] = {"short": [], "long": []}
+    rows: dict[str, list[tuple[float, float, float]]] = {"short": [], "long": []}
     for name, path in answer(season).items():
-        kind = "short" if len(answers[name].instruction.text.split()) <= 15 else "long"
-        distance = worlds[answers[name].world_id].space.between(path[-1:], answers[name].goals)
-        errors[kind].append(float(distance[0, 0]))
-    return {
-        kind: (len(e), float(np.mean(np.array(e) <= 3.0)), float(np.mean(np.array(e) == 0)))
-        for kind, e in errors.items()
-    }
+        task = answers[name]
+        graph = worlds[task.world_id].space
+        assert isinstance(graph, NavGraph)
+        kind = "short" if len(task.instruction.text.split()) <= 15 else "long"
+        ends = [path[-1], *(other[-1] for other in candidates(graph, str(task.start.place)))]
+        errors = graph.between(ends, task.goals)[:, 0]
+        rows[kind].append((float(errors[0] <= 3.0), float(errors[0] == 0.0), float(np.mean(errors[1:] <= 3.0))))
+    return {kind: AttackResult(len(found), *np.mean(found, axis=0).tolist()) for kind, found in rows.items()}
 
 
 if __name__ == "__main__":
-    for kind, (count, near, exact) in success_rates(Path(sys.argv[1])).items():
-        print(f"{kind} texts: {count} tasks, SR {100 * near:.0f} %, exact goal {100 * exact:.0f} %")
+    for kind, result in measure(Path(sys.argv[1])).items():
+        print(kind, result)

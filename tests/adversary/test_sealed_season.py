@@ -150,6 +150,7 @@ def test_neither_secret_nor_key_nor_answer_is_in_a_published_file(sealed):
 @pytest.mark.slow
 def test_rewording_finds_goals_and_the_documentation_says_so(sealed):
     """Sealing by files does not protect against this attack (docs/hearth.md gives its success rate): serving does."""
-    rates = rewording.success_rates(sealed)
-    assert set(rates) == {"short", "long"}
-    assert all(near > 0.3 for _, near, _ in rates.values())
+    results = rewording.measure(sealed)
+    assert set(results) == {"short", "long"}
+    for result in results.values():
+        assert result.success > max(0.3, 2 * result.chance)

@@ -100,15 +100,15 @@ class _Scene:
         self.graph = _graph(split, world_id, worlds)
         episodes = [split.episodes[i] for i in split.rows_by_world[world_id]]
         self.groups = _group_paths(split.name, world_id, episodes, self.graph)
-        self.starts = self.graph.locate([group.path[0] for group in self.groups])
-        self.ends = self.graph.locate([group.path[-1] for group in self.groups])
-        between = self.graph.between(self.ends, self.starts)
+        starts, ends = ([group.path[k] for group in self.groups] for k in (0, -1))
+        self.starts, self.ends = self.graph.locate(starts), self.graph.locate(ends)
+        between = self.graph.between(ends, starts)
         self.joins = between <= config.threshold
         if config.max_turn is not None:
             self.joins &= self._turns() <= config.max_turn
         # Plain lists from here on: they are read once for every joined path.
         self.gaps = between.tolist()
-        self.across = self.graph.between(self.starts, self.ends).tolist()
+        self.across = self.graph.between(starts, ends).tolist()
         self.next = [np.flatnonzero(row).tolist() for row in self.joins]
         self.connections: dict[tuple[str, str], tuple[str, ...]] = {}
 

@@ -90,7 +90,8 @@ class NavGraph:
             return self.adjacency[a, b]
         keys = len(self.nodes) * np.asarray(a) + b
         found = np.searchsorted(self._edge_keys, keys)
-        return np.append(self._edge_keys, -1)[found] == keys
+        joined: NDArray[np.bool_] = np.append(self._edge_keys, -1)[found] == keys
+        return joined
 
     @cached_property
     def distances(self) -> Array:
@@ -165,11 +166,10 @@ class NavGraph:
             path.append(self.nodes[last])
         return tuple(reversed(path))
 
-    def _predecessors(self, source: int, goal: int) -> Sequence[int]:
+    def _predecessors(self, source: int, goal: int) -> list[int] | NDArray[np.int32]:
         """The predecessor of each node on the shortest path from a source, at least for the path to the goal."""
         if len(self.nodes) > MAX_DENSE_NODES:
-            found: Sequence[int] = search_predecessors(*self._forward_star, source, goal)
-            return found
+            return search_predecessors(*self._forward_star, source, goal)
         if source not in self._before:
             # Plain lists: a route reads a few of these numbers one at a time, and arrays are slow at that.
             self._before[source] = self._shortest[1][source].tolist()
