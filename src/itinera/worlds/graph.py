@@ -76,13 +76,13 @@ class NavGraph:
     @cached_property
     def directed_edges(self) -> NDArray[np.int64]:
         """(m, 2) each edge in both directions, once, in the order of start and end."""
-        return np.unique(np.concatenate([self.edges, self.edges[:, ::-1]]), axis=0)
+        return np.stack(np.divmod(self._edge_keys, max(len(self.nodes), 1)), axis=1)
 
     @cached_property
     def _edge_keys(self) -> NDArray[np.int64]:
         """(m,) start times n plus end of each directed edge, ascending."""
-        keys: NDArray[np.int64] = self.directed_edges @ np.array([len(self.nodes), 1])
-        return keys
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        return np.unique(both[:, 0] * len(self.nodes) + both[:, 1])
 
     def are_adjacent(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
         """(k,) whether an edge joins the nodes of indices a[i] and b[i]."""
