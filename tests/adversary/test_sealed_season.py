@@ -14,6 +14,7 @@ import pytest
 
 import itinera
 from adversary import rewording
+from itinera.errors import GoalsWithheld
 from itinera.formats import matterport, r2r, reverie, rxr, vlnce
 from itinera.hearth.season import secret_season
 from itinera.tasks import Episode
@@ -145,6 +146,20 @@ def test_neither_secret_nor_key_nor_answer_is_in_a_published_file(sealed):
     for episode in answers["vlnce"]:
         x, y, _ = episode.goals[0].tolist()
         assert all(str(abs(value)) not in json.dumps(tasks[episode.id]) for value in (x, y))
+
+
+@pytest.mark.parametrize("file", [file for file in FIELDS if not file.startswith("vlnce")])
+def test_the_host_can_score_every_kind_of_graph_tasks(sealed, tmp_path, file):
+    answers = sealed.with_name("season-answers")
+    predictions = [
+        {"instr_id": e.id, "trajectory": [[node, 0.0, 0.0] for node in e.reference]}
+        for e in itinera.read_tasks(answers / file).episodes
+    ]
+    (tmp_path / "predictions.json").write_text(json.dumps(predictions))
+    scores = itinera.score(tmp_path / "predictions.json", answers / file, sealed / "connectivity")
+    assert scores["SR"].mean() == 1.0
+    with pytest.raises(GoalsWithheld):
+        itinera.score(tmp_path / "predictions.json", sealed / file, sealed / "connectivity")
 
 
 @pytest.mark.slow
