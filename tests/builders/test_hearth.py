@@ -101,7 +101,7 @@ def test_words_belong_to_places_of_the_path(tasks):
         assert (told.first <= told.last).all()
         assert (told.last < len(episode.reference)).all()
         assert (np.diff(told.begins) >= 0).all()
-        assert [node for node, _ in tasks["train"].arrivals[episode.id]] == list(episode.reference)
+        assert [node for node, _ in tasks["train"].arrivals[numeric_id(episode)]] == list(episode.reference)
 
 
 def test_the_ground_below_a_path_can_be_walked(home, tasks):

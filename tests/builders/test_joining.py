@@ -11,7 +11,7 @@ import networkx
 import numpy as np
 import pytest
 
-from itinera.builders.joining import JoinConfig, join_paths
+from itinera.builders.joining import JoinConfig, join_paths, preview_scene_paths
 from itinera.errors import BadArgument, BadFile, GoalsWithheld
 from itinera.formats import matterport, r2r
 from itinera.tasks import Episode, Instruction, Split
@@ -45,6 +45,26 @@ def test_paths_join_where_the_next_starts_near_the_end_and_the_way_between_is_wa
     found = {j.part_ids: "".join(j.path) for j in join_paths(of, STREETS)}
     assert found == {("1", "2"): "abcb", ("1", "3"): "abcdef", ("2", "1"): "cbabc", ("2", "2"): "cbcb",
                      ("3", "4"): "defef", ("4", "4"): "efef"}  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4])
+@pytest.mark.parametrize("options", [{}, {"round_trips": False}, {"max_paths": 3}, {"max_turn": 1.0}])
+def test_a_preview_counts_the_joined_paths_and_shows_some_of_them(parts, options):
+    of = split(path("1", "abc"), path("2", "cb"), path("3", "def"), path("4", "ef"), path("5", "cba"))
+    config = JoinConfig(parts, **options)
+    found = [j.part_ids for j in join_paths(of, STREETS, config)]
+    count, examples = preview_scene_paths(of, "house", STREETS, config, examples=4)
+    assert count == len(found)
+    assert bool(found) <= len(examples) <= 4
+    everything = {j.part_ids for j in join_paths(of, STREETS, JoinConfig(parts, **{**options, "max_paths": None}))}
+    assert {j.part_ids for j in examples} <= everything
+
+
+def test_a_preview_of_more_paths_than_anybody_can_write_needs_no_time():
+    of = split(path("1", "abc"), path("2", "cba"), path("3", "bcd"))
+    count, examples = preview_scene_paths(of, "house", STREETS, JoinConfig(200), examples=4)
+    assert count > 2**53
+    assert examples == []
 
 
 def test_a_journey_tells_its_length_its_texts_and_the_shortest_way():

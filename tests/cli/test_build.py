@@ -50,6 +50,33 @@ def test_a_build_that_was_interrupted_leaves_no_file_and_goes_on(itinera, files,
     assert not list(tmp_path.glob("r4r.json.partial*"))
 
 
+def test_the_size_is_announced_before_anything_is_written(itinera, files, tmp_path, monkeypatch):
+    from itinera.runs import build_tasks
+
+    written = []
+    whole = build_tasks._encode_scene
+    monkeypatch.setattr(build_tasks, "_encode_scene", lambda *args: written.append(args[1]) or whole(*args))
+    out = tmp_path / "r4r.json"
+    asked = ("build", "r4r", "--tasks", files.tasks, "--worlds", files.worlds, "--out", out)
+    monkeypatch.setattr(build_tasks, "MAX_BYTES", 100.0)
+    refused = itinera(*asked)
+    assert refused.code == 2
+    assert "r4r.json: 1 joined paths, about 0.0 MB." in refused.err
+    assert "--max-paths" in refused.err
+    assert "--all" in refused.err
+    assert written == []
+    assert not list(tmp_path.glob("r4r.json*"))
+    done = itinera(*asked, "--all")
+    assert done.code == 0
+    assert done.err.splitlines()[0] == f"{out}: 1 joined paths, about 0.0 MB."
+    assert len(json.loads(out.read_text())) == 1
+
+
+@pytest.mark.parametrize("name", ["r4r", "r6r", "r8r"])
+def test_the_help_says_that_the_limit_is_per_scene(itinera, name):
+    assert "each scene" in " ".join(itinera("build", name, "--help").out.replace("│", " ").split())
+
+
 @pytest.mark.parametrize(
     ("option", "code", "said"),
     [

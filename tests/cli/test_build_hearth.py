@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from itinera import api
 from itinera.errors import BadArgument
 from itinera.formats import catalog, matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
 from itinera.formats.provenance import check_sidecar
@@ -222,58 +224,77 @@ def test_it_can_be_described_and_checked(itinera, hearth):
 # Sealed and secret
 
 
-def test_a_sealed_season_withholds_the_answers_and_keeps_them_elsewhere(itinera, copied, hearth):
-    answers = copied.parent / "hearth-answers"
-    answers.mkdir()
-    (copied / ".houses").rename(answers / ".houses")  # made already: this test is of the rest
-    done = itinera("build", "hearth", "--out", copied, "--houses", 3, "--sealed", "--overwrite")
-    assert done.code == 0, done.err
-    assert "Season 1 is public" in done.err
-    assert "hearth-answers. Do not publish that folder." in done.err
-    tasks = ("r2r/R2R_test.json", "rxr/rxr_test_guide.jsonl.gz", "vlnce/test/test.json.gz", "reverie/REVERIE_test.json")
-    for file in tasks:
-        hidden, answered = (
-            catalog.read_tasks(copied / file),
-            catalog.read_tasks(copied.parent / "hearth-answers" / file),
-        )
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory: pytest.TempPathFactory, _few_paths: None) -> Path:
+    """The test split of a sealed season, built from a secret that an earlier build drew."""
+    out = tmp_path_factory.mktemp("sealed") / "hearth"
+    out.with_name("hearth-answers").mkdir()
+    (out.with_name("hearth-answers") / "secret.txt").write_text(hashlib.sha256(b"sealed").hexdigest() + "\n")
+    api.build_hearth(out, houses=3, splits=["test"], sealed=True, workers=0)
+    return out
+
+
+TASKS = ("r2r/R2R_test.json", "rxr/rxr_test_guide.jsonl.gz", "vlnce/test/test.json.gz", "reverie/REVERIE_test.json")
+
+
+def test_a_sealed_season_withholds_the_answers_and_keeps_them_elsewhere(sealed, hearth):
+    answers = sealed.with_name("hearth-answers")
+    for file in TASKS:
+        hidden, answered = catalog.read_tasks(sealed / file), catalog.read_tasks(answers / file)
         assert hidden.withheld_goals == len(hidden.episodes) > 0
         assert answered.withheld_goals == 0
         assert [e.instruction for e in hidden.episodes] == [e.instruction for e in answered.episodes]
+        assert [e.id for e in hidden.episodes] == [e.id for e in answered.episodes]
         assert all(e.stated_distance is None for e in hidden.episodes)
-    assert catalog.read_tasks(copied / "r2r/R2R_train.json").withheld_goals == 0
-    gone = {"vlnce/test/test_gt.json.gz", "rxr/pose_traces/rxr_test.tar.gz"}
-    assert files(hearth).keys() - files(copied).keys() == gone
-    assert not (copied / ".houses").exists()
+    assert not (sealed / "vlnce/test/test_gt.json.gz").exists()
+    assert not (sealed / "rxr/pose_traces").exists()
+    assert not (sealed / ".houses").exists()
     assert (answers / "vlnce/test/test_gt.json.gz").exists()
 
 
-def test_a_season_that_is_sealed_later_does_not_leave_its_answers_behind(itinera, copied, monkeypatch):
-    kept = copied.parent / "kept"
-    shutil.copytree(copied / ".houses", kept)
-    monkeypatch.setattr(
-        driver, "build_part", lambda config, index: shutil.copytree(kept / config.part(index).name, config.part(index))
-    )
-    options = ("--sealed", "--overwrite", "--workers", 1)
-    assert itinera("build", "hearth", "--out", copied, "--houses", 3, *options).code == 0
+def test_sealing_an_open_season_draws_a_secret_and_leaves_no_answers_behind(itinera, copied, monkeypatch):
+    drawn = hashlib.sha256(b"drawn").digest()
+    monkeypatch.setattr("secrets.token_bytes", lambda size: drawn[:size])
+    options = ("--out", copied, "--houses", 3, "--splits", "test", "--sealed", "--workers", 0)
+    refused = itinera("build", "hearth", *options)
+    assert refused.code == 2
+    assert "comes from another run" in refused.err
+    assert itinera("build", "hearth", *options, "--overwrite").code == 0
+    assert (copied.with_name("hearth-answers") / "secret.txt").read_text() == drawn.hex() + "\n"
     assert not (copied / ".houses").exists()
     assert not (copied / "vlnce/test/test_gt.json.gz").exists()
+    assert catalog.read_tasks(copied / TASKS[0]).withheld_goals > 0
 
 
-def test_a_secret_season_tells_the_hash_first_and_never_the_seed(itinera, tmp_path):
-    (tmp_path / "secret.txt").write_text("correct horse battery staple\n")
-    out = tmp_path / "hearth"
-    asked = ("--secret", tmp_path / "secret.txt", "--houses", 3, "--splits", "test", "--sealed", "--workers", 1)
-    done = itinera("build", "hearth", "--out", out, *asked)
+def test_a_sealed_season_tells_the_hash_first_and_resumes_with_its_secret(itinera, sealed, monkeypatch):
+    secret = bytes.fromhex((sealed.with_name("hearth-answers") / "secret.txt").read_text())
+    season = seasons.secret_season(secret)
+    made = made_since(monkeypatch)
+    before = files(sealed)
+    done = itinera("build", "hearth", "--out", sealed, "--houses", 3, "--splits", "test", "--sealed")
     assert done.code == 0, done.err
-    season = seasons.secret_season(b"correct horse battery staple")
+    assert made == []
     assert done.err.splitlines()[0] == f"SHA-256 of the secret: {season.commitment}"
-    about = json.loads((out / "season.json").read_text())
+    assert files(sealed) == before
+    about = json.loads((sealed / "season.json").read_text())
     assert (about["config"]["seed"], about["config"]["commitment"]) == (None, season.commitment)
     assert about["houses"]["test"] == [f"hearth-{season.commitment[:8]}-002"]
-    published = b"".join(file.read_bytes() for file in out.rglob("*") if file.is_file())
-    assert str(season.seed).encode() not in published
-    assert b"correct horse" not in published
-    assert check_sidecar(out / "season.json").seed is None  # type: ignore[union-attr]
+    assert about["splits"]["test"] == {"houses": 1, "paths": 3, "instructions": 3, "object_goals": 1, "pointnav": 4}
+    assert check_sidecar(sealed / "season.json").seed is None  # type: ignore[union-attr]
+
+
+def test_the_published_secret_builds_the_same_season_again(itinera, sealed, tmp_path):
+    secret = shutil.copy(sealed.with_name("hearth-answers") / "secret.txt", tmp_path / "published.txt")
+    options = ("--houses", 3, "--splits", "test", "--sealed", "--secret", secret, "--workers", 0)
+    done = itinera("build", "hearth", "--out", tmp_path / "hearth", *options)
+    assert done.code == 0, done.err
+    assert files(tmp_path / "hearth") == files(sealed)
+    assert not (tmp_path / "hearth-answers/secret.txt").exists()
+
+
+def test_a_public_seed_cannot_be_sealed(tmp_path):
+    with pytest.raises(BadArgument, match="A sealed season needs a secret"):
+        SeasonConfig(seasons.public_season(1), tmp_path / "hearth", 3, sealed=True)
 
 
 # Ways of working
@@ -354,14 +375,20 @@ def test_scenes_are_written_and_can_be_read(itinera, tmp_path):
         (("--workers", -1), 2, "workers must be ≥ 0 (got -1)"),
         (("--sealed", "--splits", "train"), 2, "which is not among splits (--splits)"),
         (("--secret", "missing.txt"), 1, "missing.txt"),
-        (("--secret", "short.txt"), 1, "short.txt: A secret of 3 bytes could be guessed"),
-        (("--secret", "long.txt", "--season", 2), 2, "Give a seed (--season) or a secret (--secret), not both"),
+        (("--secret", "text.txt"), 1, "text.txt: is not a secret of 32 random bytes (64 hexadecimal digits)"),
+        (("--secret", "zeros.txt"), 1, "zeros.txt: A secret must be 32 random bytes"),
+        (("--secret", "text.txt", "--season", 2), 2, "Give a seed (--season) or build from a secret"),
+        (
+            ("--sealed", "--season", 2),
+            2,
+            "Give a seed (--season) or build from a secret (--secret, --sealed), not both",
+        ),
     ],
 )
 def test_a_wrong_call_is_told_before_anything_is_built(itinera, tmp_path, monkeypatch, options, code, said):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "short.txt").write_text("abc")
-    (tmp_path / "long.txt").write_text("correct horse battery staple")
+    (tmp_path / "text.txt").write_text("correct horse battery staple")
+    (tmp_path / "zeros.txt").write_text("0" * 64)
     done = itinera("build", "hearth", "--out", tmp_path / "hearth", *options)
     assert done.code == code
     assert said in done.err

@@ -161,3 +161,9 @@ def test_vlnce_references_run_along_the_navmesh_graphs(data: Path, navmesh: Mapp
         gaps = np.linalg.norm(np.asarray(episode.reference)[:, None] - graph.positions[None], axis=2).min(axis=1)
         found, total = found + int((gaps < 1e-5).sum()), total + len(gaps)
     assert found / total > 0.99
+
+
+def test_a_graph_of_absurd_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("itinera.formats.graphs.MAX_NODES", 3)
+    with pytest.raises(BadFile, match=r"has 4 nodes\.\n  Divide a graph above 3 nodes"):
+        read_worlds(written(tmp_path / "graphs.json", {"house": HOUSE}))

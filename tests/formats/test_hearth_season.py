@@ -9,8 +9,18 @@ import numpy as np
 import pytest
 
 import cottage
+from itinera.errors import BadFile
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
-from itinera.formats.hearth_season import SplitCounts, SplitPart, assemble, assemble_worlds, split_files, write_part
+from itinera.formats.hearth_season import (
+    SplitCounts,
+    SplitPart,
+    assemble,
+    assemble_worlds,
+    draw_secret,
+    read_secret,
+    split_files,
+    write_part,
+)
 from itinera.formats.scene_descriptions import read_descriptions
 from itinera.hearth.language.scene_description import SceneDescription
 from itinera.tasks import Alignment, Episode, Instruction
@@ -49,8 +59,9 @@ def part(name: str, path_id: int) -> SplitPart:
     point = Episode(str(path_id), name, Pose(floor[0], 0.5), floor[1:2], (), Instruction(""), stated_distance=4.0)
     dense = vlnce.DensePath(floor, np.array([1, 1, 1, 0]), 3)
     finds = tuple(replace(e, notes={"id": str(path_id), "objId": 2}, stated_distance=None) for e in told)
-    arrivals = {e.id: STAYS for e in told}
-    return SplitPart(tuple(told), numbers, arrivals, tuple(grounded), dict.fromkeys(numbers, dense), (point,), finds)
+    spoken = tuple(replace(e, id=number) for e, number in zip(told, numbers, strict=True))
+    arrivals = dict.fromkeys(numbers, STAYS)
+    return SplitPart(tuple(told), spoken, arrivals, tuple(grounded), dict.fromkeys(numbers, dense), (point,), finds)
 
 
 @pytest.fixture
@@ -91,10 +102,41 @@ def test_a_sealed_split_tells_neither_goal_nor_way(tmp_path, parts):
         hidden = form.read_split(told[form.__name__.rpartition(".")[2]])
         assert hidden.withheld_goals == len(hidden.episodes) == 4
         assert all(e.stated_distance is None and not len(e.reference) for e in hidden.episodes)
-        assert all("objId" not in e.notes for e in hidden.episodes)
+        assert all("objId" not in e.notes and e.alignment is None for e in hidden.episodes)
     assert not told["dense"].exists()
     assert not told["traces"].exists()
     assert pointnav.read_split(told["pointnav"]).withheld_goals == 0
+
+
+def test_the_episodes_of_a_sealed_split_are_in_the_order_of_their_ids(tmp_path, parts):
+    assemble(tmp_path / "out", parts[::-1], "test", sealed=True, by_id=True)
+    told = {what: tmp_path / "out" / file for what, file in split_files("test").items()}
+    assert [e.id for e in r2r.read_split(told["r2r"]).episodes] == ["0_0", "0_1", "2_0", "2_1"]
+    assert [e.id for e in vlnce.read_split(told["vlnce"]).episodes] == ["0", "1", "4", "5"]
+
+
+def test_a_secret_is_random_and_for_its_owner_only(tmp_path):
+    secret = draw_secret(tmp_path / "answers/secret.txt")
+    assert len(secret) == 32
+    assert read_secret(tmp_path / "answers/secret.txt") == secret
+    assert (tmp_path / "answers/secret.txt").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "answers").stat().st_mode & 0o777 == 0o700
+    assert draw_secret(tmp_path / "other.txt") != secret
+
+
+def test_a_secret_is_never_overwritten(tmp_path):
+    draw_secret(tmp_path / "secret.txt")
+    before = (tmp_path / "secret.txt").read_bytes()
+    with pytest.raises(BadFile, match="cannot be written"):
+        draw_secret(tmp_path / "secret.txt")
+    assert (tmp_path / "secret.txt").read_bytes() == before
+
+
+@pytest.mark.parametrize("text", ["", "abc", "correct horse battery staple, and more of it", "g" * 64, "0" * 63])
+def test_a_text_of_ones_own_is_no_secret(tmp_path, text):
+    (tmp_path / "secret.txt").write_text(text)
+    with pytest.raises(BadFile, match="is not a secret of 32 random bytes"):
+        read_secret(tmp_path / "secret.txt")
 
 
 def test_a_split_that_no_house_gives_to_is_empty(tmp_path, parts):

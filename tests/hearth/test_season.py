@@ -56,24 +56,33 @@ def test_only_the_houses_of_a_split_are_asked_for():
     assert house_indices(3) == (0, 1, 2)
 
 
+SECRET = hashlib.sha256(b"a secret of these tests").digest()
+
+
 def test_a_secret_season_shows_a_commitment_and_nothing_that_leads_to_its_houses():
-    season = secret_season(b"correct horse battery staple\n")
-    assert season.commitment == hashlib.sha256(b"correct horse battery staple").hexdigest()
+    season = secret_season(SECRET)
+    assert season.commitment == hashlib.sha256(SECRET).hexdigest()
     assert season.house_id(7) == f"hearth-{season.commitment[:8]}-007"
     assert str(season.seed) not in season.house_id(7)
     assert f"{season.seed:x}" not in season.commitment
-    assert secret_season(b"correct horse battery stable").seed != season.seed
+    assert secret_season(SECRET[::-1]).seed != season.seed
 
 
-def test_a_secret_does_not_depend_on_the_last_line_break():
-    assert secret_season(b"correct horse battery staple") == secret_season(b"correct horse battery staple\r\n")
+def test_the_seed_of_the_houses_does_not_lead_to_the_sealed_tasks():
+    season = secret_season(SECRET)
+    assert len(season.sealing_key) == 32
+    assert season.seed.to_bytes(16, "little") not in season.sealing_key
+    assert season.sealing_key.hex() not in repr(season)
+    assert public_season(1).sealing_key == b""
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
         (lambda: public_season(-1), "seed must be ≥ 0 .got -1"),
-        (lambda: secret_season(b"   short \n"), "secret of 5 bytes could be guessed"),
+        (lambda: secret_season(b"short"), "must be 32 random bytes"),
+        (lambda: secret_season(b"correct horse battery staples, 33"), "must be 32 random bytes"),
+        (lambda: secret_season(bytes(32)), "must be 32 random bytes"),
         (lambda: house_indices(0), "at least 3 houses, .* .got 0"),
         (lambda: house_indices(2), "at least 3 houses"),
     ],

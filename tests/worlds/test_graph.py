@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 
 import networkx
 import numpy as np
@@ -12,6 +14,7 @@ from hypothesis import strategies as st
 
 from itinera.errors import BadArgument, NoRoute
 from itinera.worlds import NavGraph
+from itinera.worlds.ragged import Ragged
 from text_worlds import STREET, graph, graph_distance, graphs, networkx_graph, quick, thorough, walks_in
 
 
@@ -120,3 +123,99 @@ def test_headings_turn_counter_clockwise_from_x_and_elevations_rise():
     assert made.heading("o", "up") == pytest.approx(np.pi)
     assert made.elevation("o", "up") == pytest.approx(np.pi / 4)
     assert made.elevation("up", "o") == pytest.approx(-np.pi / 4)
+
+
+# Large graphs
+
+
+@pytest.fixture
+def on_demand(monkeypatch):
+    """Treat every graph as a large one."""
+    monkeypatch.setattr("itinera.worlds.graph.MAX_DENSE_NODES", 0)
+    monkeypatch.setattr("itinera.worlds.graph.MAX_MATRIX_NODES", 0)
+
+
+@thorough
+@given(graphs(), st.data())
+def test_distances_on_demand_are_those_of_the_matrix_to_the_last_bit(made, data):
+    places = data.draw(st.lists(st.sampled_from(made.nodes), max_size=6))
+    rows = [data.draw(st.lists(st.sampled_from(made.nodes), min_size=1, max_size=4)) for _ in range(3)]
+    ragged = Ragged.from_rows([made.locate(row) for row in rows])
+
+    def measure(graph: NavGraph):
+        return (
+            graph.between(places, made.nodes),
+            graph.between(made.nodes, places),
+            graph.along(places) if places else (),
+            graph.blocks(ragged, ragged),
+            graph.steps(ragged),
+            graph.are_adjacent(*np.indices((len(made.nodes), len(made.nodes))).reshape(2, -1)),
+        )
+
+    dense = measure(made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("itinera.worlds.graph.MAX_DENSE_NODES", 0)
+        searched = measure(NavGraph(made.nodes, made.positions, made.edges))
+    for one, other in zip(dense, searched, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@quick
+@given(graphs())
+def test_routes_on_demand_are_those_of_the_matrix(made):
+    def routes(graph: NavGraph) -> list[tuple[str, ...] | None]:
+        found: list[tuple[str, ...] | None] = []
+        for start, goal in itertools.product(made.nodes, repeat=2):
+            try:
+                found.append(graph.route(start, goal))
+            except NoRoute:
+                found.append(None)
+        return found
+
+    dense = routes(made)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("itinera.worlds.graph.MAX_DENSE_NODES", 0)
+        assert routes(NavGraph(made.nodes, made.positions, made.edges)) == dense
+
+
+def test_a_large_graph_refuses_a_matrix_with_a_sentence(on_demand):
+    made = graph("a-b c")
+    for name in ("distances", "adjacency"):
+        with pytest.raises(
+            BadArgument, match=f"The matrix {name} of a graph with 3 nodes would take .* GiB; .*between"
+        ):
+            getattr(made, name)
+    assert made.neighbors("a") == ("b",)
+    assert made.between(["a", "c"], ["c", "b"]).tolist() == [[np.inf, 2.0], [0.0, np.inf]]
+
+
+def test_an_index_of_no_node_is_refused_in_a_large_graph(on_demand):
+    made = graph("a-b c")
+    for index in (-1, 3, 2**40):
+        with pytest.raises(BadArgument, match="between 0 and 2"):
+            made.between(np.array([index]), ["a"])
+
+
+LARGE = """
+import resource, sys
+import numpy as np
+from itinera.worlds import NavGraph
+side = 317
+at = np.arange(side * side)
+xy = np.stack(np.divmod(at, side), axis=1)
+edges = np.concatenate([np.stack([at[xy[:, 1] < side - 1], at[xy[:, 1] < side - 1] + 1], axis=1),
+                        np.stack([at[: -side], at[: -side] + side], axis=1)])
+graph = NavGraph(tuple(map(str, at)), np.column_stack([xy, 0 * at]), edges)
+last = str(side * side - 1)
+assert graph.between(["0"], [last])[0, 0] == 2 * (side - 1)
+assert len(graph.route("0", last)) == 2 * side - 1
+assert graph.neighbors("0") == ("1", str(side))
+print(len(graph.nodes), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+def test_a_hundred_thousand_nodes_take_no_gigabyte():
+    done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True, check=True)
+    nodes, megabytes = map(int, done.stdout.split())
+    assert nodes > 100_000
+    assert megabytes < 600

@@ -160,7 +160,7 @@ def _measure_route(route: OracleRoute, graph: NavGraph, shows: NDArray[np.bool_]
         if k:
             passed[graph.locate(graph.route(route.paths[k - 1][-1], route.paths[k][0]))] = k
     visited = np.flatnonzero(passed < UNVISITED)
-    reachable = np.flatnonzero(np.isfinite(graph.distances[paths[0][0]]))
+    reachable = np.flatnonzero(np.isfinite(graph.between(route.paths[0][:1], graph.nodes)[0]))
     if shows is None:
         first, regions = passed, [np.unique(path) for path in paths]
     else:

@@ -143,8 +143,8 @@ def _path_faults(episode: Any, worlds: Mapping[str, World]) -> Iterator[Fault]:
         yield Fault(where, f"node {unknown[0]} is not in world {episode.world_id}.")
         return
     path = graph.locate([str(place) for place in episode.reference])
-    broken = [i for i in range(len(path) - 1) if not graph.adjacency[path[i], path[i + 1]]]
-    if broken:
+    (broken,) = (~graph.are_adjacent(path[:-1], path[1:])).nonzero()
+    if len(broken):
         ends = episode.reference[broken[0]], episode.reference[broken[0] + 1]
         yield Fault(where, f"the path goes from {ends[0]} to {ends[1]}, which no edge joins.")
 

@@ -51,14 +51,18 @@ def build_hearth(
     houses: number of houses, at least 3; a small season is a prefix of a large one.
     seed: the season's seed. Season 1 is the public one.
     workers: number of worker processes (0: in this process); by default one per core.
-    sealed: withhold the answers of the test split; they go to the folder OUT-answers.
-    secret: a file with a secret text to use instead of the seed; published is only its SHA-256.
+    sealed: withhold the answers of the test split; they go to the folder OUT-answers, and so does the secret of 32
+        random bytes that the season is built from. A sealed split has one instruction per path, and R2R, RxR, VLN-CE
+        and REVERIE have different paths.
+    secret: the secret file of an earlier build, to use instead of the seed or a new secret; published is its SHA-256.
     scenes: also write the houses as .glb and .obj files (needs the extra `scenes`).
     radius: of the robot in continuous tasks, metres.
     overwrite: replace a season that was built with other parameters.
     progress: called with the number of houses just finished.
     """
-    from itinera.hearth.season import SPLITS, check_radius, house_indices
+    from dataclasses import replace
+
+    from itinera.hearth.season import SPLITS, check_radius, house_indices, public_season
     from itinera.records.provenance import make_provenance
     from itinera.runs.build_season import SeasonConfig, build_season
     from itinera.runs.workers import count_workers
@@ -77,12 +81,14 @@ def build_hearth(
         raise BadArgument("sealed withholds the answers of the test split, which is not among splits (--splits).")
     if workers is not None and workers < 0:
         raise BadArgument(f"workers must be ≥ 0 (got {workers}).")
-    config = SeasonConfig(_season(seed, secret), Path(out), houses, ordered, radius, sealed, scenes)
-    if config.season.commitment:
+    config = SeasonConfig(public_season(seed), Path(out), houses, ordered, radius, scenes=scenes)
+    if sealed or secret is not None:
+        if seed != 1:
+            raise BadArgument("Give a seed (--season) or build from a secret (--secret, --sealed), not both.")
+        season = _load_secret_season(config.secret_file if secret is None else Path(secret), draw=secret is None)
+        config = replace(config, season=season, sealed=sealed)
         # Logged before anything is built, so that it can be published first.
-        logger.info(f"SHA-256 of the secret: {config.season.commitment}")
-    elif sealed:
-        logger.warning(f"Season {seed} is public: everybody can build its answers. A secret (--secret) prevents that.")
+        logger.info(f"SHA-256 of the secret: {season.commitment}")
     provenance = make_provenance({}, command_words, seed=None if config.season.commitment else seed)
     built = build_season(
         config, workers=count_workers(workers), provenance=provenance, overwrite=overwrite, progress=progress
@@ -92,20 +98,20 @@ def build_hearth(
     return built
 
 
-def _season(seed: int, secret: File | None) -> Season:
-    """The season of a seed, or of the secret text in a file."""
+def _load_secret_season(file: Path, *, draw: bool) -> Season:
+    """The season of the secret in a file; where there is none yet, one is drawn if so asked."""
     from itinera.errors import BadFile, Fault
-    from itinera.formats.io import read_bytes
-    from itinera.hearth.season import public_season, secret_season
+    from itinera.formats.hearth_season import draw_secret, read_secret
+    from itinera.hearth.season import secret_season
 
-    if secret is None:
-        return public_season(seed)
-    if seed != 1:
-        raise BadArgument("Give a seed (--season) or a secret (--secret), not both: a season has one seed.")
+    drawn = draw and not file.exists()
+    secret = draw_secret(file) if drawn else read_secret(file)
+    if drawn:
+        logger.info(f"A secret of {len(secret)} random bytes was drawn: {file}. Publish it after the test only.")
     try:
-        return secret_season(read_bytes(Path(secret), limit=1 << 20))
+        return secret_season(secret)
     except BadArgument as error:
-        raise BadFile(str(secret), [Fault("", str(error))]) from None
+        raise BadFile(str(file), [Fault("", str(error))]) from None
 
 
 def build_r4r(
@@ -121,13 +127,15 @@ def build_r4r(
     max_instructions: int | None = None,
     seed: int = 0,
     positions: Literal["pose", "panorama"] = "pose",
+    allow_large: bool = False,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
 ) -> JoinedPathsBuild:
     """Build R4R (R6R with parts=3, R8R with parts=4): paths joined end to start, instructions in every combination.
 
-    Writes a JSON list in R2R's format. If interrupted, call it again to resume.
+    Writes a JSON list in R2R's format. The number of paths and the size of the file are logged first; above 2 GB it is
+    refused unless `allow_large`. If interrupted, call it again to resume.
 
     >>> import itinera
     >>> itinera.build_r4r("R2R_val_unseen.json", "connectivity/", "R4R_val_unseen.json").paths  # doctest: +SKIP
@@ -136,6 +144,7 @@ def build_r4r(
     round_trips: keep joined paths that end where they start.
     max_turn_deg: maximum turn between two parts, degrees.
     max_paths, max_instructions: maximum per scene, and per joined path, sampled with the seed.
+    allow_large: write the file even if it takes more than 2 GB.
     positions: "panorama" reads the node positions of R4R's first release, which its published counts need.
     overwrite: start anew instead of resuming or keeping the file.
     progress: called with the number of scenes just finished.
@@ -161,6 +170,7 @@ def build_r4r(
         graphs,
         config,
         positions=positions,
+        allow_large=allow_large,
         provenance=make_provenance(input_paths({"tasks": tasks, "worlds": worlds}), command_words),
         overwrite=overwrite,
         progress=progress,

@@ -7,8 +7,11 @@ ground, PointNav, and object goals.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
 
 from itinera.builders.ground_tasks import follow_references, project_episodes, sample_pointnav
 from itinera.builders.object_goals import sample_object_goals
@@ -16,7 +19,7 @@ from itinera.builders.path_sampling import sample_paths
 from itinera.hearth.annotate import annotate
 from itinera.hearth.build import House, build_house
 from itinera.hearth.ground import ROBOT_HEIGHT
-from itinera.hearth.language.generate import DETAILS, generate_instruction
+from itinera.hearth.language.generate import DETAILS, Detail, generate_instruction
 from itinera.hearth.language.scene_description import SceneDescription, describe_scenes
 from itinera.hearth.season import MAX_ROBOT_RADIUS, check_radius
 from itinera.hearth.viewpoints import place_viewpoints
@@ -28,6 +31,7 @@ from itinera.tasks.protocol import R2R_CE
 from itinera.worlds import NavGraph, Pose, World
 from itinera.worlds.surface import Surface
 
+Arrivals: TypeAlias = tuple[tuple[str, float], ...]
 PATHS_PER_HOUSE = 1000  # the path ids of house k start at k times this
 
 
@@ -54,8 +58,9 @@ class HouseTasks:
     """The episodes that a house contributes to a split."""
 
     graph_episodes: tuple[Episode, ...]
-    arrivals: Mapping[str, tuple[tuple[str, float], ...]]  # by episode: each node and the speaker's arrival time there
-    ground_episodes: tuple[Episode, ...]  # the same episodes in the same order, with ids of their own
+    rxr_episodes: tuple[Episode, ...]  # the same episodes in the same order, with numeric ids
+    arrivals: Mapping[str, Arrivals]  # by the ids of those: each node and the speaker's arrival time there
+    ground_episodes: tuple[Episode, ...]  # the same again
     expert_trails: Mapping[str, FollowedPath]  # by the ids of those: the expert's actions along the reference
     pointnav: tuple[Episode, ...]
     object_goals: tuple[Episode, ...]  # most of the same paths, with an object to find at the end
@@ -106,14 +111,15 @@ def sample_house_paths(graph: NavGraph, seed: int, index: int, count: int) -> tu
 def _build_split(
     annotated: AnnotatedHouse, paths: Mapping[int, tuple[str, ...]], split: str, count: int, first_id: int
 ) -> HouseTasks:
-    instructed = [_instruct_path(annotated, path_id, path) for path_id, path in paths.items()]
-    on_graph = tuple(episode for episodes, _ in instructed for episode in episodes)
+    instructed = [pair for path_id, path in paths.items() for pair in _instruct_path(annotated, path_id, path)]
+    on_graph = tuple(episode for episode, _ in instructed)
     ids = [numeric_id(episode) for episode in on_graph]
     on_ground = project_episodes(on_graph, ids, annotated.graph, annotated.surface)
     rngs = {name: generator(annotated.seed, "house", str(annotated.index), name, split) for name in ("points", "finds")}
     return HouseTasks(
         on_graph,
-        {name: arrivals for _, by_episode in instructed for name, arrivals in by_episode.items()},
+        tuple(replace(episode, id=number) for episode, number in zip(on_graph, ids, strict=True)),
+        {number: arrivals for number, (_, arrivals) in zip(ids, instructed, strict=True)},
         on_ground,
         follow_references(on_ground, annotated.surface, R2R_CE),
         sample_pointnav(annotated.wide_surface, count, rngs["points"], world_id=annotated.house.id, first_id=first_id),
@@ -127,29 +133,35 @@ def numeric_id(episode: Episode) -> str:
     return str(len(DETAILS) * int(path) + int(text))
 
 
-def _instruct_path(
-    annotated: AnnotatedHouse, path_id: int, path: Sequence[str]
-) -> tuple[list[Episode], dict[str, tuple[tuple[str, float], ...]]]:
+def _instruct_path(annotated: AnnotatedHouse, path_id: int, path: Sequence[str]) -> Iterator[tuple[Episode, Arrivals]]:
     """The episodes of a path, one for each level of detail, and the arrival times of their speakers."""
     rng = generator(annotated.seed, "house", str(annotated.index), "words", str(path_id))
     heading = round(float(rng.uniform(0.0, math.tau)), 4)
-    length = round(float(annotated.graph.along(path).sum()), 2)
-    episodes, arrivals = [], {}
     for i, detail in enumerate(DETAILS):
-        generated = generate_instruction(annotated.descriptions, path, heading, rng, detail=detail)
-        name = f"{path_id}_{i}"
-        episodes.append(
-            Episode(
-                id=name,
-                world_id=annotated.house.id,
-                start=Pose(path[0], heading),
-                goals=tuple(path[-1:]),
-                reference=tuple(path),
-                instruction=Instruction(generated.text),
-                path_id=str(path_id),
-                alignment=Alignment(generated.words, generated.first, generated.last, generated.begins, generated.ends),
-                stated_distance=length,
-            )
-        )
-        arrivals[name] = generated.arrivals
-    return episodes, arrivals
+        yield instruct(annotated, f"{path_id}_{i}", str(path_id), path, heading, rng, detail=detail)
+
+
+def instruct(
+    annotated: AnnotatedHouse,
+    name: str,
+    path_id: str,
+    path: Sequence[str],
+    heading: float,
+    rng: np.random.Generator,
+    *,
+    detail: Detail,
+) -> tuple[Episode, Arrivals]:
+    """The episode of a path with an instruction of this detail, and the arrival times of its speaker."""
+    generated = generate_instruction(annotated.descriptions, path, heading, rng, detail=detail)
+    episode = Episode(
+        id=name,
+        world_id=annotated.house.id,
+        start=Pose(path[0], heading),
+        goals=tuple(path[-1:]),
+        reference=tuple(path),
+        instruction=Instruction(generated.text),
+        path_id=path_id,
+        alignment=Alignment(generated.words, generated.first, generated.last, generated.begins, generated.ends),
+        stated_distance=round(float(annotated.graph.along(path).sum()), 2),
+    )
+    return episode, generated.arrivals

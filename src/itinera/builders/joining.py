@@ -20,6 +20,8 @@ from itinera.seeding import generator
 from itinera.tasks import Episode, Split
 from itinera.worlds import Array, NavGraph, World
 
+MAX_RANKED = 2**53  # joined paths of a scene that have ranks; nobody can write as many
+
 
 @dataclass(frozen=True)
 class JoinConfig:
@@ -76,6 +78,19 @@ def join_scene_paths(
         yield scene.join(parts)
 
 
+def preview_scene_paths(
+    split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig, *, examples: int
+) -> tuple[float, list[JoinedPath]]:
+    """The number of joined paths of one scene, and some of them at equal distances, to estimate their size."""
+    scene = _Scene(split, world_id, worlds, config)
+    total = scene.total
+    count = total if config.max_paths is None else min(total, config.max_paths)
+    if not 0 < total <= MAX_RANKED:
+        return count, []
+    ranks = np.unique(np.linspace(0, int(total) - 1, examples).astype(np.int64))
+    return count, [scene.join(scene.path_at_rank(int(rank))) for rank in ranks]
+
+
 class _Scene:
     """The paths of one scene, and which of them join."""
 
@@ -85,33 +100,41 @@ class _Scene:
         self.graph = _graph(split, world_id, worlds)
         episodes = [split.episodes[i] for i in split.rows_by_world[world_id]]
         self.groups = _group_paths(split.name, world_id, episodes, self.graph)
-        self.starts = self.graph.locate([group.path[0] for group in self.groups])
-        self.ends = self.graph.locate([group.path[-1] for group in self.groups])
-        between = self.graph.distances[np.ix_(self.ends, self.starts)]
+        starts, ends = ([group.path[k] for group in self.groups] for k in (0, -1))
+        self.starts, self.ends = self.graph.locate(starts), self.graph.locate(ends)
+        between = self.graph.between(ends, starts)
         self.joins = between <= config.threshold
         if config.max_turn is not None:
             self.joins &= self._turns() <= config.max_turn
         # Plain lists from here on: they are read once for every joined path.
         self.gaps = between.tolist()
-        self.across = self.graph.distances[np.ix_(self.starts, self.ends)].tolist()
+        self.across = self.graph.between(starts, ends).tolist()
         self.next = [np.flatnonzero(row).tolist() for row in self.joins]
         self.connections: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    @property
+    def total(self) -> float:
+        """The number of joined paths without a limit; exact up to 2^53."""
+        onward = np.linalg.matrix_power(self.joins.astype(np.float64), self.config.parts - 1)
+        if not self.config.round_trips:
+            onward = onward * (self.starts[:, None] != self.ends)
+        return float(onward.sum())
 
     def iterate(self) -> Iterator[list[int]]:
         """The parts of each joined path, in order; a sample if there are too many."""
         limit = self.config.max_paths
-        counts = (
-            [] if limit is None else [int(self._continuations(first)[-1][first]) for first in range(len(self.groups))]
-        )
-        if limit is None or sum(counts) <= limit:
+        if limit is None or sum(self._counts) <= limit:
             for first in range(len(self.groups)):
                 yield from self._extend([first], self._continuations(first)[:-1])
             return
         rng = generator(self.config.seed, "journeys", self.world_id)
-        bounds = np.cumsum(counts)
-        for number in np.sort(rng.choice(int(bounds[-1]), size=limit, replace=False, shuffle=False)):
-            first = int(np.searchsorted(bounds, number, side="right"))
-            yield self._path_at_rank(first, int(number - (bounds[first] - counts[first])))
+        for rank in np.sort(rng.choice(sum(self._counts), size=limit, replace=False, shuffle=False)):
+            yield self.path_at_rank(int(rank))
+
+    @cached_property
+    def _counts(self) -> list[int]:
+        """(paths,) the number of joined paths that begin with each path."""
+        return [int(self._continuations(first)[-1][first]) for first in range(len(self.groups))]
 
     def _continuations(self, first: int) -> list[NDArray[np.int64]]:
         """For 0, 1, … more joins, (paths,) the number of valid continuations from each path."""
@@ -132,8 +155,11 @@ class _Scene:
             if onward[-1][step]:
                 yield from self._extend([*prefix, step], onward[:-1])
 
-    def _path_at_rank(self, first: int, rank: int) -> list[int]:
+    def path_at_rank(self, rank: int) -> list[int]:
         """The joined path of this rank. Ranks count in order, so each branch takes its share."""
+        bounds = np.cumsum(self._counts)
+        first = int(np.searchsorted(bounds, rank, side="right"))
+        rank -= int(bounds[first] - self._counts[first])
         found = [first]
         for counts in reversed(self._continuations(first)[:-1]):
             options = self.next[found[-1]]
@@ -244,7 +270,7 @@ def _find_problem(path: tuple[str, ...], graph: NavGraph) -> str:
     if unknown is not None:
         return f"node {unknown} is not in the graph"
     at = graph.locate(path)
-    broken = np.flatnonzero(~graph.adjacency[at[:-1], at[1:]])
+    broken = np.flatnonzero(~graph.are_adjacent(at[:-1], at[1:]))
     if len(broken):
         return f"no edge joins {path[broken[0]]} and {path[broken[0] + 1]}"
     return ""

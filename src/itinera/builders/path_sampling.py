@@ -31,6 +31,28 @@ def sample_paths(graph: NavGraph, count: int, rng: np.random.Generator) -> tuple
     return tuple(paths)
 
 
+def sample_paths_with_distinct_ends(
+    graph: NavGraph, count: int, rng: np.random.Generator
+) -> tuple[tuple[str, ...], ...]:
+    """Up to `count` such paths of which no two have the same start, the same goal, or the same end points."""
+    remaining = _candidates(graph)
+    visits = np.zeros(len(graph.nodes))
+    starts: set[int] = set()
+    goals: set[int] = set()
+    paths: list[tuple[str, ...]] = []
+    while len(paths) < count and any(remaining.values()):
+        edges = _draw_edges(remaining, rng)
+        path = remaining[edges].pop(_least_visited(remaining[edges], visits, rng))
+        directions = [path, path[::-1]] if rng.random() < 0.5 else [path[::-1], path]
+        free = [way for way in directions if int(way[0]) not in starts and int(way[-1]) not in goals]
+        if free:
+            starts.add(int(free[0][0]))
+            goals.add(int(free[0][-1]))
+            visits[path] += 1
+            paths.append(tuple(graph.nodes[i] for i in free[0]))
+    return tuple(paths)
+
+
 def _candidates(graph: NavGraph) -> dict[int, list[NDArray[np.int64]]]:
     """Every valid path, by its number of edges, in one direction."""
     found: dict[int, list[NDArray[np.int64]]] = {edges: [] for edges in EDGE_FRACTIONS}

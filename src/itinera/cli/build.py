@@ -35,11 +35,14 @@ def _add_joined(parts: int, name: str, words: str) -> None:
             float | None, typer.Option(help="Maximum turn between two joined paths, degrees. Default: any.")
         ] = None,
         max_paths: Annotated[
-            int | None, typer.Option(help="Maximum number of paths per scene, sampled. Default: all.")
+            int | None, typer.Option(help="Maximum number of joined paths of each scene, sampled. Default: all.")
         ] = None,
         max_instructions: Annotated[
-            int | None, typer.Option(help="Maximum number of instructions per path, sampled. Default: all.")
+            int | None, typer.Option(help="Maximum number of instructions of each joined path, sampled. Default: all.")
         ] = None,
+        allow_large: Annotated[
+            bool, typer.Option("--all", help="Write every path and instruction, even if the file exceeds 2 GB.")
+        ] = False,
         seed: options.Seed = 0,
         overwrite: options.Overwrite = False,
         json: options.Json = False,
@@ -59,6 +62,7 @@ def _add_joined(parts: int, name: str, words: str) -> None:
                 max_instructions=max_instructions,
                 seed=seed,
                 positions=positions,  # type: ignore[arg-type]
+                allow_large=allow_large,
                 overwrite=overwrite,
                 progress=progress,
                 command_words=output.command_words(),

@@ -31,11 +31,14 @@ def hearth(
     workers: options.Workers = None,
     sealed: Annotated[
         bool,
-        typer.Option("--sealed", help="Withhold the answers of the test split: they go to the folder OUT-answers."),
+        typer.Option(
+            "--sealed",
+            help="Withhold the answers of the test split: they go to the folder OUT-answers, with a new random secret.",
+        ),
     ] = False,
     secret: Annotated[
         Path | None,
-        typer.Option(help="File with a secret text that replaces the seed; only its SHA-256 is published."),
+        typer.Option(help="Secret file of an earlier sealed build, to build the same season again."),
     ] = None,
     scenes: Annotated[bool, typer.Option("--scenes", help="Also write the houses as .glb and .obj files.")] = False,
     radius: Annotated[float, typer.Option(help="Radius of the robot in continuous tasks, meters.")] = 0.10,

@@ -23,6 +23,7 @@ from itinera.formats.io import atomic_write, read_bytes
 from itinera.worlds import NavGraph, World
 
 Frame = Literal["z-up", "habitat"]
+MAX_NODES = 1_000_000  # per graph
 TOLERANCE = 1e-3  # metres between a stated length and the straight line
 
 
@@ -54,6 +55,8 @@ def read_worlds(path: str | Path) -> dict[str, World]:
 def _faults(where: str, graph: _Graph) -> Iterator[Fault]:
     if not graph.nodes:
         yield Fault(where, "has no nodes.", "A graph has at least one.", "nodes")
+    if len(graph.nodes) > MAX_NODES:
+        yield Fault(where, f"has {len(graph.nodes)} nodes.", f"Divide a graph above {MAX_NODES} nodes.", "nodes")
     seen: set[tuple[str, str]] = set()
     for i, edge in enumerate(graph.edges):
         ends = (min(edge.one, edge.other), max(edge.one, edge.other))

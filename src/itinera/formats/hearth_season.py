@@ -7,6 +7,9 @@ Parts are read back from their files, so a season has the same bytes however the
 from __future__ import annotations
 
 import io
+import os
+import re
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,9 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import numpy as np
 
+from itinera.errors import BadFile, Fault
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
-from itinera.formats.io import members, write_members
+from itinera.formats.io import members, read_bytes, write_members
 from itinera.formats.scene_descriptions import write_descriptions
+from itinera.hearth.season import SECRET_BYTES
 from itinera.tasks import Episode, Split
 from itinera.worlds import World
 
@@ -36,9 +41,11 @@ NEAR = 3.0  # metres; REVERIE lists the objects within this distance of a viewpo
 class SplitPart:
     """The episodes a house contributes to a split."""
 
-    graph_episodes: tuple[Episode, ...]  # with aligned words
-    numeric_ids: tuple[str, ...]  # their RxR instruction ids
-    arrivals: Mapping[str, Sequence[tuple[str, float]]]  # by episode id: each node, and the speaker's arrival time
+    graph_episodes: tuple[Episode, ...]
+    rxr_episodes: tuple[Episode, ...]  # with numeric ids and aligned words
+    arrivals: Mapping[
+        str, Sequence[tuple[str, float]]
+    ]  # by the ids of those: each node, and the speaker's arrival time
     ground_episodes: tuple[Episode, ...]
     dense_paths: Mapping[str, vlnce.DensePath]  # by the ids of those: the expert's path
     pointnav: tuple[Episode, ...]
@@ -83,13 +90,10 @@ def write_part(
 
 def _write_split(folder: Path, name: str, part: SplitPart) -> None:
     to = {what: folder / file for what, file in split_files(name).items()}
-    numbered = list(zip(part.numeric_ids, part.graph_episodes, strict=True))
-    with_numeric_ids = tuple(replace(episode, id=number, notes={"split": name}) for number, episode in numbered)
-    traces = {
-        f"{number:0>6}{rxr.GUIDE_TRACE}": _encode_trace(part.arrivals[episode.id]) for number, episode in numbered
-    }
+    spoken = tuple(replace(episode, notes={"split": name}) for episode in part.rxr_episodes)
+    traces = {f"{e.id:0>6}{rxr.GUIDE_TRACE}": _encode_trace(part.arrivals[e.id]) for e in spoken}
     r2r.write_split(to["r2r"], Split(name, part.graph_episodes))
-    rxr.write_split(to["rxr"], Split(name, with_numeric_ids))
+    rxr.write_split(to["rxr"], Split(name, spoken))
     write_members(to["traces"], traces)
     reverie.write_split(to["reverie"], Split(name, part.object_goals))
     vlnce.write_split(to["vlnce"], Split(name, tuple(map(_as_ground_episode, part.ground_episodes)), protocol="r2r-ce"))
@@ -120,10 +124,11 @@ class SplitCounts:
     pointnav: int
 
 
-def assemble(out: Path, parts: Sequence[Path], split: str, *, sealed: bool = False) -> SplitCounts:
-    """Write the tasks of a split from the folders of its houses, in order; if sealed, without goals and references.
+def assemble(out: Path, parts: Sequence[Path], split: str, *, sealed: bool = False, by_id: bool = False) -> SplitCounts:
+    """Write the tasks of a split from the folders of its houses; if sealed, without goals, references and word times.
 
-    PointNav goals are part of the question, not of the answer, and stay.
+    Episodes are in the order of the houses, or of their ids. PointNav goals are part of the question, not of the
+    answer, and stay.
     """
     files = split_files(split)
     have = [part for part in parts if (part / files["r2r"]).exists()]
@@ -131,28 +136,38 @@ def assemble(out: Path, parts: Sequence[Path], split: str, *, sealed: bool = Fal
     def merge(what: str, read: Callable[[Path], Split]) -> Split:
         splits = [read(part / files[what]) for part in have]
         episodes = tuple(episode for one in splits for episode in one.episodes)
+        if by_id:
+            episodes = tuple(sorted(episodes, key=lambda episode: int(episode.id.partition("_")[0])))
         if sealed and what != "pointnav":
             episodes = tuple(map(_withhold_answer, episodes))
         return Split(split, episodes, protocol=splits[0].protocol if splits else "r2r")
 
-    graph_split = merge("r2r", r2r.read_split)
-    point_goals = merge("pointnav", pointnav.read_split)
+    graph_split, spoken = merge("r2r", r2r.read_split), merge("rxr", rxr.read_split)
+    on_ground, point_goals = merge("vlnce", vlnce.read_split), merge("pointnav", pointnav.read_split)
     object_goals = merge("reverie", reverie.read_split)
     r2r.write_split(out / files["r2r"], graph_split)
-    rxr.write_split(out / files["rxr"], merge("rxr", rxr.read_split))
-    vlnce.write_split(out / files["vlnce"], merge("vlnce", vlnce.read_split))
+    rxr.write_split(out / files["rxr"], spoken)
+    vlnce.write_split(out / files["vlnce"], on_ground)
     pointnav.write_split(out / files["pointnav"], point_goals)
     reverie.write_split(out / files["reverie"], object_goals)
     if not sealed:
         vlnce.write_dense(out / files["dense"], _merge(vlnce.read_dense(part / files["dense"]) for part in have))
         write_members(out / files["traces"], _merge(_read_members(part / files["traces"], ".npz") for part in have))
-    paths, objects = (len({episode.path_id for episode in one.episodes}) for one in (graph_split, object_goals))
-    return SplitCounts(len(graph_split.world_ids), paths, len(graph_split.episodes), objects, len(point_goals.episodes))
+    routes = [episode for one in (graph_split, spoken, on_ground) for episode in one.episodes]
+    paths = len({episode.path_id for episode in routes})
+    return SplitCounts(
+        houses=len({episode.world_id for episode in routes}),
+        paths=paths,
+        # The files of a sealed split share no path, and a path has one instruction.
+        instructions=paths if by_id else len(graph_split.episodes),
+        object_goals=len({episode.path_id for episode in object_goals.episodes}),
+        pointnav=len(point_goals.episodes),
+    )
 
 
 def _withhold_answer(episode: Episode) -> Episode:
     notes = {name: value for name, value in episode.notes.items() if name != "objId"}
-    return replace(episode, goals=(), reference=(), stated_distance=None, notes=notes)
+    return replace(episode, goals=(), reference=(), alignment=None, stated_distance=None, notes=notes)
 
 
 def _merge(parts: Iterable[Mapping[str, T]]) -> dict[str, T]:
@@ -171,6 +186,33 @@ def assemble_worlds(out: Path, parts: Sequence[Path]) -> None:
     write_members(out / BOXES, _merge(_read_members(part / BOXES, ".json") for part in parts))
     for folder, suffix in (("houses", ".house"), (DESCRIPTIONS, ".json")):
         write_members(out / folder, _merge(_read_members(part / folder, suffix) for part in parts))
+
+
+def draw_secret(path: Path) -> bytes:
+    """32 random bytes, written to a new file that only its owner may read, as hexadecimal digits."""
+    secret = secrets.token_bytes(SECRET_BYTES)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        # Never over an existing file: a season whose secret is lost can be neither finished nor verified.
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(secret.hex().encode() + b"\n")
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror or error})."
+        raise BadFile(str(path), [Fault("", problem, "Check the folder's permissions and the space left.")]) from None
+    return secret
+
+
+def read_secret(path: Path) -> bytes:
+    """The bytes of a secret file: 64 hexadecimal digits, as `draw_secret` writes them."""
+    text = read_bytes(path, limit=1 << 20).strip()
+    if re.fullmatch(rb"[0-9a-f]{%d}" % (2 * SECRET_BYTES), text) is None:
+        problem = f"is not a secret of {SECRET_BYTES} random bytes ({2 * SECRET_BYTES} hexadecimal digits)."
+        remedy = "A text of your own could be guessed. Omit secret (--secret): the build draws one."
+        raise BadFile(str(path), [Fault("", problem, remedy)])
+    return bytes.fromhex(text.decode())
 
 
 def season_houses(folder: Path) -> dict[str, tuple[int, int]] | None:

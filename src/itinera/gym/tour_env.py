@@ -129,7 +129,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
     def _check_action_space(self, world: World) -> None:
         """Refuse a graph that has a node with more candidates than there are actions."""
         if isinstance(world.space, NavGraph):
-            most = int(world.space.adjacency.sum(axis=1).max())
+            most = int(np.bincount(world.space.directed_edges[:, 0], minlength=1).max())
             if most >= self.action_space.n:
                 raise BadArgument(
                     f"World {world.id} has a node with {most} candidates, but the action space has room for "

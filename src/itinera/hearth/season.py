@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
@@ -31,7 +31,8 @@ PATHS_PER_SPLIT = {"train": 4675, "val_seen": 340, "val_unseen": 783, "test": 13
 SPLITS = tuple(PATHS_PER_SPLIT)
 HOUSE_CYCLE = sum(HOUSES_PER_ROLE.values())
 NO_VAL_SEEN = 12  # one of so many training houses contributes no path to val_seen: five of R2R's 61
-MIN_SECRET_BYTES = 16  # bytes of a secret; a shorter one could be found by brute force
+SECRET_BYTES = 32  # bytes of a secret
+MIN_DISTINCT_BYTES = 16  # of a secret; 32 random bytes have fewer once in 10^13 draws
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Season:
 
     seed: int
     name: str
-    commitment: str = ""  # SHA-256 of the secret text, in hexadecimal; empty for a public seed
+    commitment: str = ""  # SHA-256 of the secret, in hexadecimal; empty for a public seed
+    sealing_key: bytes = field(default=b"", repr=False)  # decides the tasks of a sealed split; empty for a public seed
 
     def house_id(self, index: int) -> str:
         return f"hearth-{self.name}-{index:03d}"
@@ -54,20 +56,18 @@ def public_season(seed: int) -> Season:
 
 
 def secret_season(secret: bytes) -> Season:
-    """The season of a secret text, identified by its SHA-256 until the text itself is published.
+    """The season of 32 secret bytes, identified by their SHA-256 until they are published."""
+    if len(secret) != SECRET_BYTES or len(set(secret)) < MIN_DISTINCT_BYTES:
+        raise BadArgument(f"A secret must be {SECRET_BYTES} random bytes, so that nobody can guess it.")
+    commitment = hashlib.sha256(secret).hexdigest()
 
-    Leading and trailing white space is ignored, so a final line break does not matter.
-    """
-    text = secret.strip()
-    if len(text) < MIN_SECRET_BYTES:
-        problem = f"A secret of {len(text)} bytes could be guessed."
-        raise BadArgument(
-            f"{problem} Use at least {MIN_SECRET_BYTES} bytes, such as the output of a password generator."
-        )
-    commitment = hashlib.sha256(text).hexdigest()
-    # A different hash than the published one, so that the seed cannot be derived from the commitment.
-    seed = int.from_bytes(hashlib.blake2b(text, digest_size=16, person=b"hearth season").digest(), "little")
-    return Season(seed, commitment[:8], commitment)
+    def derive(purpose: bytes, size: int) -> bytes:
+        # Other hashes than the published one. The houses are published and their generator is not a cryptographic
+        # one: whoever found their seed would know neither the secret nor the key of the sealed tasks.
+        return hashlib.blake2b(secret, digest_size=size, person=purpose).digest()
+
+    seed = int.from_bytes(derive(b"hearth season", 16), "little")
+    return Season(seed, commitment[:8], commitment, derive(b"hearth answers", 32))
 
 
 def parse_house(house: str, season: int | None = None) -> tuple[int, int]:

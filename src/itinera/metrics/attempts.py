@@ -130,7 +130,7 @@ class Attempts:
         if not isinstance(self.space, NavGraph):
             return np.zeros(len(self), dtype=bool)
         joints = self.path.joints
-        off_edge = ~self.space.adjacency[self.path.values[joints], self.path.values[joints + 1]]
+        off_edge = ~self.space.are_adjacent(self.path.values[joints], self.path.values[joints + 1])
         return np.bincount(self.path.owners[joints[off_edge]], minlength=len(self)) > 0
 
     @cached_property

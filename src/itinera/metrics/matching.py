@@ -228,7 +228,7 @@ class _Matcher:
             return
         joints = path.joints
         a, b = path.values[joints], path.values[joints + 1]
-        broken = joints[(a != b) & ~self.space.adjacency[a, b]]
+        broken = joints[(a != b) & ~self.space.are_adjacent(a, b)]
         for i, at in sorted({int(path.owners[j]): int(j) for j in reversed(broken)}.items()):
             ends = self._describe(path.values[at]), self._describe(path.values[at + 1])
             problem = f"goes from {ends[0]} to {ends[1]}, which no edge joins."

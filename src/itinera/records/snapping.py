@@ -135,7 +135,7 @@ def positions_along(path: Sequence[str], graph: NavGraph, *, step: float = 0.25)
     if len(path) == 0:
         raise BadArgument("The path has no nodes. A path contains at least its start.")
     at = graph.locate(path)
-    broken = np.flatnonzero((at[:-1] != at[1:]) & ~graph.adjacency[at[:-1], at[1:]])
+    broken = np.flatnonzero((at[:-1] != at[1:]) & ~graph.are_adjacent(at[:-1], at[1:]))
     if len(broken):
         raise BadArgument(f"No edge joins {path[broken[0]]} and {path[broken[0] + 1]}, so the path is broken.")
     corners = graph.positions[at]

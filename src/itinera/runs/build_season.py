@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 HOUSE_FILE = "house.json"  # written last, so a folder that has it is complete
 HOUSES = ".houses"
 _log = logging.getLogger("itinera")
+SEALED_SPLIT = "test"
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,19 @@ class SeasonConfig:
     sealed: bool = False
     scenes: bool = False
 
+    def __post_init__(self) -> None:
+        if self.sealed and not self.season.sealing_key:
+            raise BadArgument("A sealed season needs a secret: everybody can build the answers of a public seed.")
+
     @property
     def answers(self) -> Path:
         """The folder beside the season's with the answers that a sealed season withholds."""
         return self.out.with_name(f"{self.out.name}-answers")
+
+    @property
+    def secret_file(self) -> Path:
+        """The file of the secret that a build draws for a sealed season."""
+        return self.answers / "secret.txt"
 
     @property
     def house_folder(self) -> Path:
@@ -186,6 +196,7 @@ class _HouseRecord(msgspec.Struct):
     seed: str  # that of a secret season is written to its private folder only
     index: int
     robot_radius: float
+    sealed: bool = False  # whether its tasks are those of a sealed split
     files: dict[str, str] = {}  # name -> digest
 
 
@@ -216,7 +227,8 @@ def _read_house(part: Path) -> _HouseRecord | None:
 
 
 def _describe_house(config: SeasonConfig, index: int) -> _HouseRecord:
-    return _HouseRecord(seasons.VERSION, str(config.season.seed), index, config.radius)
+    sealed = config.sealed and SEALED_SPLIT in seasons.paths_per_split(index)
+    return _HouseRecord(seasons.VERSION, str(config.season.seed), index, config.radius, sealed)
 
 
 def _write_house(config: SeasonConfig, index: int, folder: Path) -> None:
@@ -261,10 +273,17 @@ def build_part(config: SeasonConfig, index: int) -> None:
 def _build_tasks(config: SeasonConfig, index: int) -> None:
     """Write the files of a house; its folder appears when all of them are complete."""
     from itinera.builders.hearth import build_annotated_house, build_tasks
+    from itinera.builders.sealed_tasks import build_sealed_tasks
 
     part = config.part(index)
     annotated = build_annotated_house(config.season.seed, index, id=part.name, radius=config.radius)
-    tasks = build_tasks(annotated, seasons.paths_per_split(index))
+    counts = seasons.paths_per_split(index)
+    if config.sealed and SEALED_SPLIT in counts:
+        # No house of the sealed split is in another one, so no other task of the season is in its rooms.
+        (count,) = counts.values()
+        tasks = {SEALED_SPLIT: build_sealed_tasks(annotated, count, config.season.sealing_key)}
+    else:
+        tasks = build_tasks(annotated, counts)
     unfinished = part.with_name(f"{part.name}.{uuid.uuid4().hex}.part")
     splits = {split: _as_part(house_tasks) for split, house_tasks in tasks.items()}
     write_part(unfinished, annotated.house, annotated.world, annotated.descriptions, splits)
@@ -275,11 +294,9 @@ def _build_tasks(config: SeasonConfig, index: int) -> None:
 
 
 def _as_part(tasks: HouseTasks) -> SplitPart:
-    from itinera.builders.hearth import numeric_id
-
     return SplitPart(
         graph_episodes=tasks.graph_episodes,
-        numeric_ids=tuple(map(numeric_id, tasks.graph_episodes)),
+        rxr_episodes=tasks.rxr_episodes,
         arrivals=tasks.arrivals,
         ground_episodes=tasks.ground_episodes,
         dense_paths={name: _dense_path(trail) for name, trail in tasks.expert_trails.items()},
@@ -304,11 +321,12 @@ def _assemble(config: SeasonConfig) -> dict[str, Any]:
     _remove_earlier_files(config)
     parts = [config.part(index) for index in config.indices]
     assemble_worlds(config.out, parts)
-    counts = {
-        split: assemble(config.out, parts, split, sealed=config.sealed and split == "test") for split in config.splits
-    }
-    if config.sealed and "test" in config.splits:
-        assemble(config.answers, parts, "test")
+    counts = {}
+    for split in config.splits:
+        sealed = config.sealed and split == SEALED_SPLIT
+        counts[split] = assemble(config.out, parts, split, sealed=sealed, by_id=sealed)
+        if sealed:
+            assemble(config.answers, parts, split, by_id=True)
     for part in parts if config.scenes else ():
         for source, target in zip(_scene_files(part, part.name), _scene_files(config.out, part.name), strict=True):
             with atomic_write(target) as stream:

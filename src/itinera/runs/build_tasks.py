@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -13,9 +14,9 @@ import msgspec
 
 from itinera.builders import joining
 from itinera.builders import tours as touring
-from itinera.builders.joining import JoinConfig
+from itinera.builders.joining import JoinConfig, JoinedPath
 from itinera.builders.tours import OrderedPaths, TourConfig
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import ivln
 from itinera.formats.frames import heading_to_r2r
 from itinera.formats.native_tasks import encode_tasks
@@ -29,8 +30,12 @@ from itinera.tasks import Split, Tour
 from itinera.tasks.episode import PART_KEYS
 from itinera.worlds import World
 
+MAX_BYTES = 2e9  # of a file of joined paths, unless its size is accepted
+EXAMPLES = 20  # joined paths per scene that the size of a file is estimated from
 Solver = Literal["exact", "lkh"]
 Progress = Callable[[int], None]
+_log = logging.getLogger("itinera")
+_ENCODER = msgspec.json.Encoder()
 
 
 @dataclass(frozen=True)
@@ -88,18 +93,22 @@ def build_joined_paths(
     config: JoinConfig,
     *,
     positions: str = "pose",
+    allow_large: bool = False,
     provenance: Provenance,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> JoinedPathsBuild:
     """Write the joined paths of a split as a JSON list in R2R's format, scene by scene.
 
-    `positions` names the positions that the worlds were read with, which the digest of their files does not.
+    The number of paths and the size of the file are logged before it is written; above 2 GB it is refused unless
+    `allow_large`. `positions` names the positions that the worlds were read with, which the digest of their files does
+    not.
     """
     plan = _plan(provenance, split, worlds, config, positions)
     with ResumableWriter(out, plan, overwrite=overwrite) as work:
         if work.finished:
             return JoinedPathsBuild(out, **_summary(out))
+        _announce_size(out, split, worlds, config, allow_large=allow_large)
         _advance(progress, len(work))
         for number, world_id in enumerate(split.world_ids):
             if number not in work:
@@ -113,28 +122,60 @@ def build_joined_paths(
     return JoinedPathsBuild(out, **summary)
 
 
+def _announce_size(
+    out: Path, split: Split, worlds: Mapping[str, World], config: JoinConfig, *, allow_large: bool
+) -> None:
+    """Log the number of joined paths and the size of their file; raise BadArgument if it is too large."""
+    paths, size = 0.0, 0.0
+    for world_id in split.world_ids:
+        count, examples = joining.preview_scene_paths(split, world_id, worlds, config, examples=EXAMPLES)
+        sizes = [len(_encode_path(joined, 0)) for joined in examples] or [1000]
+        paths += count
+        size += count * sum(sizes) / len(sizes)
+    planned = f"{out}: {paths:,.0f} joined paths, about {_format_size(size)}."
+    if size > MAX_BYTES and not allow_large:
+        raise BadArgument(
+            f"{planned} Files above {_format_size(MAX_BYTES)} are not written unasked: limit the paths per scene "
+            "(--max-paths, max_paths) or the instructions per path (--max-instructions, max_instructions), or accept "
+            "the size (--all, allow_large=True)."
+        )
+    _log.info(planned)
+
+
+def _format_size(size: float) -> str:
+    """Bytes in the unit that suits them.
+
+    >>> _format_size(13_200_000_000), _format_size(450_000)
+    ('13.2 GB', '0.5 MB')
+    """
+    return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
+
+
 def _encode_scene(
     split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig, first: int, counts: list[int]
 ) -> Iterator[bytes]:
     """The joined paths of a scene as members of a JSON list, numbered from `first`; fills `counts` meanwhile."""
-    encode = msgspec.json.Encoder().encode
     for joined in joining.join_scene_paths(split, world_id, worlds, config):
         number = first + counts[0]
-        record = PathRecord(
-            scan=world_id,
-            path_id=number,
-            path=joined.path,  # type: ignore[arg-type]
-            heading=heading_to_r2r(joined.heading),
-            instructions=joined.instructions,  # type: ignore[arg-type]
-            distance=joined.length,
-            shortest_path=joined.shortest,  # type: ignore[arg-type]
-            shortest_path_distance=joined.shortest_length,
-            **dict(zip(PART_KEYS, map(parse_id, joined.part_ids), strict=False)),
-        )
         yield b",\n" if number else b"[\n"
-        yield encode(record)
+        yield _encode_path(joined, number)
         counts[0] += 1
         counts[1] += len(joined.instructions)
+
+
+def _encode_path(joined: JoinedPath, number: int) -> bytes:
+    record = PathRecord(
+        scan=joined.world_id,
+        path_id=number,
+        path=joined.path,  # type: ignore[arg-type]
+        heading=heading_to_r2r(joined.heading),
+        instructions=joined.instructions,  # type: ignore[arg-type]
+        distance=joined.length,
+        shortest_path=joined.shortest,  # type: ignore[arg-type]
+        shortest_path_distance=joined.shortest_length,
+        **dict(zip(PART_KEYS, map(parse_id, joined.part_ids), strict=False)),
+    )
+    return _ENCODER.encode(record)
 
 
 def build_tours(

@@ -25,7 +25,7 @@ def graph_candidates(graph: NavGraph) -> dict[str, Candidates]:
     Nodes that are first listed in the same view at the same distance from its center are in the graph's order. A node
     straight above or below counts as in the direction of +x.
     """
-    starts, ends = np.nonzero(graph.adjacency)
+    starts, ends = graph.directed_edges.T
     dx, dy, dz = (graph.positions[ends] - graph.positions[starts]).T
     flat = np.hypot(dx, dy)
     headings, elevations, distances = np.arctan2(dy, dx), np.arctan2(dz, flat), np.hypot(flat, dz)

@@ -39,6 +39,83 @@ def all_pairs_shortest_paths(
 
 
 @njit(cache=True, nogil=True)
+def _search(
+    starts: Ints,
+    ends: Ints,
+    lengths: Floats,
+    source: int,
+    wanted: NDArray[np.bool_],
+    missing: int,
+    far: Floats,
+    before: NDArray[np.int32],
+    reached: Ints,
+) -> int:
+    """far, before, reached <- Dijkstra from a node until the `missing` wanted ones are settled; the number reached.
+
+    Numbers and ties are those of `all_pairs_shortest_paths`. On entry all of `far` is inf and of `before` -1.
+    """
+    far[source], reached[0], count = 0.0, source, 1
+    waiting = [(0.0, source)]
+    while waiting:
+        gone, at = heapq.heappop(waiting)
+        if gone > far[at]:
+            continue
+        if wanted[at]:
+            missing -= 1
+            if missing == 0:
+                break
+        for edge in range(starts[at], starts[at + 1]):
+            to, there = ends[edge], gone + lengths[edge]
+            if there < far[to]:
+                if far[to] == np.inf:
+                    reached[count] = to
+                    count += 1
+                far[to], before[to] = there, at
+                heapq.heappush(waiting, (there, to))
+    return count
+
+
+@njit(cache=True, nogil=True)
+def search_blocks(
+    starts: Ints, ends: Ints, lengths: Floats, a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, out: Floats
+) -> None:
+    """out <- as `gather_blocks`, without the matrix of all distances: a search from every a[i]."""
+    nodes = len(starts) - 1
+    far, before = np.full(nodes, np.inf), np.full(nodes, -1, np.int32)
+    wanted, reached = np.zeros(nodes, np.bool_), np.empty(nodes, np.int64)
+    at = 0
+    for k in range(len(a_starts) - 1):
+        places = b[b_starts[k] : b_starts[k + 1]]
+        missing = 0
+        for place in places:
+            if not wanted[place]:
+                wanted[place] = True
+                missing += 1
+        for i in range(a_starts[k], a_starts[k + 1]):
+            if missing == 0:
+                continue
+            count = _search(starts, ends, lengths, a[i], wanted, missing, far, before, reached)
+            for j in range(len(places)):
+                out[at + j] = far[places[j]]
+            at += len(places)
+            for node in reached[:count]:
+                far[node], before[node] = np.inf, -1
+        for place in places:
+            wanted[place] = False
+
+
+@njit(cache=True, nogil=True)
+def search_predecessors(starts: Ints, ends: Ints, lengths: Floats, source: int, goal: int) -> NDArray[np.int32]:
+    """The predecessor of each node that a search from `source` reaches before it settles `goal`; -1 for the others."""
+    nodes = len(starts) - 1
+    far, before = np.full(nodes, np.inf), np.full(nodes, -1, np.int32)
+    wanted = np.zeros(nodes, np.bool_)
+    wanted[goal] = True
+    _search(starts, ends, lengths, source, wanted, 1, far, before, np.empty(nodes, np.int64))
+    return before
+
+
+@njit(cache=True, nogil=True)
 def gather_blocks(distances: Floats, a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, out: Floats) -> None:
     """out <- distances[a[i], b[j]] for every i, j of every row, row-major, concatenated."""
     at = 0

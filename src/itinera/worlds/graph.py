@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, MissingPackage, NoRoute
-from itinera.worlds._kernels import all_pairs_shortest_paths, gather_blocks
+from itinera.worlds._kernels import all_pairs_shortest_paths, gather_blocks, search_blocks, search_predecessors
 from itinera.worlds.ragged import Ragged
 from itinera.worlds.space import Array, Place, Places
+
+MAX_DENSE_NODES = 4096  # a larger graph searches for each distance: its matrices would take more than 200 MB
+MAX_MATRIX_NODES = 8192  # a larger graph has no matrix of distances
 
 
 @dataclass(frozen=True, eq=False)
 class NavGraph:
     """Nodes with positions, joined by undirected edges as long as the straight line between their ends.
 
-    All-pairs distances and routes are computed once, on first use. Isolated nodes are kept.
+    All-pairs distances and routes are computed once, on first use; those of graphs above 4096 nodes are searched for on
+    demand, with the same results. Isolated nodes are kept.
     """
 
     nodes: tuple[str, ...]
@@ -63,27 +67,60 @@ class NavGraph:
     @cached_property
     def adjacency(self) -> NDArray[np.bool_]:
         """(n, n) whether an edge joins i and j."""
+        self._refuse_matrix("adjacency", np.dtype(bool).itemsize)
         joined = np.zeros((len(self.nodes), len(self.nodes)), dtype=bool)
         joined[self.edges[:, 0], self.edges[:, 1]] = True
         joined[self.edges[:, 1], self.edges[:, 0]] = True
         return joined
 
     @cached_property
+    def directed_edges(self) -> NDArray[np.int64]:
+        """(m, 2) each edge in both directions, once, in the order of start and end."""
+        return np.stack(np.divmod(self._edge_keys, max(len(self.nodes), 1)), axis=1)
+
+    @cached_property
+    def _edge_keys(self) -> NDArray[np.int64]:
+        """(m,) start times n plus end of each directed edge, ascending."""
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        return np.unique(both[:, 0] * len(self.nodes) + both[:, 1])
+
+    def are_adjacent(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """(k,) whether an edge joins the nodes of indices a[i] and b[i]."""
+        if len(self.nodes) <= MAX_DENSE_NODES:
+            return self.adjacency[a, b]
+        keys = len(self.nodes) * np.asarray(a) + b
+        found = np.searchsorted(self._edge_keys, keys)
+        joined: NDArray[np.bool_] = np.append(self._edge_keys, -1)[found] == keys
+        return joined
+
+    @cached_property
     def distances(self) -> Array:
         """(n, n) geodesic distances, metres; inf where unreachable."""
+        self._refuse_matrix("distances", np.dtype(np.float64).itemsize)
         return self._shortest[0]
+
+    def _refuse_matrix(self, name: str, item_size: int) -> None:
+        n = len(self.nodes)
+        if n > MAX_MATRIX_NODES:
+            problem = f"The matrix {name} of a graph with {n} nodes would take {item_size * n * n / 2**30:.1f} GiB"
+            remedy = "Use between(), along(), route() or are_adjacent(), which need no matrix."
+            raise BadArgument(f"{problem}; the limit is {MAX_MATRIX_NODES} nodes. {remedy}")
+
+    @cached_property
+    def _forward_star(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
+        """Edges leave node i for ends[starts[i]:starts[i + 1]]: (n + 1,) starts, (2m,) ends and lengths in metres."""
+        both = np.concatenate([self.edges, self.edges[:, ::-1]])
+        both = both[np.argsort(both[:, 0], kind="stable")]
+        starts = np.searchsorted(both[:, 0], np.arange(len(self.nodes) + 1))
+        ends = np.ascontiguousarray(both[:, 1])
+        return starts, ends, np.linalg.norm(self.positions[both[:, 0]] - self.positions[ends], axis=1)
 
     @cached_property
     def _shortest(self) -> tuple[Array, NDArray[np.int32]]:
         """(n, n) distances, and the predecessor of each node on the shortest path from each source."""
         n = len(self.nodes)
-        both = np.concatenate([self.edges, self.edges[:, ::-1]])
-        both = both[np.argsort(both[:, 0], kind="stable")]
-        starts = np.searchsorted(both[:, 0], np.arange(n + 1))
-        ends = np.ascontiguousarray(both[:, 1])
-        lengths = np.linalg.norm(self.positions[both[:, 0]] - self.positions[ends], axis=1)
         distances, before = np.empty((n, n)), np.empty((n, n), dtype=np.int32)
-        all_pairs_shortest_paths(starts, ends, lengths, distances, before)
+        all_pairs_shortest_paths(*self._forward_star, distances, before)
         distances.flags.writeable = False
         return distances, before
 
@@ -98,18 +135,29 @@ class NavGraph:
             raise BadArgument(f"Not a node of this graph: {', '.join(map(str, unknown[:5]))}.") from None
 
     def between(self, a: Places, b: Places) -> Array:
-        return self.distances[np.ix_(self.locate(a), self.locate(b))]
+        here, there = self.locate(a), self.locate(b)
+        if len(self.nodes) <= MAX_DENSE_NODES:
+            return self.distances[np.ix_(here, there)]
+        one_row = [np.array([0, len(places)]) for places in (here, there)]
+        return self.blocks(Ragged(here, one_row[0]), Ragged(there, one_row[1])).reshape(len(here), len(there))
 
     def along(self, places: Places) -> Array:
         at = self.locate(places)
-        return self.distances[at[:-1], at[1:]]
+        return self._pairwise(at[:-1], at[1:])
+
+    def _pairwise(self, a: NDArray[np.int64], b: NDArray[np.int64]) -> Array:
+        """(k,) the distance from a[i] to b[i]."""
+        if len(self.nodes) <= MAX_DENSE_NODES:
+            return self.distances[a, b]
+        rows = np.arange(len(a) + 1)
+        return self.blocks(Ragged(a, rows), Ragged(b, rows))
 
     def route(self, start: Place, goal: Place) -> tuple[str, ...]:
         ends = cast(str, start), cast(str, goal)
         if ends[0] not in self.index or ends[1] not in self.index:
             self.locate(ends)  # says which is not a node
         first, last = self.index[ends[0]], self.index[ends[1]]
-        before = self._before[first]
+        before = self._predecessors(first, last)
         if first != last and before[last] < 0:
             raise NoRoute(f"No route leads from {start} to {goal}.")
         path = [self.nodes[last]]
@@ -118,15 +166,25 @@ class NavGraph:
             path.append(self.nodes[last])
         return tuple(reversed(path))
 
+    def _predecessors(self, source: int, goal: int) -> list[int] | NDArray[np.int32]:
+        """The predecessor of each node on the shortest path from a source, at least for the path to the goal."""
+        if len(self.nodes) > MAX_DENSE_NODES:
+            return search_predecessors(*self._forward_star, source, goal)
+        if source not in self._before:
+            # Plain lists: a route reads a few of these numbers one at a time, and arrays are slow at that.
+            self._before[source] = self._shortest[1][source].tolist()
+        return self._before[source]
+
     @cached_property
-    def _before(self) -> list[list[int]]:
-        # Plain lists: a route reads a few of these numbers one at a time, and arrays are slow at that.
-        before: list[list[int]] = self._shortest[1].tolist()
-        return before
+    def _before(self) -> dict[int, list[int]]:
+        """The rows of predecessors that routes needed so far, by source."""
+        return {}
 
     def neighbors(self, place: str) -> tuple[str, ...]:
         """The adjacent nodes, in the graph's order."""
-        return tuple(self.nodes[i] for i in np.flatnonzero(self.adjacency[self.index[place]]))
+        i, n = self.index[place], len(self.nodes)
+        first, last = np.searchsorted(self._edge_keys, [i * n, (i + 1) * n])
+        return tuple(self.nodes[j] for j in self.directed_edges[first:last, 1])
 
     def heading(self, a: str, b: str) -> float:
         """The direction from a to b: radians counter-clockwise from +x, in (-pi, pi]."""
@@ -155,13 +213,22 @@ class NavGraph:
 
     def blocks(self, a: Ragged, b: Ragged) -> Array:
         out = np.empty(int((a.counts * b.counts).sum()))
-        gather_blocks(self.distances, a.values, a.starts, b.values, b.starts, out)
+        if len(self.nodes) <= MAX_DENSE_NODES:
+            gather_blocks(self.distances, a.values, a.starts, b.values, b.starts, out)
+        else:
+            self._check_indices(a.values, b.values)
+            search_blocks(*self._forward_star, a.values, a.starts, b.values, b.starts, out)
         return out
+
+    def _check_indices(self, *indices: NDArray[np.int64]) -> None:
+        """Raise BadArgument for an index of no node: kernels do not check them."""
+        for values in indices:
+            if len(values) and not 0 <= int(values.min()) <= int(values.max()) < len(self.nodes):
+                raise BadArgument(f"Node indices must be between 0 and {len(self.nodes) - 1}.")
 
     def steps(self, rows: Ragged) -> Array:
         joints = rows.joints
-        gone: Array = self.distances[rows.values[joints], rows.values[joints + 1]]
-        return gone
+        return self._pairwise(rows.values[joints], rows.values[joints + 1])
 
 
 def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
