@@ -128,7 +128,7 @@ def test_packed_and_missing_files_are_refused_with_what_to_do(tmp_path):
     (tmp_path / "views.tsv.gz").write_bytes(b"\x1f\x8b and more")
     with pytest.raises(BadFile, match=r"is packed with gzip\.\n  Unpack it first"):
         read_features(tmp_path / "views.tsv.gz")
-    with pytest.raises(BadFile, match="No such file"):
+    with pytest.raises(BadFile, match="there is no such file"):
         read_features(tmp_path / "nowhere.tsv")
 
 

@@ -127,7 +127,7 @@ def test_what_is_no_model_is_told_so(path, content, message):
 
 def test_a_file_that_is_not_there_or_too_large_is_told_so(path, tmp_path):
     assert "there is no such file" in read_error(path)
-    assert "is not a safetensors file" in read_error(tmp_path)
+    assert "is a folder where a file is expected" in read_error(tmp_path)
     with path.open("wb") as stream:
         stream.truncate(MAX_BYTES + 1)  # a sparse file
     assert "is larger than 1024 MiB" in read_error(path)

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats.decoding import all_finite, decode, refuse_repeated_keys
 from itinera.formats.io import Member, atomic_write, members
 from itinera.hearth.language.scene_description import (
@@ -135,9 +135,7 @@ def _read_world(member: Member, world_id: str) -> dict[str, SceneDescription]:
     data = member.read()
     file = decode(data, _File, member.name)
     refuse_repeated_keys(data, member.name)
-    faults = list(_faults(file, world_id))
-    if faults:
-        raise BadFile(member.name, faults)
+    FaultList(member.name, _faults(file, world_id)).raise_any()
     return {node: _read_node(node, record, file.objects) for node, record in file.nodes.items()}
 
 

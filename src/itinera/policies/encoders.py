@@ -96,9 +96,10 @@ class VisualEncoder(nn.Module):
         self.register_buffer("name_ids", flat_ids, persistent=False)
         self.register_buffer("name_starts", counts.cumsum(0) - counts, persistent=False)
         self.offsets = nn.Parameter(torch.zeros(len(columns), word_dim))  # added to the mean of the name's words
-        unnamed = counts == 0
+        # Counted without a tensor, so that the shapes of a model can be computed without memory for it (device "meta").
+        unnamed = [k for k, ids in enumerate(name_ids) if not ids]
         with torch.no_grad():
-            self.offsets[unnamed] = torch.randn(int(unnamed.sum()), word_dim) * 0.1
+            self.offsets[unnamed] = torch.randn(len(unnamed), word_dim) * 0.1
         self.projections = nn.ModuleList(nn.Linear(word_dim, visual_dim, bias=False) for _ in self.groups)
         self.word_scales = nn.Parameter(torch.ones(len(self.groups)))
         self.feature_norm = nn.LayerNorm(visual_dim)

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
+from itinera.formats.decoding import UNDECODABLE
 from itinera.formats.io import atomic_write
 from itinera.policies.checkpoint import Model, ModelFile, encode_model, read_model
 from itinera.seeding import generator
@@ -171,7 +172,7 @@ def read_progress(path: Path) -> tuple[ModelFile, str, int]:
     contents = read_model(path)
     try:
         progress = msgspec.json.decode(contents.notes, type=_Progress)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         problem = "is a trained model, not a training checkpoint."
         raise BadFile(str(path), [Fault("", problem, "Write to another file, or use overwrite=True.")]) from None
     return contents, progress.plan, progress.step
@@ -211,7 +212,10 @@ def _check_state(extra: Mapping[str, Tensor], policy: nn.Module, rng: torch.Gene
             shapes |= own
     remedy = "Remove the checkpoint to start anew."
     faults = [Fault(name, "is missing.", remedy) for name in shapes if name not in extra]
+    faults += [Fault(name, "is unknown.", remedy) for name in extra if name not in shapes]
     for name, shape in shapes.items():
         if name in extra and extra[name].shape != shape:
             faults.append(Fault(name, f"has the shape {tuple(extra[name].shape)}, expected {tuple(shape)}.", remedy))
+        elif name.startswith("rng.") and name in extra and extra[name].dtype is not torch.uint8:
+            faults.append(Fault(name, f"has the type {extra[name].dtype}, expected torch.uint8.", remedy))
     return faults
