@@ -267,13 +267,15 @@ def _check_shapes(path: Path, card: ModelCard, slices: Mapping[str, Any]) -> lis
 
 
 class _NoInitialization(TorchFunctionMode):
-    """Leaves weights as they are: drawing them on the device "meta" imports torch's compiler, which takes seconds."""
+    """Weights get a shape and no values: computing them on the device "meta" imports torch's compiler, which takes 3 s."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        if func.__name__ in ("normal_", "uniform_") or getattr(func, "__module__", "") == "torch.nn.init":
+        name = func.__name__
+        # What changes values in place, or scales them by a number, leaves the shape as it is.
+        if (name.endswith("_") and not name.startswith("_")) or name in ("__setitem__", "mul"):
             return args[0] if args else kwargs["tensor"]
         return func(*args, **kwargs)
 
