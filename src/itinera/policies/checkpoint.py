@@ -267,7 +267,7 @@ def _check_shapes(path: Path, card: ModelCard, slices: Mapping[str, Any]) -> lis
 
 
 class _NoInitialization(TorchFunctionMode):
-    """Weights get a shape and no values: computing them on the device "meta" imports torch's compiler, which takes 3 s."""
+    """Weights get a shape and no values: computing values on the device "meta" imports torch's compiler, for 3 s."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -277,7 +277,7 @@ class _NoInitialization(TorchFunctionMode):
         # What changes values in place, or scales them by a number, leaves the shape as it is.
         if (name.endswith("_") and not name.startswith("_")) or name in ("__setitem__", "mul"):
             return args[0] if args else kwargs["tensor"]
-        return func(*args, **kwargs)
+        return (torch.empty if name == "randn" else func)(*args, **kwargs)
 
 
 def _check_values(weights: Mapping[str, torch.Tensor]) -> Iterator[Fault]:
