@@ -2,9 +2,9 @@
 
 Each reader runs in a process of its own, whose memory is limited to `MEMORY` more than it has at its start, and each
 input for at most `SECONDS`. Whatever a reader raises besides an `ItineraError` is a finding, as is an input that takes
-too long or too much memory. Inputs are mutations (see `mutation.py`) of examples. With atheris installed they are guided
-by coverage: libFuzzer keeps inputs that reach new lines of Itinera and mutates them further; `--engine plain` needs
-nothing and keeps inputs that lead to a new message.
+too long or too much memory. Inputs are mutations (see `mutation.py`) of examples. With atheris installed they are
+guided by coverage: libFuzzer keeps inputs that reach new lines of Itinera and mutates them further. `--engine plain`
+needs nothing and keeps inputs that lead to a new message.
 """
 
 from __future__ import annotations
@@ -109,9 +109,8 @@ class Trial:
     def _record(self, data: bytes) -> str:
         kind, _, trace = sys.exc_info()
         frames = traceback.extract_tb(trace)
-        place = next(
-            (f for f in reversed(frames) if "itinera" in f.filename and "adversary" not in f.filename), frames[-1]
-        )
+        ours = (frame for frame in reversed(frames) if "/itinera/" in frame.filename)
+        place = next(ours, frames[-1])
         name = f"{kind.__name__ if kind else ''} in {Path(place.filename).name}:{place.lineno}"
         if name not in self.report.findings:
             self.report.findings[name] = traceback.format_exc(limit=-6)
@@ -135,12 +134,13 @@ def _peak_memory() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def interrupt(number: int, frame: Any) -> None:
+    """End an input that takes too long: the handler of the alarm that `Trial.run` sets."""
+    raise TooSlow
+
+
 def limit_process() -> None:
     """Limit the address space of this process to `MEMORY` more than it uses, and interrupt what takes too long."""
-
-    def interrupt(number: int, frame: Any) -> None:
-        raise TooSlow
-
     signal.signal(signal.SIGALRM, interrupt)
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY + (256 << 20), resource.RLIM_INFINITY))
@@ -179,14 +179,7 @@ def fuzz_by_coverage(trial: Trial, inputs: int, seed: int, out: Path) -> None:
             out.write_text(json.dumps(asdict(trial.finish())))
             os._exit(0)
 
-    options = [
-        f"-seed={seed + 1}",
-        f"-max_len={LONGEST}",
-        "-timeout=0",
-        "-rss_limit_mb=0",
-        "-verbosity=0",
-        "-len_control=0",
-    ]
+    options = [f"-seed={seed + 1}", f"-max_len={LONGEST}", "-timeout=0", "-rss_limit_mb=0", "-verbosity=0"]
     atheris.Setup(["fuzz", *options, str(corpus)], run, custom_mutator=mutate)
     atheris.Fuzz()
 
@@ -227,8 +220,8 @@ def fuzz_in_process(name: str, inputs: int, seed: int, engine: str, findings: Pa
     """The report of a reader that is fuzzed in a process of its own; one that dies or hangs is a finding."""
     with _folder() as folder:
         out = folder / "report.json"
-        command = [sys.executable, str(Path(__file__)), "--child", "--reader", name, "--inputs", str(inputs),
-                   "--seed", str(seed), "--engine", engine, "--folder", str(folder / "work"), "--out", str(out)]  # fmt: skip
+        command = [sys.executable, str(Path(__file__)), "--child", "--reader", name, "--inputs", str(inputs)]
+        command += ["--seed", str(seed), "--engine", engine, "--folder", str(folder / "work"), "--out", str(out)]
         command += [] if findings is None else ["--findings", str(findings)]
         log = folder / "log"
         with log.open("wb") as stream:

@@ -22,17 +22,21 @@ from typing import Any
 Mutate = Callable[[Random, bytes], bytes]
 DIGITS = "9" * 5000
 ODD: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 2, 10**30, 2**31, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 1e308, -1e308, 1e-320, 0.5, 3.0,
-    float("nan"), float("inf"), float("-inf"), "", " ", "x", "1_0", "nan", "inf", "é\0", "\0", "../../x", "/etc/passwd",
-    "a" * 300, "\ud800", "\u202e", "\x1b[2J", "-1", "0", "1e999", "[]", [], {}, [[]], [None], {"": 0}, {"a": 1},
-    [0, 0, 0], [[0, 0, 0]], [1e308] * 3, ["a", "b"], [0.5], [1] * 100, {"itinera": "tasks"},
+    None, True, False, 0, -1, 1, 2, 10**30, 2**31, 2**63 - 1, 2**63, 2**64, -(2**63) - 1, 0.5, 3.0, 1e308, -1e308,
+    1e-320, float("nan"), float("inf"), float("-inf"), "", " ", "x", "1_0", "nan", "inf", "é\0", "\0", "../../x",
+    "/etc/passwd", "a" * 300, "\ud800", "\u202e", "\x1b[2J", "-1", "0", "1e999", "[]", [], {}, [[]], [None], {"": 0},
+    {"a": 1}, [0, 0, 0], [[0, 0, 0]], [1e308] * 3, ["a", "b"], [0.5], [1] * 100, {"itinera": "tasks"},
 )  # fmt: skip
-ODD_CELLS = ("", " ", "nan", "inf", "-inf", "-1", "0", "1", "1e999", "1e308", "2147483648", "0x10", "1_0", DIGITS, "\0", "\ufeff",
-             '"', "'", '"a', "a" * 300, "é", "\u2028", "../..", "#", "-", ":", "&a", "*a", "[", "{", "!!python/object:os", "~",
-             "1.5", "true")  # fmt: skip
-ODD_BYTES = (b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\n", b"\r\n", b"[", b"]", b"{", b"}", b'"', b",", b":", b"NaN",
-             b"Infinity", b"1e999", b"[" * 2000, b'{"a":' * 1500, b"9" * 5000, b"\\u0000", b"\\ud800", b"-", b"\x1f\x8b",
-             b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\x00\x00\x00\x80", b"\xff" * 8, bytes(64))  # fmt: skip
+ODD_CELLS = (
+    "", " ", "nan", "inf", "-inf", "-1", "0", "1", "1.5", "1e999", "1e308", "2147483648", "0x10", "1_0", DIGITS, "\0",
+    "\ufeff", '"', "'", '"a', "a" * 300, "é", "\u2028", "../..", "#", "-", ":", "&a", "*a", "[", "{", "~", "true",
+    "!!python/object:os",
+)  # fmt: skip
+ODD_BYTES = (
+    b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b"\n", b"\r\n", b"[", b"]", b"{", b"}", b'"', b",", b":", b"NaN",
+    b"-", b"Infinity", b"1e999", b"[" * 2000, b'{"a":' * 1500, b"9" * 5000, b"\\u0000", b"\\ud800", b"\x1f\x8b",
+    b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff", b"\x00\x00\x00\x80", b"\xff" * 8, bytes(64),
+)  # fmt: skip
 
 
 def mutate_bytes(rng: Random, data: bytes) -> bytes:

@@ -32,7 +32,7 @@ _NEVER_MUCH = 32 << 20  # bytes of text whose values stay below a GiB, whatever 
 _LIST, _OBJECT, _VALUE = 80, 240, 60
 _MOST_RECORDS = 1 << 22  # of a list, to be decoded one by one in search of faults
 # What a decoder may raise on hostile bytes: wrong shape, bad text, absurd nesting, absurd numbers.
-UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError, OverflowError)
+UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError, OverflowError, MemoryError)
 
 
 @contextmanager
@@ -153,6 +153,8 @@ def read_list(path: Path, kind: type[T]) -> list[T]:
 
 def make_fault(error: BaseException, where: str) -> Fault:
     """The fault of a decoder's error, with its path as the field."""
+    if isinstance(error, MemoryError):
+        return Fault(where, "takes more memory than there is.", "Split the file, or check where it comes from.")
     if isinstance(error, RecursionError):
         return Fault(where, "is nested too deeply.", _REMEDY)
     if isinstance(error, UnicodeDecodeError):
@@ -168,7 +170,7 @@ def make_fault(error: BaseException, where: str) -> Fault:
 
 def _refuse_at_once(data: bytes, error: Exception, source: str) -> None:
     """Raise BadFile with the first fault of a file that has too many records to look for others."""
-    if len(data) > _NEVER_MUCH and data.count(b",") > _MOST_RECORDS:
+    if isinstance(error, MemoryError) or (len(data) > _NEVER_MUCH and data.count(b",") > _MOST_RECORDS):
         raise BadFile(source, [make_fault(error, "")], complete=False) from None
 
 

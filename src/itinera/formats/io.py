@@ -1,8 +1,8 @@
 """Reading and writing of bytes without trust: compressed files with limits, archives, atomic writes.
 
-Limits of every reader: a document has at most `LARGEST` bytes after decompression, a compressed one grows at most
-`HIGHEST_RATIO`-fold, an archive has at most `MOST_MEMBERS` files. Only regular files are read: a pipe, socket or device
-may never end.
+Limits of every reader: a document has at most `LARGEST` bytes after decompression and no line of more than
+`LONGEST_LINE`, a compressed one grows at most `HIGHEST_RATIO`-fold, an archive has at most `MOST_MEMBERS` files. Only
+regular files are read: a pipe, socket or device may never end.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ LARGEST = 1 << 30  # bytes of one document after decompression; the largest publ
 # Real files shrink at most 60-fold. A stream that grows past this before we believe it is a bomb.
 HIGHEST_RATIO = 250
 BELIEVED = 16 << 20
+LONGEST_LINE = 32 << 20  # bytes of a line of text
 MOST_MEMBERS = 1 << 20  # files of an archive; RxR's pose traces, the largest public one, are 0.3 M
 _BLOCK = 1 << 20
 
@@ -118,7 +119,13 @@ class _Limited(io.RawIOBase):
         return b"".join(blocks)
 
     def readline(self, size: int | None = -1) -> bytes:
-        return self._counted(self._inner.readline(_LONGEST_LINE if size is None or size < 0 else size))
+        if size is not None and size >= 0:
+            return self._counted(self._inner.readline(size))
+        line = self._counted(self._inner.readline(LONGEST_LINE + 1))
+        if len(line) > LONGEST_LINE:
+            problem = f"has a line of more than {LONGEST_LINE >> 20} MiB, which no file of this kind has."
+            raise BadFile(self._source, [Fault("", problem, "Check where the file comes from.")])
+        return line
 
     def _counted(self, block: bytes) -> bytes:
         self._seen += len(block)
@@ -129,9 +136,6 @@ class _Limited(io.RawIOBase):
             problem = f"holds more than {limit >> 20} MiB once unpacked, which no file of this kind does."
             raise BadFile(self._source, [Fault("", problem, "Check where the file comes from.")])
         return block
-
-
-_LONGEST_LINE = 64 << 20
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,10 @@ class Picture:
         return np.asarray(self.colors.mean(axis=2, dtype=np.float64))
 
     def classify(self, rule: Callable[[Picture], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-        """(height, width) the answer of a rule for each pixel, in bands: floats of a whole image would fill the memory."""
+        """(height, width) the answer of a rule for each pixel, in bands of rows.
+
+        Floats of a whole image would take ten times its memory.
+        """
         height, width = self.colors.shape[:2]
         rows = max(1, _BAND // width)
         found = np.empty((height, width), dtype=np.bool_)
