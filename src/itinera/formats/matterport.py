@@ -6,6 +6,7 @@ included panoramas that are unobstructed from each other; a panorama without edg
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -43,7 +44,7 @@ class Connectivity(Mapping[str, World]):
 
     def __init__(self, path: str | Path, *, positions: Positions = "pose", visible: bool = False) -> None:
         self.path = Path(path)
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             raise BadFile(str(path), [Fault("", "there is no such file or folder.", "Give the connectivity folder.")])
         found = members(self.path, SUFFIX)
         self._files = {name.removesuffix(SUFFIX): member for name, member in found.items()}

@@ -6,6 +6,7 @@ Result files are R2R submissions with `predObjId`; `r2r.read_predictions` keeps 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -102,7 +103,7 @@ class ObjectsByScan(Mapping[str, Mapping[str, tuple[VisibleObject, ...]]]):
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             raise BadFile(str(path), [Fault("", "there is no such file or folder.", "Give the BBox folder.")])
         self._files: dict[str, dict[str, Member]] = {}
         for name, member in members(self.path, ".json").items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -18,8 +18,6 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.decoding import UNDECODABLE
-from itinera.formats.io import open_file
 from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, speaker, tour_hamt
 from itinera.policies.agent import PolicyAgent
 from itinera.policies.base import Policy
@@ -149,17 +147,19 @@ def read_model(path: str | Path) -> ModelFile:
     model of many gigabytes.
     """
     path = Path(path)
-    with open_file(path) as raw:
-        if os.fstat(raw.fileno()).st_size > MAX_BYTES:
-            problem = f"is larger than {MAX_BYTES >> 20} MiB."
-            raise BadFile(str(path), [Fault("", problem, "Check that it is a model file of Itinera.")])
     try:
+        status = path.stat()
+        if status.st_size > MAX_BYTES or not stat.S_ISREG(status.st_mode):  # a pipe or device may never end
+            problem = f"is no regular file, or larger than {MAX_BYTES >> 20} MiB."
+            raise BadFile(str(path), [Fault("", problem, "Check that it is a model file of Itinera.")])
         with safetensors.safe_open(str(path), framework="pt") as file:
             header = file.metadata() or {}
             card = _decode_card(path, header)
             faults = _check_shapes(path, card, {name: file.get_slice(name) for name in file.keys()})  # noqa: SIM118
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, safetensors.SafetensorError) as error:
+    except FileNotFoundError:
+        raise BadFile(str(path), [Fault("", "there is no such file.", "Check the path.")]) from None
+    except (OSError, ValueError, safetensors.SafetensorError) as error:
         remedy = "Give a safetensors file written by Itinera."
         raise BadFile(str(path), [Fault("", f"is not a safetensors file ({error}).", remedy)]) from None
     weights = _take_prefix(tensors, "policy.")
@@ -194,7 +194,7 @@ def load_agent(path: str | Path, view_columns: Sequence[str] = ()) -> PolicyAgen
 def _decode_card(path: Path, header: Mapping[str, str]) -> ModelCard:
     try:
         card = msgspec.json.decode(header.get(CARD_KEY, ""), type=ModelCard)
-    except UNDECODABLE as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         problem = f"has no model card of Itinera ({error})."
         raise BadFile(str(path), [Fault("header", problem, "Give a file written by Itinera.")]) from None
     faults = []
