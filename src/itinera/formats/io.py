@@ -56,13 +56,14 @@ def open_stream(path: Path, *, limit: int = LARGEST) -> Iterator[IO[bytes]]:
             raise BadFile(source, [Fault("", f"cannot be read ({error.strerror or error}).")]) from None
 
 
-def open_file(path: Path, *, buffering: int = -1) -> IO[bytes]:
+def open_file(path: Path, *, buffering: int = -1) -> io.BufferedReader:
     """A regular file, opened for reading; raises BadFile for anything else, without waiting for a pipe's other end."""
     source = str(path)
     try:
         kind = path.stat().st_mode
         if stat.S_ISREG(kind) or stat.S_ISDIR(kind):  # opening a folder says what it is
-            raw = open(path, "rb", buffering, opener=_open_without_waiting)  # noqa: SIM115  # the caller closes it
+            opened = open(path, "rb", buffering, opener=_open_without_waiting)  # noqa: SIM115  # the caller closes it
+            raw = cast(io.BufferedReader, opened)
             if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
                 return raw
             raw.close()
