@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 
 class ItineraError(Exception):
@@ -56,12 +57,15 @@ class Fault:
 
 
 class BadFile(ItineraError):
-    """A file cannot be used as it is; `faults` lists every problem found in it."""
+    """A file cannot be used as it is; `faults` lists every problem found in it.
+
+    `complete` is False if reading stopped before the end because there were too many.
+    """
 
     max_faults = 20  # in the message
 
-    def __init__(self, source: str, faults: Iterable[Fault]) -> None:
-        self.source = source
+    def __init__(self, source: str, faults: Iterable[Fault], *, complete: bool = True) -> None:
+        self.source, self.complete = source, complete
         self.faults = tuple(faults)
         super().__init__(self._message())
 
@@ -77,8 +81,41 @@ class BadFile(ItineraError):
             previous = fault.remedy
         hidden = len(self.faults) - self.max_faults
         if hidden > 0:
-            lines.append(f"{self.source}: and {hidden} more faults of this file.")
+            at_least = "" if self.complete else "at least "
+            lines.append(f"{self.source}: and {at_least}{hidden} more faults of this file.")
         return "\n".join(lines)
+
+
+class FaultList(list[Fault]):
+    """The faults of a file found so far. One more than `max_length` raises BadFile at once.
+
+    So a reader spends neither time nor memory on a file with a fault in each of a million lines.
+    """
+
+    max_length = 1000
+
+    def __init__(self, source: str, faults: Iterable[Fault] = ()) -> None:
+        super().__init__()
+        self.source = source
+        self.extend(faults)
+
+    def append(self, fault: Fault) -> None:
+        if len(self) == self.max_length:
+            raise BadFile(self.source, self, complete=False)
+        super().append(fault)
+
+    def extend(self, faults: Iterable[Fault]) -> None:
+        for fault in faults:
+            self.append(fault)
+
+    def __iadd__(self, faults: Iterable[Fault]) -> Self:  # type: ignore[override,misc]
+        self.extend(faults)
+        return self
+
+    def raise_any(self) -> None:
+        """Raise BadFile if there are faults."""
+        if self:
+            raise BadFile(self.source, self)
 
 
 class GoalsWithheld(BadFile):

@@ -24,6 +24,9 @@ def test_the_category_of_each_raw_name_is_read(tmp_path):
         ("raw_category\tcategory\n", "line 1: the header lacks mpcat40."),
         (HEADER + "1\tsofa\n", "line 2: has 2 columns."),
         (HEADER + "1\tsofa\tsofa\t99\tcouch\n", "line 2: 'couch' is not a category."),
+        (HEADER + "1\tsofa\t" + "a" * 200_000 + "\t5\ttable\n", "line 2: is not a row of a table"),
+        ("a" * 200_000 + "\t" + HEADER, "line 1: is not a row of a table"),
+        (HEADER + "1\tsofa\tsofa\t99\t" + "c" * 1000 + "\n", "line 2: '" + "c" * 40 + "' is not a category."),
         (HEADER + "1\ta\ta\t5\ttable\n2\ta\ta\t3\tchair\n", "line 3: 'a' is both table and chair."),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 
@@ -54,3 +55,15 @@ def test_every_line_that_is_none_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadFile) as refused:
         read_digests(tmp_path / "SHA256SUMS")
     assert [fault.where for fault in refused.value.faults] == ["line 1", "line 3"]
+
+
+def test_names_with_nul_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "season.json").write_text(json.dumps({"itinera": "season", "files": {"a\0b": "ab"}}))
+    with pytest.raises(BadFile, match="lies outside the folder"):
+        read_digests(tmp_path / "season.json")
+
+
+def test_a_pipe_has_not_the_digest_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "SHA256SUMS").write_text(f"{'ab' * 32}  pipe\n")
+    assert not read_digests(tmp_path / "SHA256SUMS")[0].is_right()

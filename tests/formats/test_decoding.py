@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
+from itinera.formats import decoding
 from itinera.formats.decoding import decode, decode_dict, decode_list, read_list, refuse_repeated_keys
 from itinera.formats.jsonl import iter_records
 from tiny import written
@@ -123,3 +124,48 @@ def test_of_very_many_faults_twenty_are_shown_and_the_rest_counted() -> None:
     assert len(caught.value.faults) == 1000
     assert told[-1] == "f.json: and 980 more faults of this file."
     assert len(told) == 22  # with the remedy they share
+
+
+def test_reading_stops_after_a_thousand_bad_records() -> None:
+    bad = json.dumps([{}] * 5000).encode()
+    with pytest.raises(BadFile, match="and at least 980 more faults of this file") as caught:
+        decode_list(bad, Step, "f.json")
+    assert not caught.value.complete
+
+
+def test_reading_lines_stops_after_a_thousand_bad_ones(tmp_path: Path) -> None:
+    (tmp_path / "f.jsonl").write_bytes(b"1\n" * 5000)
+    faults = FaultList("f")
+    read = iter_records(tmp_path / "f.jsonl", Step, faults)
+    with pytest.raises(BadFile, match="and at least 980 more faults"):
+        list(read)
+
+
+@pytest.mark.parametrize("text", [b"[" + b"[]," * 2000 + b"[]]", b"[" + b'"a",' * 2000 + b'"a"]', b'[{"a":0}]' * 500])
+def test_a_document_whose_values_would_fill_the_memory_is_refused_undecoded(
+    monkeypatch: pytest.MonkeyPatch, text: bytes
+) -> None:
+    monkeypatch.setattr(decoding, "_NEVER_MUCH", 1000)
+    monkeypatch.setattr(decoding, "MEMORY_LIMIT", 100_000)
+    for read in (decode, decode_list, decode_dict):
+        with pytest.raises(BadFile, match="contains so many values that they would take more than"):
+            read(text, list, "f.json")  # type: ignore[operator]
+
+
+def test_the_lines_of_a_file_share_one_budget(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(decoding, "_NEVER_MUCH", 1000)
+    monkeypatch.setattr(decoding, "MEMORY_LIMIT", 100_000)
+    (tmp_path / "f.jsonl").write_bytes(b"[[], [], []]\n" * 1000)
+    with pytest.raises(BadFile, match="contains so many values"):
+        list(iter_records(tmp_path / "f.jsonl", list, FaultList("f")))
+
+
+def test_large_parts_and_small_ones_are_estimated_alike() -> None:
+    text = b'[{"a": [1, 2]}, ["b"], {}]' * 1000
+    assert decoding._estimate_memory(text) == 1000 * decoding._estimate_memory(text[:26])
+
+
+def test_the_record_of_a_string_that_never_ends_is_found_at_once() -> None:
+    # With one attempt for each quote, this would take hours.
+    data = b'[{"node": "' + b'\\"' * 200_000 + b"\x01"
+    assert faults_of(lambda: decode_list(data, Step, "f"))[0].startswith("record 0 (line 1): not JSON at byte 400011")

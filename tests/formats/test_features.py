@@ -128,7 +128,7 @@ def test_packed_and_missing_files_are_refused_with_what_to_do(tmp_path):
     (tmp_path / "views.tsv.gz").write_bytes(b"\x1f\x8b and more")
     with pytest.raises(BadFile, match=r"is packed with gzip\.\n  Unpack it first"):
         read_features(tmp_path / "views.tsv.gz")
-    with pytest.raises(BadFile, match="No such file"):
+    with pytest.raises(BadFile, match="there is no such file"):
         read_features(tmp_path / "nowhere.tsv")
 
 
@@ -208,3 +208,9 @@ def test_only_features_of_36_views_are_written_and_by_known_names(tmp_path):
     assert not (tmp_path / "views.tsv").exists()
     with pytest.raises(BadArgument, match=r"is named \.tsv, \.h5 or \.hdf5, not views.npy"):
         write_features(tmp_path / "views.npy", rows())
+
+
+def test_rows_without_numbers_are_refused(tmp_path):
+    (tmp_path / "empty.tsv").write_text("house\ta\t640\t480\t60\t\n")
+    with pytest.raises(BadFile, match="line 1, field features: is not base64 of 36 rows of 4-byte numbers"):
+        read_features(tmp_path / "empty.tsv")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import cottage
-from itinera.errors import BadFile
+from itinera.errors import BadArgument, BadFile
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
 from itinera.formats.hearth_season import (
     SplitCounts,
@@ -18,6 +19,7 @@ from itinera.formats.hearth_season import (
     assemble_worlds,
     draw_secret,
     read_secret,
+    season_houses,
     split_files,
     write_part,
 )
@@ -164,3 +166,54 @@ def test_the_same_parts_give_the_same_bytes(tmp_path, parts):
     assert len(once) > 10
     for file in once:
         assert file.read_bytes() == (tmp_path / "again" / file.relative_to(tmp_path / "once")).read_bytes()
+
+
+SEASON = {"itinera": "season", "config": {"seed": 1}, "houses": {"train": ["hearth-1-002"], "test": ["hearth-1-013"]}}
+
+
+def season(folder: Path, text: str) -> dict[str, tuple[int, int]] | None:
+    (folder / "season.json").write_text(text)
+    return season_houses(folder)
+
+
+def test_the_houses_of_a_season_are_its_seed_and_their_indices(tmp_path: Path) -> None:
+    assert season_houses(tmp_path) is None
+    assert season(tmp_path, json.dumps(SEASON)) == {"hearth-1-002": (1, 2), "hearth-1-013": (1, 13)}
+    assert season(tmp_path, json.dumps(SEASON | {"config": {"seed": None}})) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"config": None}, "config: Expected `object`, got `null`"),
+        ({"config": {"seed": "1"}}, "config.seed: Expected `int | null`, got `str`"),
+        ({"config": {"seed": 1.5}}, "config.seed: Expected `int | null`, got `float`"),
+        ({"config": {"seed": -1}}, "config.seed: must be at least 0"),
+        ({"config": {"seed": 2**200}}, "config.seed: "),
+        ({"config": {}}, "missing required field `seed`"),
+        ({"houses": ["hearth-1-002"]}, "houses: Expected `object`, got `array`"),
+        ({"houses": {"train": "hearth-1-002"}}, "Expected `array`, got `str`"),
+        ({"houses": {"train": [1]}}, "Expected `str`, got `int`"),
+        ({"houses": {"train": ["hearth"]}}, "houses: 'hearth' does not end in the index of a house"),
+        ({"houses": {"train": ["hearth-1-" + "9" * 5000]}}, "does not end in the index of a house"),
+        ({"houses": {"train": ["hearth-1-x"]}}, "does not end in the index of a house"),
+        ({"houses": {"train": ["-1"]}}, "does not end in the index of a house"),
+    ],
+)
+def test_a_hostile_season_file_is_refused(tmp_path: Path, changes: dict[str, object], said: str) -> None:
+    with pytest.raises(BadFile) as error:
+        season(tmp_path, json.dumps(SEASON | changes))
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["", "[", "[]", '"x"', "{}", "[" * 100_000, '{"config":{"seed":' + "9" * 5000 + "}}"])
+def test_a_season_file_that_is_no_such_json_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BadFile):
+        season(tmp_path, text)
+
+
+def test_a_house_whose_id_is_no_file_name_is_not_written(tmp_path: Path) -> None:
+    odd = replace(world("hut"), id="../hut")
+    with pytest.raises(BadArgument, match="cannot be the name of a file"):
+        write_part(tmp_path / "part", None, odd, {}, {})  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []

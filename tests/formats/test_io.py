@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -16,8 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from itinera.errors import BadFile
-from itinera.formats.io import BELIEVED, atomic_write, members, open_stream, read_bytes, write_members
+from itinera.errors import BadArgument, BadFile
+from itinera.formats import io as own_io
+from itinera.formats.io import (
+    BELIEVED,
+    atomic_write,
+    check_file_name,
+    members,
+    open_stream,
+    read_bytes,
+    write_members,
+)
 
 TEXT = b"the quick brown fox\n" * 50
 
@@ -300,3 +310,81 @@ def test_equal_content_gives_equal_compressed_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
     assert gzip.decompress((tmp_path / "one.gz").read_bytes()) == TEXT
     assert b"one" not in (tmp_path / "one.gz").read_bytes()
+
+
+@pytest.mark.parametrize("read", [read_bytes, lambda path: members(path, ".json")], ids=["file", "archive"])
+def test_pipes_sockets_and_devices_are_refused_without_waiting(tmp_path: Path, read: Callable[[Path], object]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "socket"))
+        for path in (tmp_path / "pipe", tmp_path / "socket", Path("/dev/zero"), Path("/dev/null")):
+            with pytest.raises(BadFile, match="is a pipe, socket or device, which may never end"):
+                read(path)
+
+
+@pytest.mark.parametrize("read", [read_bytes, lambda path: members(path, ".json")], ids=["file", "archive"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("a\0b", "cannot be the name of a file"), ("a\ud800", "cannot be the name"), ("a" * 5000, "File name too long")],
+)
+def test_paths_that_no_file_can_have_are_refused(
+    tmp_path: Path, read: Callable[[Path], object], name: str, said: str
+) -> None:
+    with pytest.raises(BadFile, match=said):
+        read(tmp_path / name)
+
+
+def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_io, "LONGEST_LINE", 100)
+    (tmp_path / "f").write_bytes(b"a" * 99 + b"\n" + b"b" * 101)
+    with open_stream(tmp_path / "f") as stream:
+        assert len(stream.readline()) == 100
+        with pytest.raises(BadFile, match="has a line of more than"):
+            stream.readline()
+
+
+@pytest.mark.parametrize("name", ["all.zip", "all.tar"])
+def test_an_archive_of_too_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setattr(own_io, "MOST_MEMBERS", 2)
+    write_members(tmp_path / name, {f"{i}.json": b"" for i in range(3)})
+    with pytest.raises(BadFile, match="contains more than 2 files"):
+        members(tmp_path / name, ".json")
+
+
+def test_the_members_of_a_tar_together_have_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_members(tmp_path / "all.tar", {f"{i}.json": bytes(60) for i in range(2)})
+    monkeypatch.setattr(own_io, "LARGEST", 100)
+    with pytest.raises(BadFile, match=r"1\.json: holds more than"):
+        members(tmp_path / "all.tar", ".json", limit=1 << 20)
+
+
+def test_links_and_devices_in_a_tar_are_not_followed(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "all.tar", "w") as archive:
+        for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE):
+            entry = tarfile.TarInfo(f"{kind.decode()}.json")
+            entry.type, entry.linkname = kind, "/etc/passwd"
+            archive.addfile(entry)
+    assert members(tmp_path / "all.tar", ".json") == {}
+
+
+ODD_NAMES = ("", ".", "..", ".hidden", "../../x", "/etc/x", "a/b", "a\\b", "C:x", "a\0b", "a\nb", "a\x1b[2J",
+             "\u202ea", "a\ud800", "CON",
+             "nul.json", "Com1.csv", "lpt¹", "a.", "a ", "a?", "a" * 201, "é" * 101)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_names_that_lead_elsewhere_or_cannot_be_written_are_refused(name: str) -> None:
+    with pytest.raises(BadArgument, match="cannot be the name of a file"):
+        check_file_name(name)
+
+
+@pytest.mark.parametrize("name", ["a", "17DRP5sb8fy_connectivity.json", "häuser 2.house", "console.json", "a" * 200])
+def test_ordinary_names_are_kept(name: str) -> None:
+    assert check_file_name(name) == name
+
+
+@pytest.mark.parametrize("archive", ["folder", "all.zip", "all.tar", "all.tar.gz"])
+def test_no_member_is_written_if_one_has_an_odd_name(tmp_path: Path, archive: str) -> None:
+    with pytest.raises(BadArgument, match="cannot be the name of a file"):
+        write_members(tmp_path / "out" / archive, {"a.json": b"", "../../x.json": b""})
+    assert list(tmp_path.iterdir()) == []

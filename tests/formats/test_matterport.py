@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from itinera.errors import BadFile
+from itinera.errors import BadArgument, BadFile
 from itinera.formats.decoding import decode
 from itinera.formats.frames import heading_to_r2r
 from itinera.formats.io import members
@@ -241,3 +241,12 @@ def test_real_panorama_positions_agree_with_a_house_file(data: Path) -> None:
     assert set(graph.nodes) <= set(told)
     for node in graph.nodes:
         np.testing.assert_allclose(graph.positions[graph.index[node]], told[node], atol=2e-3)
+
+
+@pytest.mark.parametrize("target", ["folder", "all.zip", "all.tar.gz"])
+@pytest.mark.parametrize("world_id", ["../../x", "/x", "a\0b", "a" * 300, ".x", "a\nb"])
+def test_worlds_whose_ids_are_no_file_names_are_refused(tmp_path: Path, target: str, world_id: str) -> None:
+    graph = NavGraph(("a",), np.zeros((1, 3)), np.zeros((0, 2), dtype=np.int64))
+    with pytest.raises(BadArgument, match="cannot be the name of a file"):
+        write_worlds(tmp_path / "out" / target, {world_id: World(world_id, graph)})
+    assert list(tmp_path.iterdir()) == []

@@ -13,7 +13,7 @@ from json_files import assert_same_records, records, written
 
 from itinera.errors import BadFile
 from itinera.formats.matterport import read_worlds
-from itinera.formats.r2r import read_predictions, read_split, write_predictions, write_split
+from itinera.formats.r2r import parse_id, read_predictions, read_split, write_predictions, write_split
 from itinera.records import Ending, Predictions, Trajectory
 from itinera.worlds import NavGraph
 
@@ -237,3 +237,8 @@ def test_real_submissions_answer_every_instruction_from_its_start(data: Path, sp
             assert walk.headings is not None
             # Agents begin at the nearest of twelve headings.
             assert abs(math.remainder(walk.headings[0] - start.heading, math.tau)) < math.radians(15.01)
+
+
+def test_ids_of_thousands_of_digits_stay_text():
+    assert parse_id("9" * 5000) == "9" * 5000
+    assert (parse_id("12"), parse_id("012"), parse_id("x")) == (12, "012", "x")

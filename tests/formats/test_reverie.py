@@ -133,7 +133,7 @@ def test_fractions_of_pixels_are_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("scan", "viewpoint"), [("../house", "a"), ("house", "a_b"), ("house", "a/b"), ("", "a")])
 def test_names_that_cannot_be_files_are_refused(tmp_path: Path, scan: str, viewpoint: str) -> None:
-    with pytest.raises(BadArgument, match="cannot be named"):
+    with pytest.raises(BadArgument, match=r"cannot be (the name of a file|named)"):
         write_objects(tmp_path / "out", {scan: {viewpoint: ()}})
     assert list(tmp_path.iterdir()) == []
 

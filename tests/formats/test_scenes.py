@@ -69,12 +69,32 @@ def test_a_building_of_somebody_else_is_grey_and_unnamed(tmp_path: Path) -> None
     assert (mesh.colors == mesh.colors[0, 0]).all()
 
 
+PLY = b"""ply
+format ascii 1.0
+element vertex 3
+property float x
+property float y
+property float z
+element face 1
+property list uchar int vertex_indices
+end_header
+0 0 0
+1 0 0
+0 1 0
+3 0 1 2
+"""
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("a.glb", b"nonsense", "cannot be read as a scene"),
         ("a.obj", b"", "contains no triangles|cannot be read as a scene"),
         ("a.obj", b"v 0 0 0\n", "contains no triangles|cannot be read as a scene"),
+        ("a.obj", b"v 0 0\nv 1 0\nv 0 1\nf 1 2 3\n", "cannot be read as a scene"),  # two columns
+        ("a.obj", b"v 0 0 0\nv 1 0 nan\nv 0 1 0\nf 1 2 3\n", "are not finite triples"),
+        ("a.ply", PLY.replace(b"3 0 1 2", b"3 0 1 9"), "refer to missing vertices|cannot be read as a scene"),
+        ("a.ply", PLY.replace(b"property float z\n", b""), "cannot be read as a scene"),
     ],
 )
 def test_what_is_no_scene_is_refused(tmp_path: Path, name: str, content: bytes, said: str) -> None:
@@ -169,3 +189,37 @@ def test_folders_that_hold_no_walkable_scenes_are_told(tmp_path: Path) -> None:
     write_scene(tmp_path / "deep" / "a.glb", BOX_ROOM)
     with pytest.raises(BadFile, match="two scenes called a"):
         read_worlds(tmp_path, **rooms.ROBOT)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_texture_coordinates_of_wrong_shape_are_refused_or_ignored(tmp_path: Path, columns: int) -> None:
+    import trimesh
+    from PIL import Image
+
+    flat = trimesh.Trimesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], process=False)
+    flat.visual = trimesh.visual.TextureVisuals(uv=np.zeros((3, 2)), image=Image.new("RGB", (2, 2)))
+    data = flat.export(file_type="glb")
+    kinds = {1: b'"SCALAR"', 3: b'"VEC3"'}
+    assert b'"VEC2"' in data
+    (tmp_path / "a.glb").write_bytes(data.replace(b'"VEC2"', kinds[columns].ljust(6) if columns == 3 else b'"VEC4"'))
+    try:
+        assert len(read_scene(tmp_path / "a.glb").colors) == 1
+    except BadFile as error:
+        assert "cannot be read as a scene" in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize("name", ["/dev/zero", "../secret.mtl", "link.mtl"])
+def test_a_scene_opens_only_files_of_its_folder(tmp_path: Path, name: str) -> None:
+    (tmp_path / "secret.mtl").write_text("newmtl a\nKd 1 0 0\n")
+    folder = tmp_path / "scenes"
+    folder.mkdir()
+    (folder / "link.mtl").symlink_to(tmp_path / "secret.mtl")
+    text = f"mtllib {name}\nusemtl a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    (folder / "a.obj").write_text(text)
+    assert (read_scene(folder / "a.obj").colors != (255, 0, 0)).any()
+
+
+def test_a_scene_of_kilometres_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.obj").write_text("v 0 0 0\nv 1e9 0 0\nv 0 1e9 0\nf 1 2 3\n")
+    with pytest.raises(BadFile, match="The mesh has 1e\\+09 x 1e\\+09 m, too much for cells of"):
+        read_worlds(tmp_path, **rooms.ROBOT)["a"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 import struct
+import subprocess
+import sys
 from dataclasses import replace
 
 import msgspec
@@ -12,7 +14,17 @@ import safetensors.torch
 import torch
 
 from itinera.errors import BadFile
-from itinera.policies.checkpoint import CARD_KEY, MAX_BYTES, MAX_DIM, VERSION, encode_model, read_model
+from itinera.policies.checkpoint import (
+    CARD_KEY,
+    MAX_BYTES,
+    MAX_COLUMNS,
+    MAX_DIM,
+    MAX_WORDS,
+    VERSION,
+    build_model,
+    encode_model,
+    read_model,
+)
 from training.small_models import TINY, tiny_card, tiny_model
 
 
@@ -127,12 +139,59 @@ def test_what_is_no_model_is_told_so(path, content, message):
 
 def test_a_file_that_is_not_there_or_too_large_is_told_so(path, tmp_path):
     assert "there is no such file" in read_error(path)
-    assert "is not a safetensors file" in read_error(tmp_path)
+    assert "is no regular file" in read_error(tmp_path)
     with path.open("wb") as stream:
         stream.truncate(MAX_BYTES + 1)  # a sparse file
-    assert "is larger than 1024 MiB" in read_error(path)
+    assert "larger than 1024 MiB" in read_error(path)
 
 
 def test_another_safetensors_file_is_told_so(path):
     path.write_bytes(safetensors.torch.save({"weight": torch.zeros(2)}, {"format": "pt"}))
     assert "has no model card of Itinera" in read_error(path)
+
+
+def plain_card(**more):
+    return {"kind": "rcm", "config": {}, "columns": [], "words": [], **more}
+
+
+@pytest.mark.parametrize(
+    ("card", "message"),
+    [
+        (plain_card(config={"word_dim": 0}), "config.word_dim: is 0.\n  Sizes must be from 1 to 8192."),
+        (plain_card(config={"num_text_layers": 65}), "config.num_text_layers: is 65.\n  Sizes must be from 0 to 64."),
+        (plain_card(config={"hidden_dim": 10**30}), "config.hidden_dim: is a number of more than 20 digits."),
+        (plain_card(config={"dropout": 1.5}), "config.dropout: is 1.5.\n  Rates must be from 0 to 1."),
+        (plain_card(words=["a"] * (MAX_WORDS + 1)), "words: has 131,073 entries."),
+        (plain_card(columns=["a"] * (MAX_COLUMNS + 1)), "columns: has 16,385 entries."),
+        (plain_card(max_words=0), "max_words: is 0."),
+        (plain_card(reach=-1.0), "reach: is -1."),
+        (plain_card(config={"text_dim": 1}), "config: describes a model that cannot be built"),
+        (plain_card(kind="hamt", config={"hidden_dim": 8192, "num_heads": 1, "num_text_layers": 64}), "is missing."),
+    ],
+)
+def test_a_card_that_asks_for_much_or_nothing_is_refused_in_a_file_of_200_bytes(path, card, message):
+    assert message in read_error(write(path, card, {}))
+
+
+@pytest.mark.parametrize("text", ["", "0", "[" * 100_000, '{"kind": ' + "9" * 5000 + "}", '{"kind": {"a":' * 50_000])
+def test_a_card_that_is_no_card_is_refused(path, text):
+    path.write_bytes(safetensors.torch.save({}, {CARD_KEY: text}))
+    assert "header: has no model card of Itinera" in read_error(path)
+
+
+def test_reading_a_model_draws_from_the_generator_as_building_it_does(path):
+    path.write_bytes(encode_model(tiny_model()))
+    torch.manual_seed(5)
+    read_model(path)
+    after_reading = torch.get_rng_state()
+    torch.manual_seed(5)
+    build_model(tiny_card())
+    assert torch.equal(after_reading, torch.get_rng_state())
+
+
+def test_shapes_are_compared_without_importing_the_compiler_of_torch(path):
+    path.write_bytes(encode_model(tiny_model()))
+    program = "import sys\nfrom itinera.policies.checkpoint import read_model\nread_model(sys.argv[1])\n"
+    program += "print('torch._dynamo' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

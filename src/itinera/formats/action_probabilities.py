@@ -7,7 +7,7 @@ because they name neither the truncation nor the control: `read_behave`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import Fault, FaultList
 from itinera.formats.decoding import all_finite, decode_list
 from itinera.formats.frames import heading_from_r2r
 from itinera.formats.io import read_bytes
@@ -63,12 +63,12 @@ def read_action_probabilities(path: str | Path) -> ActionProbabilities:
     """The action probabilities of one of our files."""
     path = Path(path)
     header, records = read_records(path, "action-probabilities", _Record)
-    faults = list(_find_repeats([(f"line {n}", record.trial_id) for n, record in enumerate(records, start=2)]))
+    repeats = _find_repeats((f"line {n}", record.trial_id) for n, record in enumerate(records, start=2))
+    faults = FaultList(str(path), repeats)
     for number, record in enumerate(records, start=2):
         where = f'line {number} (trial "{record.trial_id}")'
         faults += (Fault(where, *problem) for problem in _check_record(record))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return ActionProbabilities(header.agent or path.stem, tuple(map(_decode_record, records)), header.provenance)
 
 
@@ -97,7 +97,7 @@ def _check_sum(probabilities: Sequence[float]) -> Iterator[str]:
         yield f"sums to {math.fsum(probabilities):.6g}, not to 1."
 
 
-def _find_repeats(trial_ids: Sequence[tuple[str, str]]) -> Iterator[Fault]:
+def _find_repeats(trial_ids: Iterable[tuple[str, str]]) -> Iterator[Fault]:
     first: dict[str, str] = {}
     for where, name in trial_ids:
         if name in first:
@@ -149,7 +149,8 @@ def check_trial_ids(source: str, distributions: Sequence[ActionDistribution], tr
     remedy = "Give the trials that the agent was run on."
     unknown = [distribution.trial_id for distribution in distributions if distribution.trial_id not in trials]
     if unknown:
-        raise BadFile(source, [Fault(f'trial "{name}"', "is not in the study.", remedy) for name in unknown])
+        faults = (Fault(f'trial "{name}"', "is not in the study.", remedy) for name in unknown)
+        FaultList(source, faults).raise_any()
 
 
 class _Candidate(msgspec.Struct):
@@ -199,7 +200,7 @@ def read_behave(path: str | Path, trials: Sequence[Trial]) -> tuple[ActionDistri
     path = Path(path)
     records = decode_list(read_bytes(path), _BehaveRecord, str(path))
     numbers = trial_numbers(trials)
-    distributions, faults = [], []
+    distributions, faults = [], FaultList(str(path))
     for index, record in enumerate(records):
         number = numbers.get(str(record.instr_id))
         where = f'record {index} ("{record.instr_id}")'
@@ -213,8 +214,7 @@ def read_behave(path: str | Path, trials: Sequence[Trial]) -> tuple[ActionDistri
             distributions.append(_decode_behave_record(record, trials[number]))
     if not faults:
         faults += _find_repeats([(f"record {n}", one.trial_id) for n, one in enumerate(distributions)])
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return tuple(distributions)
 
 

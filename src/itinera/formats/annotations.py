@@ -6,6 +6,7 @@ pose traces or Fine-Grained R2R.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +30,7 @@ class WorldFiles:
 
     @property
     def is_season(self) -> bool:
-        return catalog.season_file(self.worlds).exists()
+        return os.path.exists(catalog.season_file(self.worlds))
 
     @property
     def inputs(self) -> dict[str, Path | None]:

@@ -6,6 +6,7 @@ Start with `read_tasks`, `read_predictions` and `read_worlds`; each imports only
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -213,7 +214,7 @@ def find_format(name: str, *, argument: str = "format") -> Format:
 def detect(path: str | Path) -> Format:
     """The format of a file or folder, from its content."""
     path = Path(path)
-    if path.is_dir() or ARCHIVE.search(path.name):
+    if os.path.isdir(path) or ARCHIVE.search(path.name):
         from itinera.formats.io import members
         from itinera.formats.matterport import SUFFIX
 
@@ -280,9 +281,9 @@ def read_predictions(
 def read_worlds(path: str | Path) -> Mapping[str, World]:
     """The navigation graphs of a connectivity folder or archive, a JSON file of graphs, or a Hearth season."""
     path = Path(path)
-    if season_file(path).exists():
+    if os.path.exists(season_file(path)):
         path = path / "connectivity"
-    is_graphs = path.is_file() and BY_NAME["graphs"].recognizes(read_head(path))
+    is_graphs = os.path.isfile(path) and BY_NAME["graphs"].recognizes(read_head(path))
     worlds: Mapping[str, World] = BY_NAME["graphs" if is_graphs else "connectivity"].read(path)
     return worlds
 
@@ -300,7 +301,7 @@ def read_surfaces(path: str | Path, protocol: Protocol) -> Mapping[str, World] |
     """
     path = Path(path)
     radius, height = protocol.robot_radius, protocol.robot_height
-    if not path.is_dir() or radius is None or height is None:
+    if not os.path.isdir(path) or radius is None or height is None:
         return None
     from itinera.formats import scenes
 

@@ -10,10 +10,10 @@ from typing import Literal
 
 import msgspec
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats.decoding import decode
 from itinera.formats.hearth_season import SEASON_FILE
-from itinera.formats.io import read_bytes
+from itinera.formats.io import open_file, read_bytes
 from itinera.records.provenance import digest
 
 SUMS = "SHA256SUMS"
@@ -34,31 +34,31 @@ class RecordedDigest:
         try:
             if self.by == SEASON_FILE:
                 return digest(self.file) == self.digest
-            with self.file.open("rb") as stream:
+            with open_file(self.file) as stream:
                 return hashlib.file_digest(stream, "sha256").hexdigest() == self.digest.lower()
-        except OSError:  # an unreadable file is not verified
+        except (OSError, BadFile):  # an unreadable file is not verified
             return False
 
 
 def read_digests(file: Path) -> list[RecordedDigest]:
     """The digests of a list, in its order; names outside its folder are refused."""
     named = _sums(file) if file.name == SUMS else decode(read_bytes(file), _Season, str(file)).files
-    astray = [name for name in named if ".." in Path(name).parts or Path(name).is_absolute()]
+    astray = [name for name in named if "\0" in name or ".." in Path(name).parts or Path(name).is_absolute()]
     if astray:
         remedy = "A list may only contain files of its own folder."
-        raise BadFile(str(file), [Fault("", f"{name} lies outside the folder.", remedy) for name in astray])
+        faults = (Fault("", f"{name[:200]!r} lies outside the folder.", remedy) for name in astray)
+        FaultList(str(file), faults).raise_any()
     return [RecordedDigest(file.parent / name, told, file.name) for name, told in named.items()]
 
 
 def _sums(file: Path) -> dict[str, str]:
-    named, faults = {}, []
+    named, faults = {}, FaultList(str(file))
     for number, line in enumerate(read_bytes(file).decode("utf-8", "replace").splitlines(), start=1):
         if found := _LINE.fullmatch(line):
             named[found["name"]] = found["digest"]
         elif line.strip():
             faults.append(Fault(f"line {number}", "is not a SHA-256 and a name.", "Write the file with sha256sum."))
-    if faults:
-        raise BadFile(str(file), faults)
+    faults.raise_any()
     return named
 
 

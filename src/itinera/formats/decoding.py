@@ -1,7 +1,7 @@
 """Typed decoding of JSON, with all faults of a file reported together.
 
 The whole file is decoded at once, which is fast; only when that fails are the records decoded one by one to find the
-faults.
+faults. A document whose values would take more than `MEMORY_LIMIT` is refused before it is decoded.
 """
 
 from __future__ import annotations
@@ -17,15 +17,22 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats.io import read_bytes
 
 T = TypeVar("T")
 
 _REMEDY = "Compare the record with the format's description in the documentation."
+MEMORY_LIMIT = 4 << 30  # bytes of the values of one file; those of the largest public file take 1 GiB
+_NEVER_MUCH = 32 << 20  # bytes of text whose values stay below a GiB, whatever they are
+# Bytes in memory of an empty list, of a dict with one entry, and of a short text with its place in a list. In a file
+# they take 3, 7 and 4 bytes, so a nested file grows 25-fold or more.
+_LIST, _OBJECT, _VALUE = 80, 240, 60
+_MOST_RECORDS = 1 << 22  # of a list, to be decoded one by one in search of faults
 # What a decoder may raise on hostile bytes: wrong shape, bad text, absurd nesting, absurd numbers.
-UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError, OverflowError)
+UNDECODABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError, OverflowError, MemoryError)
 
 
 @contextmanager
@@ -44,8 +51,35 @@ def pause_gc() -> Iterator[None]:
             gc.enable()
 
 
+class MemoryBudget:
+    """Refuses a file before the values of its JSON fill the memory; `spend` its text part by part."""
+
+    def __init__(self, source: str) -> None:
+        self._source, self._read, self._taken = source, 0, 0
+
+    def spend(self, text: bytes) -> None:
+        """Count a part of the file; raises BadFile if all parts so far would take too much memory."""
+        self._read += len(text)
+        if self._read <= _NEVER_MUCH:
+            return
+        for at in range(0, len(text), 1 << 20):
+            self._taken += _estimate_memory(text[at : at + (1 << 20)])
+        if self._taken > MEMORY_LIMIT:
+            problem = f"contains so many values that they would take more than {MEMORY_LIMIT >> 30} GiB of memory."
+            raise BadFile(self._source, [Fault("", problem, "Split the file, or check where it comes from.")])
+
+
+def _estimate_memory(text: bytes) -> int:
+    if len(text) < 1 << 12:  # a line: numpy would take longer
+        return _LIST * text.count(b"[") + _OBJECT * text.count(b"{") + _VALUE * text.count(b",")
+    letters = np.frombuffer(text, dtype=np.uint8)
+    lists, objects, values = (int(np.count_nonzero(letters == ord(sign))) for sign in "[{,")
+    return _LIST * lists + _OBJECT * objects + _VALUE * values
+
+
 def decode(data: bytes, kind: type[T], source: str) -> T:
     """One JSON document of a known shape."""
+    MemoryBudget(source).spend(data)
     try:
         return msgspec.json.decode(data, type=kind)
     except UNDECODABLE as error:
@@ -75,7 +109,8 @@ def _malformed(data: bytes, at: int) -> Fault:
 def _record_at(data: bytes, at: int) -> int | None:
     """The record of a JSON list that contains a byte; None outside of records."""
     depth, record = 0, -1
-    for mark in re.finditer(rb'"(?:[^"\\]|\\.)*"|[\[{]|[\]}]', data[:at]):
+    # A string may be cut off at the end; if that were no match, each quote in it would be tried as a beginning.
+    for mark in re.finditer(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', data[:at], re.DOTALL):
         if mark[0] in b"[{":
             depth += 1
             record += depth == 2
@@ -88,18 +123,22 @@ def _record_at(data: bytes, at: int) -> int | None:
 
 def decode_list(data: bytes, kind: type[T], source: str) -> list[T]:
     """The records of a JSON list."""
+    MemoryBudget(source).spend(data)
     try:
         return msgspec.json.decode(data, type=list[kind])  # type: ignore[valid-type]
-    except UNDECODABLE:
+    except UNDECODABLE as error:
+        _refuse_at_once(data, error, source)
         raws = _raw(data, list[msgspec.Raw], source)
         return list(_each(((f"record {i}", raw) for i, raw in enumerate(raws)), kind, source))
 
 
 def decode_dict(data: bytes, kind: type[T], source: str) -> dict[str, T]:
     """The records of a JSON object by key. A repeated key, which JSON readers silently drop, is a fault."""
+    MemoryBudget(source).spend(data)
     try:
         found = msgspec.json.decode(data, type=dict[str, kind])  # type: ignore[valid-type]
-    except UNDECODABLE:
+    except UNDECODABLE as error:
+        _refuse_at_once(data, error, source)
         raws = _raw(data, dict[str, msgspec.Raw], source)
         decoded = _each(((f'record "{key}"', raw) for key, raw in raws.items()), kind, source)
         found = dict(zip(raws, decoded, strict=True))
@@ -114,6 +153,8 @@ def read_list(path: Path, kind: type[T]) -> list[T]:
 
 def make_fault(error: BaseException, where: str) -> Fault:
     """The fault of a decoder's error, with its path as the field."""
+    if isinstance(error, MemoryError):
+        return Fault(where, "takes more memory than there is.", "Split the file, or check where it comes from.")
     if isinstance(error, RecursionError):
         return Fault(where, "is nested too deeply.", _REMEDY)
     if isinstance(error, UnicodeDecodeError):
@@ -127,6 +168,12 @@ def make_fault(error: BaseException, where: str) -> Fault:
     return Fault(where, f"{problem}.", _REMEDY, field.rstrip("`").removeprefix("$.").removeprefix("$"))
 
 
+def _refuse_at_once(data: bytes, error: Exception, source: str) -> None:
+    """Raise BadFile with the first fault of a file that has too many records to look for others."""
+    if isinstance(error, MemoryError) or (len(data) > _NEVER_MUCH and data.count(b",") > _MOST_RECORDS):
+        raise BadFile(source, [make_fault(error, "")], complete=False) from None
+
+
 def _raw(data: bytes, kind: type[T], source: str) -> T:
     # The outermost shape alone: where even that fails, there are no records to name.
     return decode(data, kind, source)
@@ -134,27 +181,27 @@ def _raw(data: bytes, kind: type[T], source: str) -> T:
 
 def _each(records: Iterable[tuple[str, msgspec.Raw]], kind: type[T], source: str) -> Iterator[T]:
     decoder = msgspec.json.Decoder(kind)
-    good, faults = [], []
+    good, faults = [], FaultList(source)
     for where, raw in records:
         try:
             good.append(decoder.decode(raw))
         except UNDECODABLE as error:
             faults.append(make_fault(error, where))
-    if faults:
-        raise BadFile(source, faults)
+    faults.raise_any()
     return iter(good)
 
 
 def refuse_repeated_keys(data: bytes, source: str) -> None:
     """Raise BadFile if any object of a JSON document repeats a key."""
-    repeated: list[str] = []
+    remedy = "Every id must be given once; readers of JSON keep only the last."
+    faults = FaultList(source)
 
     def look(pairs: list[tuple[str, Any]]) -> None:
         if len(pairs) != len({key for key, _ in pairs}):
             seen: set[str] = set()
             for key, _ in pairs:
                 if key in seen:
-                    repeated.append(key)
+                    faults.append(Fault(f'record "{key}"', "is given twice.", remedy))
                 seen.add(key)
 
     # The hook returns nothing, so each object is dropped once looked at and memory stays small. Whole numbers are read
@@ -163,9 +210,7 @@ def refuse_repeated_keys(data: bytes, source: str) -> None:
         json.loads(data, object_pairs_hook=look, parse_int=float)
     except UNDECODABLE as error:
         raise BadFile(source, [make_fault(error, "")]) from None
-    if repeated:
-        remedy = "Every id must be given once; readers of JSON keep only the last."
-        raise BadFile(source, [Fault(f'record "{key}"', "is given twice.", remedy) for key in repeated])
+    faults.raise_any()
 
 
 def all_finite(values: Iterable[float]) -> bool:

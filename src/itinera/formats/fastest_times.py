@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats.native import Header, read_records, write_file
 from itinera.records import Provenance
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
@@ -33,7 +34,7 @@ def read_times(path: str | Path) -> FastestTimes:
     """The fastest times of a file."""
     path = Path(path)
     header, records = read_records(path, "times", _Times)
-    faults = [*_robot_faults(header.robot), *_time_faults(records)]
+    faults = FaultList(str(path), chain(_robot_faults(header.robot), _time_faults(records)))
     if faults or header.robot is None:
         raise BadFile(str(path), faults)
     return FastestTimes(

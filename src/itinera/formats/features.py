@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
-from itinera.formats.io import atomic_write
+from itinera.errors import BadArgument, BadFile, Fault, FaultList, MissingExtra
+from itinera.formats.io import atomic_write, open_file
 from itinera.rendering.panorama import VIEW_FOV, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ WIDEST = 1 << 14  # features of a view; the widest public files have 2,048
 MOST = 1 << 20  # viewpoints of a file; the public ones have 10,567
 LONGEST = 16 * WIDEST * VIEWS  # bytes of a line
 HEAD = 1 << 10  # bytes of a line within which its features begin
-MAX_FAULTS = 100  # faults of a file after which reading stops
 
 HDF5 = b"\x89HDF\r\n\x1a\n"
 PACKED = {b"\x1f\x8b": "gzip", b"\xfd7zXZ": "xz", b"PK\x03\x04": "zip", b"BZh": "bzip2"}
@@ -83,11 +82,8 @@ def read_features(path: str | Path, *, size: int | None = None) -> Features:
 
 
 def _is_hdf5(path: Path) -> bool:
-    try:
-        with path.open("rb") as stream:
-            head = stream.read(len(HDF5))
-    except OSError as error:
-        _refuse(str(path), "", f"cannot be read ({error.strerror or error}).", "Check the path.")
+    with open_file(path) as stream:
+        head = stream.read(len(HDF5))
     for magic, name in PACKED.items():
         if head.startswith(magic):
             remedy = "Unpack it first: a packed file cannot be read here and there."
@@ -120,16 +116,18 @@ class _TsvRows:
         if (world_id, node) not in self._lines:
             _unknown(str(self._path), world_id, node)
         offset, length, number = self._lines[world_id, node]
-        with self._path.open("rb") as stream:
+        with open_file(self._path) as stream:
             stream.seek(offset)
             text = stream.read(length)
         try:
-            numbers = np.frombuffer(binascii.a2b_base64(text, strict_mode=True), "<f4")
-            return numbers.reshape(VIEWS, -1)
+            numbers = np.frombuffer(binascii.a2b_base64(text, strict_mode=True), "<f4").reshape(VIEWS, -1)
+            if numbers.size:
+                return numbers
         except ValueError:  # which binascii.Error is
-            problem = f"is not base64 of {VIEWS} rows of 4-byte numbers."
-            remedy = "Every viewpoint has the float32 features of its 36 views."
-            raise BadFile(str(self._path), [Fault(f"line {number}", problem, remedy, "features")]) from None
+            pass
+        problem = f"is not base64 of {VIEWS} rows of 4-byte numbers."
+        remedy = "Every viewpoint has the float32 features of its 36 views."
+        raise BadFile(str(self._path), [Fault(f"line {number}", problem, remedy, "features")])
 
 
 Lines = dict[tuple[str, str], tuple[int, int, int]]  # by scan and viewpoint: offset and bytes of the base64, the line
@@ -137,7 +135,7 @@ Lines = dict[tuple[str, str], tuple[int, int, int]]  # by scan and viewpoint: of
 
 def _find_lines(path: Path) -> Lines:
     lines: Lines = {}
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     wanted = 0
     for number, offset, line in _numbered(path, faults):
         # Of the features only the length is used: extracting them would take most of the time.
@@ -150,19 +148,16 @@ def _find_lines(path: Path) -> Lines:
             lines[head[0].decode(), head[1].decode()] = (offset + begins, length, number)
         else:
             faults.append(Fault(f"line {number}", *fault))
-            if len(faults) >= MAX_FAULTS:
-                break
     if not faults and not lines:
         faults.append(Fault("", "contains no features.", "Give a .tsv file of features, or HDF5."))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return lines
 
 
-def _numbered(path: Path, faults: list[Fault]) -> Iterator[tuple[int, int, bytes]]:
+def _numbered(path: Path, faults: FaultList) -> Iterator[tuple[int, int, bytes]]:
     """The lines with content, each after its number and its offset in the file."""
     offset = 0
-    with path.open("rb", buffering=1 << 20) as stream:
+    with open_file(path, buffering=1 << 20) as stream:
         for number, line in enumerate(iter(lambda: stream.readline(LONGEST), b""), start=1):
             if number > MOST or (len(line) == LONGEST and not line.endswith(b"\n")):
                 remedy = "Check where the file comes from."

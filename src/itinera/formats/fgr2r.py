@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from itinera.errors import BadArgument, Fault
+from itinera.errors import BadArgument, Fault, FaultList
 from itinera.formats import r2r
 from itinera.formats.decoding import decode_list
 from itinera.formats.frames import heading_to_r2r
@@ -53,7 +53,7 @@ def read_split(path: str | Path) -> Split:
     """
     path = Path(path)
     records = decode_list(read_bytes(path), _ChunkedPath, str(path))
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     cuts: dict[str, list[Words]] = {}
     for i, record in enumerate(records):
         faults += r2r.path_faults(f"record {i}", record)

@@ -8,9 +8,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
-from itinera.formats.map_images import read_picture
+from itinera.formats.map_images import Picture, read_picture
 from itinera.worlds.grid import Grid
 
 FREE_ABOVE = 240.0  # of 255, as in the released RRT* planner
@@ -24,9 +25,14 @@ def read_floor_plan(path: str | Path, metres_per_pixel: float, threshold: float 
     if not 0 <= threshold < 255:
         raise BadArgument(f"The threshold must be a gray value ≥ 0 and < 255; got {threshold}.")
     picture = read_picture(Path(path))
+    blocked = picture.classify(lambda band: _is_dark(band, threshold))
+    return Grid(blocked[::-1], metres_per_pixel)
+
+
+def _is_dark(picture: Picture, threshold: float) -> NDArray[np.bool_]:
     gray = picture.gray / picture.white
     if picture.alpha is not None:
         cover = picture.alpha / picture.white
         gray = gray * cover + (1.0 - cover)
     # A value that equals the threshold up to rounding is not above it.
-    return Grid(np.round(gray[::-1] * 255, 9) <= threshold, metres_per_pixel)
+    return np.asarray(np.round(gray * 255, 9) <= threshold)

@@ -16,7 +16,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument, Fault, FaultList
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import points_from_habitat, points_to_habitat
 from itinera.formats.io import atomic_write, read_bytes
@@ -46,9 +46,8 @@ def read_worlds(path: str | Path) -> dict[str, World]:
     """
     path = Path(path)
     graphs = decode_dict(read_bytes(path), _Graph, str(path))
-    faults = [fault for name, graph in graphs.items() for fault in _faults(f'record "{name}"', graph)]
-    if faults:
-        raise BadFile(str(path), faults)
+    faults = (fault for name, graph in graphs.items() for fault in _faults(f'record "{name}"', graph))
+    FaultList(str(path), faults).raise_any()
     return {name: World(name, _nav_graph(graph)) for name, graph in graphs.items()}
 
 

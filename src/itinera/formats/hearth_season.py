@@ -12,15 +12,17 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
-from itinera.formats.io import members, read_bytes, write_members
+from itinera.formats.decoding import decode
+from itinera.formats.io import check_file_name, members, read_bytes, write_members
 from itinera.formats.scene_descriptions import write_descriptions
 from itinera.hearth.season import SECRET_BYTES
 from itinera.tasks import Episode, Split
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 SEASON_FILE = "season.json"  # the season's parameters, houses, counts and digests
+MAX_SEASON_BYTES = 64 << 20  # of that file; a season of 90 houses has 0.1 MiB
+_REMEDY = "Build the season again, or copy the file as it was written."
 BOXES = "reverie/BBox.tar.gz"
 DESCRIPTIONS = "scene_descriptions"
 NEAR = 3.0  # metres; REVERIE lists the objects within this distance of a viewpoint
@@ -78,6 +82,7 @@ def write_part(
     splits: Mapping[str, SplitPart],
 ) -> None:
     """Write the files of one house."""
+    check_file_name(world.id)
     matterport.write_worlds(folder / "connectivity", {world.id: world})
     rooms.write_house(folder / f"houses/{world.id}.house", world, plan=house.plan, items=house.objects)
     near = {node: tuple(thing for thing in seen if thing.distance <= NEAR) for node, seen in world.objects.items()}
@@ -215,13 +220,35 @@ def read_secret(path: Path) -> bytes:
     return bytes.fromhex(text.decode())
 
 
+class _Config(msgspec.Struct):
+    seed: int | None  # None if it is secret
+
+
+class _Season(msgspec.Struct):
+    config: _Config
+    houses: dict[str, list[str]]  # ids by role
+
+
+_HOUSE_INDEX = re.compile(r".+-(\d{1,9})")
+
+
 def season_houses(folder: Path) -> dict[str, tuple[int, int]] | None:
     """The seed and index of every house of a season, by id; None if the folder is no season or its seed is secret."""
-    try:
-        about: dict[str, Any] = msgspec.json.decode((folder / SEASON_FILE).read_bytes(), type=dict[str, Any])
-        seed, ids = about["config"]["seed"], about["houses"].values()
-    except (OSError, msgspec.DecodeError, KeyError, TypeError):
+    file = folder / SEASON_FILE
+    if not os.path.exists(file):
         return None
+    season = decode(read_bytes(file, limit=MAX_SEASON_BYTES), _Season, str(file))
+    seed, faults = season.config.seed, FaultList(str(file))
     if seed is None:
         return None
-    return {name: (int(seed), int(name.rsplit("-", 1)[1])) for names in ids for name in names}
+    if not 0 <= seed < 1 << 128:
+        faults.append(Fault("", "must be at least 0, and below 2 to the 128.", _REMEDY, "config.seed"))
+    houses: dict[str, tuple[int, int]] = {}
+    for name in chain.from_iterable(season.houses.values()):
+        index = _HOUSE_INDEX.fullmatch(name)
+        if index is None:
+            faults.append(Fault("", f"{name[:40]!r} does not end in the index of a house.", _REMEDY, "houses"))
+        else:
+            houses[name] = (seed, int(index[1]))
+    faults.raise_any()
+    return houses

@@ -1,4 +1,9 @@
-"""Reading and writing of bytes without trust: compressed files with limits, archives, atomic writes."""
+"""Reading and writing of bytes without trust: compressed files with limits, archives, atomic writes.
+
+Limits of every reader: a document has at most `LARGEST` bytes after decompression and no line of more than
+`LONGEST_LINE`, a compressed one grows at most `HIGHEST_RATIO`-fold, an archive has at most `MOST_MEMBERS` files. Only
+regular files are read: a pipe, socket or device may never end.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +11,9 @@ import gzip
 import io
 import lzma
 import os
+import re
+import stat
+import struct
 import tarfile
 import tempfile
 import zipfile
@@ -17,12 +25,14 @@ from itertools import takewhile
 from pathlib import Path
 from typing import IO, cast
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault
 
 LARGEST = 1 << 30  # bytes of one document after decompression; the largest public one has 0.2 GiB
 # Real files shrink at most 60-fold. A stream that grows past this before we believe it is a bomb.
 HIGHEST_RATIO = 250
 BELIEVED = 16 << 20
+LONGEST_LINE = 32 << 20  # bytes of a line of text
+MOST_MEMBERS = 1 << 20  # files of an archive; RxR's pose traces, the largest public one, are 0.3 M
 _BLOCK = 1 << 20
 
 
@@ -36,29 +46,58 @@ def read_bytes(path: Path, *, limit: int = LARGEST) -> bytes:
 def open_stream(path: Path, *, limit: int = LARGEST) -> Iterator[IO[bytes]]:
     """The content of a file as a stream, decompressed if need be; faults of reading become BadFile."""
     source = str(path)
-    try:
-        with path.open("rb") as raw:
+    with open_file(path) as raw:
+        try:
             opened = _decompressed(raw)
             yield _Limited(opened, limit, source, packed=None if opened is raw else raw.tell)  # type: ignore[misc]
+        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+            problem = f"the compressed data is cut short or damaged ({error})."
+            raise BadFile(source, [Fault("", problem, "Copy or download the file again.")]) from None
+        except OSError as error:
+            raise BadFile(source, [Fault("", f"cannot be read ({error.strerror or error}).")]) from None
+
+
+def open_file(path: Path, *, buffering: int = -1) -> io.BufferedReader:
+    """A regular file, opened for reading; raises BadFile for anything else, without waiting for a pipe's other end."""
+    source = str(path)
+    try:
+        kind = path.stat().st_mode
+        if stat.S_ISREG(kind) or stat.S_ISDIR(kind):  # opening a folder says what it is
+            opened = open(path, "rb", buffering, opener=_open_without_waiting)  # noqa: SIM115  # the caller closes it
+            raw = cast(io.BufferedReader, opened)
+            if stat.S_ISREG(os.fstat(raw.fileno()).st_mode):
+                return raw
+            raw.close()
     except FileNotFoundError:
         raise BadFile(source, [Fault("", "there is no such file.", "Check the path.")]) from None
     except IsADirectoryError:
         raise BadFile(source, [Fault("", "is a folder where a file is expected.")]) from None
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        problem = f"the compressed data is cut short or damaged ({error})."
-        raise BadFile(source, [Fault("", problem, "Copy or download the file again.")]) from None
     except OSError as error:
         raise BadFile(source, [Fault("", f"cannot be read ({error.strerror or error}).")]) from None
+    except ValueError:  # a NUL or half a surrogate pair
+        raise BadFile(repr(source), [Fault("", "cannot be the name of a file.", "Check the path.")]) from None
+    problem = "is a pipe, socket or device, which may never end."
+    raise BadFile(source, [Fault("", problem, "Write its content to a file first.")])
+
+
+def _open_without_waiting(name: str, flags: int) -> int:
+    # In case a pipe took the file's place after its kind was looked up.
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _decompressed(raw: IO[bytes]) -> IO[bytes]:
-    magic = raw.read(6)
+    head = raw.read(1 << 10)
     raw.seek(0)
-    if magic[:2] == b"\x1f\x8b":
+    if head[:2] == b"\x1f\x8b":
         return cast(IO[bytes], gzip.open(raw))
-    if magic == b"\xfd7zXZ\x00":
+    if head[:6] == b"\xfd7zXZ\x00":
+        # A header of a few bytes may ask for a dictionary of 4 GiB.
+        lzma.LZMADecompressor(memlimit=_XZ_MEMORY).decompress(head, max_length=1)
         return lzma.open(raw)
     return raw
+
+
+_XZ_MEMORY = 256 << 20  # bytes; `xz -9` needs 65 MiB
 
 
 class _Limited(io.RawIOBase):
@@ -82,7 +121,13 @@ class _Limited(io.RawIOBase):
         return b"".join(blocks)
 
     def readline(self, size: int | None = -1) -> bytes:
-        return self._counted(self._inner.readline(_LONGEST_LINE if size is None or size < 0 else size))
+        if size is not None and size >= 0:
+            return self._counted(self._inner.readline(size))
+        line = self._counted(self._inner.readline(LONGEST_LINE + 1))
+        if len(line) > LONGEST_LINE:
+            problem = f"has a line of more than {LONGEST_LINE >> 20} MiB, which no file of this kind has."
+            raise BadFile(self._source, [Fault("", problem, "Check where the file comes from.")])
+        return line
 
     def _counted(self, block: bytes) -> bytes:
         self._seen += len(block)
@@ -93,9 +138,6 @@ class _Limited(io.RawIOBase):
             problem = f"holds more than {limit >> 20} MiB once unpacked, which no file of this kind does."
             raise BadFile(self._source, [Fault("", problem, "Check where the file comes from.")])
         return block
-
-
-_LONGEST_LINE = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -111,16 +153,35 @@ def members(path: Path, suffix: str, *, limit: int = LARGEST) -> dict[str, Membe
 
     Archives are read where they lie; nothing is unpacked to disk, so no member can write outside.
     """
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike Path.is_dir, False for a name that is too long
         files = sorted(p for p in path.rglob(f"*{suffix}") if p.is_file())
         return {p.name: Member(p.name, lambda p=p: read_bytes(p, limit=limit)) for p in files}  # type: ignore[misc]
-    if zipfile.is_zipfile(path):
+    with open_file(path) as raw:
+        is_zip = zipfile.is_zipfile(raw)
+    if is_zip:
         return _zip_members(path, suffix, limit)
     try:
         return _tar_members(path, suffix, limit)
-    except (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except _DAMAGED as error:
         problem = f"is neither a folder nor a whole .zip or .tar archive ({error})."
         raise BadFile(str(path), [Fault("", problem, "Give the folder, or copy the archive again.")]) from None
+
+
+# What the parsers of archives raise. Encrypted members are a RuntimeError, unknown methods a NotImplementedError;
+# numbers and names in headers that are none, a ValueError, IndexError or struct.error.
+_DAMAGED = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    RuntimeError,
+    ValueError,
+    IndexError,
+    OverflowError,
+    struct.error,
+    OSError,
+)
 
 
 def _zip_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
@@ -129,29 +190,39 @@ def _zip_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
             with zipfile.ZipFile(path) as archive, archive.open(entry) as stream:
                 name = f"{path}!{entry.filename}"
                 return _Limited(stream, limit, name, packed=lambda: entry.compress_size).read()
-        # Encrypted members are a RuntimeError, unknown ways of packing a NotImplementedError.
-        except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, RuntimeError, OSError) as error:
+        except _DAMAGED as error:
             raise BadFile(str(path), [Fault(entry.filename, f"is damaged ({error}).")]) from None
 
     try:
         with zipfile.ZipFile(path) as archive:
+            _check_count(path, len(archive.infolist()))
             entries = [entry for entry in archive.infolist() if entry.filename.endswith(suffix)]
-    except zipfile.BadZipFile as error:
+    except _DAMAGED as error:
         raise BadFile(str(path), [Fault("", f"is a damaged .zip archive ({error}).")]) from None
     named = {Path(entry.filename).name: entry for entry in entries}
     return {name: Member(name, lambda entry=entry: read(entry)) for name, entry in named.items()}  # type: ignore[misc]
 
 
+def _check_count(path: Path, count: int) -> None:
+    if count > MOST_MEMBERS:
+        problem = f"contains more than {MOST_MEMBERS:,} files."
+        raise BadFile(str(path), [Fault("", problem, "Check where the archive comes from.")])
+
+
 def _tar_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
     # A compressed tar cannot be entered in the middle, so what is wanted is read in one pass and kept.
     kept: dict[str, bytes] = {}
+    room = LARGEST  # bytes of all members together
     with open_stream(path, limit=4 * limit) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
-        for entry in archive:
+        for count, entry in enumerate(archive, start=1):
+            _check_count(path, count)
+            archive.members = []  # type: ignore[attr-defined]  # else every header is kept in memory
             if not (entry.isfile() and entry.name.endswith(suffix)):
                 continue
             # A sparse file is mostly holes that take no room in the archive, but would in memory.
-            if entry.size > limit or entry.issparse():
-                problem = "is sparse." if entry.issparse() else f"holds more than {limit >> 20} MiB."
+            room -= entry.size
+            if entry.size > limit or room < 0 or entry.issparse():
+                problem = "is sparse." if entry.issparse() else f"holds more than {min(limit, LARGEST) >> 20} MiB."
                 raise BadFile(str(path), [Fault(entry.name, problem, "Check where the archive comes from.")])
             content = archive.extractfile(entry)
             if content is not None:
@@ -276,8 +347,37 @@ def _umask() -> int:
     return current
 
 
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+_LONGEST_NAME = 200  # bytes; file systems allow 255, and a draft's name is longer than the file's
+
+
+def check_file_name(name: str) -> str:
+    """The name, if a file of any system can have it; raises BadArgument if it leads elsewhere or cannot be written.
+
+    For names made from ids of worlds and episodes, which come from files of others: `../../x` is an id, too.
+
+    >>> check_file_name("17DRP5sb8fy_connectivity.json")
+    '17DRP5sb8fy_connectivity.json'
+    """
+    problem = ""
+    if name in ("", ".", "..") or name.startswith(".") or re.search(r'[/\\<>:"|?*]', name):
+        problem = "is not the plain name of a file"
+    elif not name.isprintable():  # also NUL, line breaks and half a surrogate pair
+        problem = "contains characters that are not printable"
+    elif name.endswith((".", " ")) or _RESERVED.fullmatch(name):
+        problem = "is reserved by Windows"
+    elif len(name.encode()) > _LONGEST_NAME:
+        problem = f"is longer than {_LONGEST_NAME} bytes"
+    if problem:
+        shown = repr(name if len(name) <= 80 else f"{name[:80]}…")
+        raise BadArgument(f"{shown} cannot be the name of a file: it {problem}. Rename the world or episode.")
+    return name
+
+
 def write_members(path: Path, content: Mapping[str, bytes]) -> None:
     """Files into a folder, or into one .zip or .tar(.gz, .xz) archive if `path` is named so."""
+    for member in content:
+        check_file_name(member)
     name = path.name
     if name.endswith(".zip"):
         with atomic_write(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:

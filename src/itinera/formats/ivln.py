@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import points_from_habitat
 from itinera.formats.io import atomic_write, read_bytes
@@ -44,9 +44,7 @@ def read_all_tours(path: str | Path) -> dict[str, tuple[Tour, ...]]:
     path = Path(path)
     splits = decode_dict(read_bytes(path), dict[str, list[list[int | str]]], str(path))
     found = {name: _numbered(scans) for name, scans in splits.items()}
-    faults = [fault for tours in found.values() for fault in _tour_faults(tours)]
-    if faults:
-        raise BadFile(str(path), faults)
+    FaultList(str(path), (fault for tours in found.values() for fault in _tour_faults(tours))).raise_any()
     return found
 
 
@@ -107,14 +105,13 @@ def read_predictions(path: str | Path) -> Predictions:
     """
     path = Path(path)
     tours = decode_dict(read_bytes(path), list[_Step], str(path))
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     rollouts = tuple(Rollout(name, tuple(_trajectories(name, steps, faults))) for name, steps in tours.items())
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Predictions(str(path), rollouts)
 
 
-def _trajectories(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> Iterator[Trajectory]:
+def _trajectories(tour_id: str, steps: Sequence[_Step], faults: FaultList) -> Iterator[Trajectory]:
     if not steps:
         faults.append(Fault(f'tour "{tour_id}"', "is empty.", "A trajectory must include its start."))
     points = points_from_habitat([step.position for step in steps])
@@ -161,16 +158,15 @@ def read_all_references(path: str | Path) -> dict[str, dict[str, dict[str, Array
     """The target positions of every split of `gt_ndtw.json`, by split, tour and episode."""
     path = Path(path)
     splits = decode_dict(read_bytes(path), dict[str, list[_Step]], str(path))
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     found = {
         split: {name: _targets(name, steps, faults) for name, steps in tours.items()} for split, tours in splits.items()
     }
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return found
 
 
-def _targets(tour_id: str, steps: Sequence[_Step], faults: list[Fault]) -> dict[str, Array]:
+def _targets(tour_id: str, steps: Sequence[_Step], faults: FaultList) -> dict[str, Array]:
     acting = [step for step in steps if step.phase == "agent"]
     return {t.episode_id: t.places for t in _trajectories(tour_id, acting, faults)}  # type: ignore[misc]
 
@@ -201,6 +197,6 @@ def with_tour_references(split: Split, references: References, source: str = "ta
     unknown = [name for name in paths if name not in split.by_id]
     if unknown:
         remedy = "Targets and tasks must be of one split."
-        faults = [Fault(f'episode "{name}"', f"is not in {split.name}.", remedy) for name in unknown]
-        raise BadFile(source, faults)
+        faults = (Fault(f'episode "{name}"', f"is not in {split.name}.", remedy) for name in unknown)
+        FaultList(source, faults).raise_any()
     return replace(split, episodes=tuple(replace(e, reference=paths.get(e.id, e.reference)) for e in split.episodes))

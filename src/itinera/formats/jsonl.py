@@ -9,20 +9,22 @@ from typing import TypeVar
 
 import msgspec
 
-from itinera.errors import Fault
-from itinera.formats.decoding import UNDECODABLE, make_fault
+from itinera.errors import FaultList
+from itinera.formats.decoding import UNDECODABLE, MemoryBudget, make_fault
 from itinera.formats.io import open_stream
 
 T = TypeVar("T")
 
 
-def iter_records(path: Path, kind: type[T], faults: list[Fault]) -> Iterator[tuple[str, T]]:
+def iter_records(path: Path, kind: type[T], faults: FaultList) -> Iterator[tuple[str, T]]:
     """The records of a JSON-lines file, each with its place ("line 3"); unreadable lines are added to `faults`."""
     decoder = msgspec.json.Decoder(kind)
+    budget = MemoryBudget(str(path))
     with open_stream(path) as stream:
         for number, line in enumerate(iter(stream.readline, b""), start=1):
             if not line.strip():
                 continue
+            budget.spend(line)
             try:
                 yield f"line {number}", _decoded(line, decoder)
             except UNDECODABLE as error:

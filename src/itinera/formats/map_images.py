@@ -1,12 +1,15 @@
 """Images of maps as arrays: PGM is read here; PNG, BMP and JPEG are read by Pillow.
 
-Pillow rounds the values of PGM files whose white is not 255, and its error messages say less.
+Pillow rounds the values of PGM files whose white is not 255, and its error messages say less. Width and height are
+checked before an image is decoded, and brightness is computed in bands of rows: an image takes at most about 12 bytes
+per pixel, and has at most `MAX_PIXELS`.
 """
 
 from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
@@ -20,6 +23,9 @@ from itinera.errors import BadFile, Fault, MissingExtra
 from itinera.formats.io import read_bytes
 
 MAX_PIXELS = 1 << 26  # 8,192 on a side: 400 m at 5 cm
+MAX_BYTES = 1 << 29  # of a file
+_PART = 1 << 24  # bytes of text parsed at once
+_BAND = 1 << 20  # pixels whose brightness is computed at once
 _MAX_WHITE = (1 << 16) - 1
 _SEPARATOR = rb"(?:\s|#[^\n]*\n)+"
 _PGM = re.compile(
@@ -43,10 +49,24 @@ class Picture:
         """(height, width) the mean of the color channels."""
         return np.asarray(self.colors.mean(axis=2, dtype=np.float64))
 
+    def classify(self, rule: Callable[[Picture], NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """(height, width) the answer of a rule for each pixel, in bands of rows.
+
+        Floats of a whole image would take ten times its memory.
+        """
+        height, width = self.colors.shape[:2]
+        rows = max(1, _BAND // width)
+        found = np.empty((height, width), dtype=np.bool_)
+        for at in range(0, height, rows):
+            band = slice(at, at + rows)
+            alpha = None if self.alpha is None else self.alpha[band]
+            found[band] = rule(Picture(self.colors[band], alpha, self.white))
+        return found
+
 
 def read_picture(path: Path) -> Picture:
     """The values of a PGM (P5 or P2, 8 or 16 bits), PNG, BMP or JPEG file; the format is detected from its content."""
-    content = read_bytes(path)
+    content = read_bytes(path, limit=MAX_BYTES)
     if not content:
         raise BadFile(str(path), [Fault("", "is empty.", _EXPORT)])
     if re.match(rb"P[1-7][\s#]", content):
@@ -65,11 +85,12 @@ def _read_pgm(source: str, content: bytes) -> Picture:
         problem = f"the value of white is {white}; it must be between 1 and {_MAX_WHITE}."
         raise BadFile(source, [Fault("header", problem, _EXPORT)])
     raster = content[header.end() :]
-    values = _parse_text(source, raster) if kind == 2 else _parse_binary(raster[1:], white)
-    if len(values) < width * height:
-        problem = f"ends after {len(values):,} of {width * height:,} pixels."
+    count = width * height
+    values = _parse_text(source, raster, count) if kind == 2 else _parse_binary(raster[1:], white)
+    if len(values) < count:
+        problem = f"ends after {len(values):,} of {count:,} pixels."
         raise BadFile(source, [Fault("pixels", problem, "It is cut short. " + _EXPORT)])
-    values = values[: width * height]
+    values = values[:count]
     if values.max() > white:
         at = int(values.argmax())
         problem = f"the value {values[at]} in row {at // width}, column {at % width} is above white, {white}."
@@ -82,13 +103,21 @@ def _parse_binary(raster: bytes, white: int) -> NDArray[Any]:
     return np.frombuffer(raster, dtype=kind, count=len(raster) // kind.itemsize)
 
 
-def _parse_text(source: str, raster: bytes) -> NDArray[Any]:
+def _parse_text(source: str, raster: bytes, count: int) -> NDArray[Any]:
     text = re.sub(rb"#[^\n]*", b"", raster)
     invalid = re.search(rb"[^\d\s]|\d{9}", text)
     if invalid is not None:
         problem = f"{invalid[0].decode('latin-1')!r} is not the value of a pixel."
         raise BadFile(source, [Fault("pixels", problem, "It is damaged. " + _EXPORT)])
-    return np.fromstring(text, dtype=np.int64, sep=" ") if text.strip() else np.empty(0, dtype=np.int64)
+    # Part by part, so that a file with more values than pixels takes no more memory than its pixels.
+    parts, at = [np.empty(0, dtype=np.int32)], 0
+    while at < len(text) and sum(map(len, parts)) < count:
+        space = re.compile(rb"\s").search(text, at + _PART)
+        part = text[at : space.end() if space else len(text)]
+        at += len(part)
+        if part.strip():
+            parts.append(np.fromstring(part, dtype=np.int32, sep=" "))
+    return np.concatenate(parts)
 
 
 def _check_size(source: str, width: int, height: int) -> None:

@@ -6,6 +6,7 @@ included panoramas that are unobstructed from each other; a panorama without edg
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -14,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats.decoding import decode_list
 from itinera.formats.io import Member, members, write_members
 from itinera.worlds import Array, NavGraph, World
@@ -43,7 +44,7 @@ class Connectivity(Mapping[str, World]):
 
     def __init__(self, path: str | Path, *, positions: Positions = "pose", visible: bool = False) -> None:
         self.path = Path(path)
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             raise BadFile(str(path), [Fault("", "there is no such file or folder.", "Give the connectivity folder.")])
         found = members(self.path, SUFFIX)
         self._files = {name.removesuffix(SUFFIX): member for name, member in found.items()}
@@ -81,10 +82,11 @@ def read_worlds(path: str | Path, *, positions: Positions = "pose", visible: boo
 def _graph(member: Member, positions: Positions, visible: bool) -> NavGraph:
     # `visible` is half of the file and not needed for movement: skipping it halves the time.
     panoramas: Sequence[_Panorama] = decode_list(member.read(), _VisiblePanorama if visible else _Panorama, member.name)
-    faults = [fault for i, p in enumerate(panoramas) for fault in _faults(i, p, len(panoramas))]
+    faults = FaultList(member.name)
+    for i, panorama in enumerate(panoramas):
+        faults += _faults(i, panorama, len(panoramas))
     faults += _repeated(panoramas)
-    if faults:
-        raise BadFile(member.name, faults)
+    faults.raise_any()
     kept = [i for i, p in enumerate(panoramas) if p.included]
     joined = _flags([p.unobstructed for p in panoramas], kept)
     # An edge is one that both its ends list; in the official files they always agree.

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
-from itinera.formats.decoding import UNDECODABLE, make_fault
+from itinera.errors import BadFile, Fault, FaultList
+from itinera.formats.decoding import UNDECODABLE, MemoryBudget, make_fault
 from itinera.formats.io import atomic_write, open_stream
 from itinera.records import Column, Provenance
 from itinera.tasks import Protocol
@@ -71,21 +71,23 @@ def read_records(path: Path, kind: Kind, record: type[T], digest: Any = None) ->
     """The header and the records of a file of this kind; `digest`, a hash, is updated with every byte but its own."""
     decoder = msgspec.json.Decoder(record)
     records: list[T] = []
-    faults = []
+    faults = FaultList(str(path))
+    budget = MemoryBudget(str(path))
     with open_stream(path) as stream:
         first = stream.readline()
+        budget.spend(first)
         header = _header(first, str(path), kind)
         if digest is not None:
             digest.update(header_without_digest(first, header))
         for number, line in enumerate(iter(stream.readline, b""), start=2):
             if digest is not None:
                 digest.update(line)
+            budget.spend(line)
             try:
                 records.append(decoder.decode(line))
             except UNDECODABLE as error:
                 faults.append(make_fault(error, f"line {number}"))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return header, records
 
 

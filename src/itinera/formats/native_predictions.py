@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import Fault, FaultList
 from itinera.formats.native import (
     Header,
     Point,
@@ -57,14 +57,13 @@ def read_predictions(path: str | Path) -> Predictions:
     """The predictions of a native file, with their protocol and provenance."""
     path = Path(path)
     header, records = read_records(path, "predictions", _Rollout)
-    faults = [
+    faults = (
         Fault(f'line {n} (episode "{t.episode_id}")', problem, "Every list is as long as places.", field)
         for n, rollout in enumerate(records, start=2)
         for t in rollout.trajectories
         for field, problem in _wrong_lengths(t)
-    ]
-    if faults:
-        raise BadFile(str(path), faults)
+    )
+    FaultList(str(path), faults).raise_any()
     rollouts = tuple(Rollout(rollout.tour_id, tuple(map(_trajectory, rollout.trajectories))) for rollout in records)
     return Predictions(str(path), rollouts, header.protocol, header.provenance)
 

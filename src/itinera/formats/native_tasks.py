@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import Fault, FaultList
 from itinera.formats._export import require_reference
 from itinera.formats.native import (
     Header,
@@ -60,7 +60,7 @@ def read_split(path: str | Path) -> Split:
     path = Path(path)
     header, records = read_records(path, "tasks", _Task)
     tours = tuple(Tour(t.tour_id, t.world_id, tuple(t.episode_ids)) for t in records if t.episode_ids)
-    faults = list(_protocol_faults(header))
+    faults = FaultList(str(path), _protocol_faults(header))
     first: dict[str, int] = {}
     for n, t in enumerate(records, start=2):
         if not t.episode_ids:
@@ -69,8 +69,7 @@ def read_split(path: str | Path) -> Split:
                 problem = f"{t.id} is also the id of line {first[t.id]}."
                 faults.append(Fault(f"line {n}", problem, "Ids must be distinct within a file.", "id"))
             first.setdefault(t.id, n)
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     episodes = tuple(_episode(t) for t in records if not t.episode_ids)
     split = Split(header.name, episodes, protocol=header.judged_by or "r2r")
     return split.with_tours(tours, str(path)) if tours else split

@@ -72,7 +72,7 @@ def read_split(path: str | Path, *, reference: Reference = "planner") -> Split:
     """
     path = Path(path)
     records = read_list(path, _Record)
-    faults = [fault for i, r in enumerate(records) for fault in _faults(f"record {i}", r, reference)]
+    faults = (fault for i, r in enumerate(records) for fault in _faults(f"record {i}", r, reference))
     raise_faults(str(path), faults, records, "inst_idx")
     return Split(split_name(path), tuple(_episode(record, reference) for record in records), protocol="ndh")
 

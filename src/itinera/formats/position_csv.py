@@ -15,7 +15,7 @@ from typing import IO
 
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats._export import acting_part, require_positions
 from itinera.formats.io import atomic_write, open_stream
 from itinera.records import Predictions, Trajectory
@@ -36,7 +36,7 @@ def read_predictions(path: str | Path) -> Predictions:
     episode ended; it is read as stopped.
     """
     path = Path(path)
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     with open_stream(path) as stream:
         lines = csv.reader(_text(stream, str(path)), strict=True)
         try:
@@ -45,8 +45,7 @@ def read_predictions(path: str | Path) -> Predictions:
         except csv.Error as error:
             raise BadFile(str(path), [Fault(f"line {lines.line_num}", f"{error}.", "Write plain CSV.")]) from None
     trajectories = tuple(_trajectories(rows, columns, faults))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Predictions.from_trajectories(str(path), trajectories)
 
 
@@ -60,18 +59,18 @@ def _text(stream: IO[bytes], source: str) -> Iterator[str]:
 
 def _columns(header: list[str], source: str) -> list[str]:
     columns = [name.strip() for name in header]
-    faults = [Fault("line 1", f"has no column {name}.", _HEADER_REMEDY) for name in NEEDED if name not in columns]
+    lacking = (Fault("line 1", f"has no column {name}.", _HEADER_REMEDY) for name in NEEDED if name not in columns)
+    faults = FaultList(source, lacking)
     for i, name in enumerate(columns):
         if name not in NEEDED + OPTIONAL:
             faults.append(Fault("line 1", f'has the unknown column "{name}".', _HEADER_REMEDY))
         elif name in columns[:i]:
             faults.append(Fault("line 1", f"has the column {name} twice.", _HEADER_REMEDY))
-    if faults:
-        raise BadFile(source, faults)
+    faults.raise_any()
     return columns
 
 
-def _rows(lines: Iterator[list[str]], columns: Sequence[str], faults: list[Fault]) -> Iterator[_Row]:
+def _rows(lines: Iterator[list[str]], columns: Sequence[str], faults: FaultList) -> Iterator[_Row]:
     named = columns.index("episode_id")
     numbers = [i for i in range(len(columns)) if i != named]
     for cells in lines:
@@ -114,7 +113,7 @@ def _number(cell: str, column: str) -> float:
     return value
 
 
-def _trajectories(rows: Sequence[_Row], columns: Sequence[str], faults: list[Fault]) -> Iterator[Trajectory]:
+def _trajectories(rows: Sequence[_Row], columns: Sequence[str], faults: FaultList) -> Iterator[Trajectory]:
     names = [name for name in columns if name != "episode_id"]
     first: dict[str, int] = {}
     for name, run in groupby(rows, key=lambda row: row[1]):
@@ -134,7 +133,7 @@ def _trajectories(rows: Sequence[_Row], columns: Sequence[str], faults: list[Fau
         yield Trajectory(name, places, headings=headings, times=times)
 
 
-def _whole(values: Array | None, where: str, column: str, faults: list[Fault]) -> Array | None:
+def _whole(values: Array | None, where: str, column: str, faults: FaultList) -> Array | None:
     if values is None or np.isnan(values).all():
         return None
     if np.isnan(values).any():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def write_sidecar(
 def read_sidecar(path: str | Path) -> Sidecar | None:
     """The sidecar of a file; None if it has none."""
     beside = sidecar_path(path)
-    return decode(read_bytes(beside), Sidecar, str(beside)) if beside.exists() else None
+    return decode(read_bytes(beside), Sidecar, str(beside)) if os.path.exists(beside) else None
 
 
 def check_sidecar(path: str | Path) -> Provenance | None:

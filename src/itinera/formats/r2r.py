@@ -16,7 +16,7 @@ from typing import Any, overload
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.decoding import decode_list, pause_gc
 from itinera.formats.fast_scan import SMALLEST, scan
@@ -77,7 +77,7 @@ def path_faults(where: str, record: Any) -> Iterable[Fault]:
 
 def raise_faults(source: str, faults: Iterable[Fault], records: Sequence[Any] = (), key: str = "path_id") -> None:
     """Raise BadFile if there are faults, or if records share an id."""
-    found = list(faults)
+    found = FaultList(source, faults)
     first: dict[Any, int] = {}
     for i, record in enumerate(records):
         name = getattr(record, key)
@@ -85,8 +85,7 @@ def raise_faults(source: str, faults: Iterable[Fault], records: Sequence[Any] = 
             problem = f"{name} is also the id of record {first[name]}."
             found.append(Fault(f"record {i}", problem, "Ids must be distinct within a file.", key))
         first.setdefault(name, i)
-    if found:
-        raise BadFile(source, found)
+    found.raise_any()
 
 
 def _episodes(record: PathRecord) -> Iterable[Episode]:
@@ -135,7 +134,8 @@ def write_split(path: str | Path, split: Split) -> None:
 
 def parse_id(text: str) -> int | str:
     """The id as a number where it was one in its file, else as it is."""
-    return int(text) if text.isdecimal() and str(int(text)) == text else text
+    # Python refuses to parse thousands of digits.
+    return int(text) if len(text) <= 100 and text.isdecimal() and str(int(text)) == text else text
 
 
 class _Step(msgspec.Struct, array_like=True, gc=False):
@@ -175,7 +175,7 @@ def read_predictions(path: str | Path) -> Predictions:
         ids = [p.inst_idx if p.instr_id is None else p.instr_id for p in predictions]
         places = [[step.viewpoint for step in p.trajectory] for p in predictions]
         if None in ids or not all(places):
-            raise BadFile(str(path), _unnamed_or_empty(ids, places))
+            FaultList(str(path), _unnamed_or_empty(ids, places)).raise_any()
         names = list(map(str, ids))
     return _make_predictions(path, names, places, _LazyRollouts(names, lambda: predictions))
 

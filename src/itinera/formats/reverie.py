@@ -6,7 +6,7 @@ Result files are R2R submissions with `predObjId`; `r2r.read_predictions` keeps 
 
 from __future__ import annotations
 
-import re
+import os
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault, FaultList
 from itinera.formats.decoding import all_finite, decode, read_list
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import Member, atomic_write, members, write_members
+from itinera.formats.io import Member, atomic_write, check_file_name, members, write_members
 from itinera.formats.r2r import parse_id, path_faults, raise_faults, split_name
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.rendering.panorama import VIEWS
@@ -103,7 +103,7 @@ class ObjectsByScan(Mapping[str, Mapping[str, tuple[VisibleObject, ...]]]):
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        if not self.path.exists():
+        if not os.path.exists(self.path):
             raise BadFile(str(path), [Fault("", "there is no such file or folder.", "Give the BBox folder.")])
         self._files: dict[str, dict[str, Member]] = {}
         for name, member in members(self.path, ".json").items():
@@ -137,7 +137,7 @@ def read_objects(path: str | Path) -> ObjectsByScan:
 
 def _read_scan(source: str, files: Mapping[str, Member]) -> dict[str, tuple[VisibleObject, ...]]:
     found: dict[str, tuple[VisibleObject, ...]] = {}
-    faults: list[Fault] = []
+    faults = FaultList(source)
     for viewpoint, member in files.items():
         try:
             listed = decode(member.read(), dict[str, dict[str, _Object]], member.name)
@@ -153,8 +153,7 @@ def _read_scan(source: str, files: Mapping[str, Member]) -> dict[str, tuple[Visi
         faults += wrong
         if not wrong:
             found[viewpoint] = tuple(_object(id, thing) for id, thing in objects.items())
-    if faults:
-        raise BadFile(source, faults)
+    faults.raise_any()
     return found
 
 
@@ -183,15 +182,13 @@ def write_objects(path: str | Path, objects: Mapping[str, Mapping[str, tuple[Vis
     content = {}
     for scan, viewpoints in objects.items():
         for viewpoint, seen in viewpoints.items():
-            if not (_PLAIN.fullmatch(scan) and _PLAIN.fullmatch(viewpoint)) or "_" in viewpoint:
+            name = check_file_name(f"{scan}_{viewpoint}.json")
+            if not scan or not viewpoint or "_" in viewpoint:
                 problem = f"A file cannot be named after scan {scan!r} and viewpoint {viewpoint!r}."
-                raise BadArgument(f"{problem} Use letters, digits, - and . (and _ in the scan).")
+                raise BadArgument(f"{problem} Both need a letter or digit, and _ separates them.")
             listed = {viewpoint: {thing.id: _listed(thing) for thing in seen}}
-            content[f"{scan}_{viewpoint}.json"] = msgspec.json.encode(listed)
+            content[name] = msgspec.json.encode(listed)
     write_members(Path(path), content)
-
-
-_PLAIN = re.compile(r"[\w.-]+")
 
 
 def _listed(thing: VisibleObject) -> _Object:

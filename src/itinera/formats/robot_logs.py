@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault, FaultList
 from itinera.formats._export import acting_part, require_positions
 from itinera.formats.io import atomic_write, members, read_bytes, write_members
 from itinera.records import Predictions, Trajectory
@@ -46,7 +46,7 @@ _CSV_REMEDY = (
 _TUM_REMEDY = "A line has eight numbers, separated by blanks: timestamp tx ty tz qx qy qz qw."
 
 _Rows = list[tuple[int, tuple[float, ...]]]  # the number of each line, and its values
-_Parse = Callable[[str, list[Fault]], tuple[Sequence[str], _Rows]]
+_Parse = Callable[[str, FaultList], tuple[Sequence[str], _Rows]]
 
 
 def looks_like_csv(text: str) -> bool:
@@ -70,7 +70,7 @@ def read_tum(path: str | Path) -> Predictions:
 
 
 def _read(path: Path, parse: _Parse) -> Predictions:
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     trajectory = _trajectory(read_bytes(path), _named(path), parse, "", faults)
     if faults or trajectory is None:
         raise BadFile(str(path), faults)
@@ -81,7 +81,7 @@ def read_folder(path: str | Path) -> Predictions:
     """The trajectories of a folder or archive of logs, CSV or TUM, an episode for each file ending in .csv or .tum."""
     path = Path(path)
     found = {name: member for suffix in SUFFIXES for name, member in members(path, suffix).items()}
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     if not found:
         faults.append(Fault("", "contains no logs.", f"Give a folder of files ending in {' or '.join(SUFFIXES)}."))
     rollouts = []
@@ -89,8 +89,7 @@ def read_folder(path: str | Path) -> Predictions:
         data = found[name].read()
         parse = _tum_rows if looks_like_tum(data[: 1 << 16].decode("utf-8-sig", "replace")) else _csv_rows
         rollouts.append(_trajectory(data, _named(PurePath(name)), parse, f"{name}, ", faults))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Predictions.from_trajectories(str(path), tuple(rollout for rollout in rollouts if rollout is not None))
 
 
@@ -98,9 +97,9 @@ def _named(path: PurePath) -> str:
     return PurePath(re.sub(r"\.(gz|xz)$", "", path.name)).stem
 
 
-def _trajectory(data: bytes, name: str, parse: _Parse, where: str, faults: list[Fault]) -> Trajectory | None:
+def _trajectory(data: bytes, name: str, parse: _Parse, where: str, faults: FaultList) -> Trajectory | None:
     """The trajectory of a log, or None and at least one more fault."""
-    own: list[Fault] = []
+    own = FaultList(f"{faults.source}, {where}".removesuffix(", "))
     try:
         columns, rows = parse(data.decode("utf-8-sig"), own)
     except UnicodeDecodeError:
@@ -137,7 +136,7 @@ def _wrong_times(columns: Sequence[str], rows: _Rows) -> Iterator[Fault]:
         before = values[at]
 
 
-def _csv_rows(text: str, faults: list[Fault]) -> tuple[Sequence[str], _Rows]:
+def _csv_rows(text: str, faults: FaultList) -> tuple[Sequence[str], _Rows]:
     lines = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = next(lines, [])
@@ -155,7 +154,7 @@ def _roles(header: Sequence[str]) -> list[str]:
     return [meant.get(cell.strip().lower(), "") for cell in header]
 
 
-def _columns(header: Sequence[str], faults: list[Fault]) -> dict[int, str]:
+def _columns(header: Sequence[str], faults: FaultList) -> dict[int, str]:
     """The roles of the columns that are read."""
     roles = _roles(header)
     faults += [Fault("line 1", f"has no column for {role}.", _CSV_REMEDY) for role in NEEDED if role not in roles]
@@ -167,7 +166,7 @@ def _columns(header: Sequence[str], faults: list[Fault]) -> dict[int, str]:
 
 
 def _csv_numbers(
-    lines: Iterator[list[str]], columns: dict[int, str], faults: list[Fault]
+    lines: Iterator[list[str]], columns: dict[int, str], faults: FaultList
 ) -> Iterator[tuple[int, tuple[float, ...]]]:
     for cells in lines:
         number: int = lines.line_num  # type: ignore[attr-defined]
@@ -183,7 +182,7 @@ def _csv_numbers(
             yield number, values
 
 
-def _tum_rows(text: str, faults: list[Fault]) -> tuple[Sequence[str], _Rows]:
+def _tum_rows(text: str, faults: FaultList) -> tuple[Sequence[str], _Rows]:
     rows: _Rows = []
     for number, line in enumerate(text.split("\n"), start=1):
         cells = line.split()
@@ -250,9 +249,6 @@ def write_tum(path: str | Path, predictions: Predictions) -> None:
 def write_folder(path: str | Path, predictions: Predictions) -> None:
     """Write every trajectory as a CSV log of its own, in a folder or archive."""
     logs = {f"{rollout.episode_id}.csv": _as_csv(acting_part(rollout)) for rollout in predictions.trajectories}
-    odd = next((name for name in logs if PurePath(name).name != name or name.startswith(".")), None)
-    if odd is not None:
-        raise BadArgument(f"{odd!r} cannot be the name of a file; logs are named after their episodes.")
     write_members(Path(path), logs)
 
 

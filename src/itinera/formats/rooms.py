@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault, FaultList
 from itinera.formats.io import atomic_write, read_bytes
 from itinera.hearth.geometry.solids import HouseObject
 from itinera.hearth.layout.plan import FloorPlan, PlannedRoom
@@ -26,7 +26,7 @@ _OUTSIDE = "-1"
 def read_house(path: str | Path) -> dict[str, Room]:
     """The room of each viewpoint of one scan, from its .house file (which may be compressed)."""
     path = Path(path)
-    found = _House()
+    found = _House(str(path))
     lines = read_bytes(path).splitlines()
     if not lines or not lines[0].startswith(b"ASCII"):
         found.faults.append(Fault("line 1", "does not begin with ASCII.", "Give a Matterport .house file."))
@@ -35,8 +35,7 @@ def read_house(path: str | Path) -> dict[str, Room]:
         if line[:2] in (b"H ", b"R ", b"P "):
             found.take(f"line {number}", line.decode("utf-8", "replace").split())
     found.finish()
-    if found.faults:
-        raise BadFile(str(path), found.faults)
+    found.faults.raise_any()
     return {
         viewpoint: Room(found.labels[region], region)
         for viewpoint, region in found.regions.items()
@@ -47,10 +46,10 @@ def read_house(path: str | Path) -> dict[str, Room]:
 class _House:
     """The records of a .house file read so far."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str) -> None:
         self.labels: dict[str, str] = {}  # of regions
         self.regions: dict[str, str] = {}  # of viewpoints
-        self.faults: list[Fault] = []
+        self.faults = FaultList(source)
         self._lines: dict[str, str] = {}  # the line of each viewpoint
         self._promised: Sequence[str] | None = None
 
@@ -98,7 +97,7 @@ def read_regions(path: str | Path) -> dict[str, Room]:
     """The room of each viewpoint of one scan, from its panorama_to_region.txt: "index viewpoint region label" lines."""
     path = Path(path)
     rooms: dict[str, Room] = {}
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     for number, line in enumerate(_text(path).splitlines(), start=1):
         fields, where = line.split(), f"line {number}"
         if not fields:
@@ -111,8 +110,7 @@ def read_regions(path: str | Path) -> dict[str, Room]:
         if viewpoint in rooms:
             faults.append(_twice(where, viewpoint))
         rooms[viewpoint] = Room(label, "" if region == _OUTSIDE else region)
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return {viewpoint: room for viewpoint, room in rooms.items() if room != Room("-")}
 
 
@@ -126,7 +124,7 @@ def read_table(path: str | Path) -> dict[str, dict[str, Room]]:
     """
     path = Path(path)
     rooms: dict[str, dict[str, Room]] = {}
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     for where, row in _rows(path, faults):
         scan, viewpoint, label = (row[name] for name in _NEEDED)
         if not scan or not viewpoint:
@@ -136,12 +134,11 @@ def read_table(path: str | Path) -> dict[str, dict[str, Room]]:
         if viewpoint in there:
             faults.append(_twice(where, viewpoint))
         there[viewpoint] = Room(label, row.get("region_id", ""))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return rooms
 
 
-def _rows(path: Path, faults: list[Fault]) -> Iterator[tuple[str, dict[str, str]]]:
+def _rows(path: Path, faults: FaultList) -> Iterator[tuple[str, dict[str, str]]]:
     reader = csv.reader(io.StringIO(_text(path), newline=""), strict=True)
     try:
         header = next(reader, [])

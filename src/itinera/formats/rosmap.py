@@ -58,11 +58,15 @@ def read_map(path: str | Path, *, unknown: Unknown = "blocked") -> Grid:
         raise BadArgument(f'unknown must be "blocked" or "free", not {unknown!r}.')
     path = Path(path)
     legend, picture = _read(path)
-    occupancy = _occupancy(legend, picture)[::-1]
-    # Unknown cells are NaN, which is neither above nor below.
-    blocked = occupancy > legend.occupied_thresh if unknown == "free" else ~(occupancy < legend.free_thresh)
+    blocked = picture.classify(lambda band: _is_blocked(legend, band, unknown))
     x, y, yaw = legend.origin
-    return Grid(blocked, legend.resolution, origin=(x, y), rotation=yaw)
+    return Grid(blocked[::-1], legend.resolution, origin=(x, y), rotation=yaw)
+
+
+def _is_blocked(legend: _Legend, picture: Picture, unknown: Unknown) -> NDArray[np.bool_]:
+    occupancy = _occupancy(legend, picture)
+    # Unknown cells are NaN, which is neither above nor below.
+    return occupancy > legend.occupied_thresh if unknown == "free" else ~(occupancy < legend.free_thresh)
 
 
 def _occupancy(legend: _Legend, picture: Picture) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import Member, atomic_write, members
@@ -74,7 +74,7 @@ def read_split(path: str | Path) -> Split:
     Each has an `Alignment` of its timed words, whose places are unknown until `with_alignment`.
     """
     path = Path(path)
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     episodes = []
     known: dict[str, str] = {}
     paths: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -84,8 +84,7 @@ def read_split(path: str | Path) -> Split:
             nodes = tuple(record.path)
             # About nine instructions share a path object, as they share the path.
             episodes.append(_episode(record, paths.setdefault(nodes, nodes)))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Split(split_name(path), tuple(episodes), protocol="rxr")
 
 
@@ -155,10 +154,9 @@ def with_alignment(split: Split, traces: str | Path) -> Split:
         problem = f"contains no pose trace of any episode of {split.name}."
         remedy = f"Give the folder with files like {_trace_name(split.episodes[0])}." if split.episodes else ""
         raise BadFile(str(traces), [Fault("", problem, remedy)])
-    faults: list[Fault] = []
+    faults = FaultList(str(traces))
     episodes = tuple(_aligned(episode, found.get(_trace_name(episode)), faults) for episode in split.episodes)
-    if faults:
-        raise BadFile(str(traces), faults)
+    faults.raise_any()
     return replace(split, episodes=episodes)
 
 
@@ -166,7 +164,7 @@ def _trace_name(episode: Episode) -> str:
     return f"{episode.id:0>6}{GUIDE_TRACE}"
 
 
-def _aligned(episode: Episode, member: Member | None, faults: list[Fault]) -> Episode:
+def _aligned(episode: Episode, member: Member | None, faults: FaultList) -> Episode:
     words = episode.alignment
     if member is None or words is None or words.begins is None or words.ends is None or episode.goals_withheld:
         return episode
@@ -210,7 +208,7 @@ def read_followers(path: str | Path) -> Predictions:
     episode and refuses more, and `first_followers` keeps one.
     """
     path = Path(path)
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     rollouts = []
     known: dict[str, str] = {}
     for where, record in iter_records(path, _Demonstration, faults):
@@ -219,8 +217,7 @@ def read_followers(path: str | Path) -> Predictions:
         notes = {name: value for name, value in fields.items() if value is not None}
         trajectory = Trajectory(str(record.instruction_id), tuple(record.path), notes=notes)
         rollouts.append(Rollout(str(record.demonstration_id), (trajectory,)))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Predictions(str(path), tuple(rollouts))
 
 
@@ -254,14 +251,13 @@ def write_followers(path: str | Path, predictions: Predictions) -> None:
 def read_predictions(path: str | Path) -> Predictions:
     """The trajectories of a submission to the discrete challenge: {"instruction_id", "path": [viewpoint, …]} lines."""
     path = Path(path)
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     trajectories = []
     known: dict[str, str] = {}
     for where, record in iter_records(path, _Prediction, faults):
         faults.extend(_faults(where, record, known))
         trajectories.append(Trajectory(str(record.instruction_id), tuple(record.path)))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Predictions.from_trajectories(str(path), tuple(trajectories))
 
 

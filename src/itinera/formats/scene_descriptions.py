@@ -6,6 +6,7 @@ simulator removes the ids before it shows a description to an agent.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats.decoding import all_finite, decode, refuse_repeated_keys
-from itinera.formats.io import Member, atomic_write, members
+from itinera.formats.io import Member, atomic_write, members, read_bytes
 from itinera.hearth.language.scene_description import (
     DescribedCandidate,
     DescribedDoor,
@@ -103,9 +104,9 @@ class SceneDescriptions(Mapping[str, Mapping[str, SceneDescription]]):
 
     def __init__(self, path: str | Path) -> None:
         path = Path(path)
-        if path.is_file() and path.suffix == ".json":
-            files = {path.name: Member(str(path), path.read_bytes)}
-        elif path.exists():
+        if path.suffix == ".json" and os.path.isfile(path):
+            files = {path.name: Member(str(path), lambda: read_bytes(path))}
+        elif os.path.exists(path):
             files = members(path, ".json")
         else:
             problem = "there is no such file or folder."
@@ -135,9 +136,7 @@ def _read_world(member: Member, world_id: str) -> dict[str, SceneDescription]:
     data = member.read()
     file = decode(data, _File, member.name)
     refuse_repeated_keys(data, member.name)
-    faults = list(_faults(file, world_id))
-    if faults:
-        raise BadFile(member.name, faults)
+    FaultList(member.name, _faults(file, world_id)).raise_any()
     return {node: _read_node(node, record, file.objects) for node, record in file.nodes.items()}
 
 

@@ -6,17 +6,20 @@ converted; .obj and .ply files do not say and are read as z-up.
 
 from __future__ import annotations
 
+import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
 from itinera.formats.frames import points_from_habitat, points_to_habitat
-from itinera.formats.io import atomic_write
+from itinera.formats.io import atomic_write, read_bytes
 from itinera.worlds import World
 from itinera.worlds.labels import MPCAT40
 from itinera.worlds.lazy import LazyMapping
@@ -31,6 +34,7 @@ _UP: dict[str, Up] = {".glb": "y", ".gltf": "y", ".obj": "z", ".ply": "z"}
 _WRITTEN = (".glb", ".obj")
 # Ten points spread evenly over a triangle, in barycentric coordinates.
 _WITHIN = np.array([(3 * i + 1, 3 * j + 1, 10 - 3 * i - 3 * j) for i in range(4) for j in range(4 - i)]) / 12
+MAX_VALUES = 1 << 25  # vertices and triangles of a scene; the largest of Matterport have 10 M
 _NAMED = re.compile(r"(\d{1,9})[ _](\w+)")
 
 
@@ -41,12 +45,22 @@ def read_scene(path: str | Path, *, up: Up | None = None) -> Mesh:
     """
     path = Path(path)
     upward = up or _UP[_ending(path, tuple(_UP))]
-    if not path.is_file():
-        raise BadFile(str(path), [Fault("", "there is no such file.", "Give a scene file.")])
-    parts = list(_parts(_loaded(path)))
-    if not sum(len(faces) for _, _, faces, _ in parts):
+    content = read_bytes(path)
+    trimesh = require_trimesh()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # numpy's, on numbers that are not finite
+            parts = list(_parts(_load(trimesh, path, content)))
+            count = sum(len(faces) for _, _, faces, _ in parts)
+            mesh = _joined(parts, upward) if count else None
+    except BadFile:
+        raise
+    except Exception as error:  # trimesh's parsers raise all kinds of exceptions on broken files
+        remedy = "Open it in a viewer, and export or copy it again."
+        raise BadFile(str(path), [Fault("", f"cannot be read as a scene ({error}).", remedy)]) from None
+    if mesh is None:
         raise BadFile(str(path), [Fault("", "contains no triangles.", "Export the scene with its meshes.")])
-    return _joined(parts, upward)
+    return mesh
 
 
 def read_worlds(folder: str | Path, *, radius: float, height: float, up: Up | None = None) -> Mapping[str, World]:
@@ -100,26 +114,64 @@ def require_trimesh() -> ModuleType:
     return trimesh
 
 
-def _loaded(path: Path) -> Any:
+def _load(trimesh: ModuleType, path: Path, content: bytes) -> Any:
     # Objects of an .obj file are separated by name; materials would split them further.
     options = {"split_objects": True, "group_material": False} if path.suffix == ".obj" else {}
-    trimesh = require_trimesh()
-    try:
-        return trimesh.load_scene(path, process=False, **options)
-    except Exception as error:  # trimesh's parsers raise all kinds of exceptions on broken files
-        remedy = "Open it in a viewer, and export or copy it again."
-        raise BadFile(str(path), [Fault("", f"cannot be read as a scene ({error}).", remedy)]) from None
+    _check_counts(path, content)
+    folder = path.parent.resolve()
+
+    class NeighborFiles(trimesh.resolvers.FilePathResolver):  # type: ignore[misc,name-defined]
+        """Textures and buffers that a scene names: regular files of its folder, and none elsewhere."""
+
+        def get(self, name: str) -> bytes:
+            found = (folder / name.strip()).resolve()
+            if not found.is_relative_to(folder):
+                raise ValueError(f"{name[:200]!r} is outside the folder of the scene")
+            return read_bytes(found)
+
+    source = io.BytesIO(content)
+    return trimesh.load_scene(
+        source, file_type=path.suffix[1:], resolver=NeighborFiles(str(path)), process=False, **options
+    )
+
+
+def _check_counts(path: Path, content: bytes) -> None:
+    """Refuse a glTF file that asks for more values than a scene has: a count takes memory, whatever the file's size."""
+    if path.suffix not in (".glb", ".gltf"):
+        return
+    document = content[20 : 20 + int.from_bytes(content[12:16], "little")] if path.suffix == ".glb" else content
+    counts = [accessor.count for accessor in msgspec.json.decode(document.rstrip(b"\0 "), type=_Gltf).accessors]
+    if min(counts, default=0) < 0 or sum(counts) > MAX_VALUES:
+        problem = f"asks for {sum(counts):,} values; at most {MAX_VALUES:,} are allowed."
+        raise BadFile(str(path), [Fault("accessors", problem, "Split the scene, or simplify its meshes.")])
+
+
+class _Accessor(msgspec.Struct):
+    count: int
+
+
+class _Gltf(msgspec.Struct):
+    accessors: list[_Accessor] = []
 
 
 def _parts(scene: Any) -> Iterator[tuple[str, NDArray[Any], NDArray[Any], NDArray[Any]]]:
     """Name, (v, 3) vertices, (f, 3) faces and (f, 3) colors of each object, in scene coordinates."""
+    total = 0
     for node in scene.graph.nodes_geometry:
         turned, name = scene.graph[node]
         shape = scene.geometry[name]
         if getattr(shape, "faces", None) is None:
             continue  # points and lines
         vertices = np.asarray(shape.vertices, dtype=np.float64) @ turned[:3, :3].T + turned[:3, 3]
-        yield name, vertices, np.asarray(shape.faces), _face_colors(shape)
+        faces = np.asarray(shape.faces)
+        total += len(vertices) + len(faces)
+        if total > MAX_VALUES:  # an object may be placed a million times
+            raise ValueError(f"it has more than {MAX_VALUES:,} vertices and triangles")
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or not np.isfinite(vertices).all():
+            raise ValueError(f"the vertices of {name} are not finite triples")
+        if faces.ndim != 2 or faces.shape[1] != 3 or not ((faces >= 0) & (faces < len(vertices))).all():
+            raise ValueError(f"the triangles of {name} refer to missing vertices")
+        yield str(name), vertices, faces, _face_colors(shape)
 
 
 def _face_colors(shape: Any) -> NDArray[Any]:

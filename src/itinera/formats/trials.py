@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import Fault, FaultList
 from itinera.formats.native import Header, encode_places, read_records, write_file
 from itinera.records import Provenance
 from itinera.tasks import Episode, Instruction
@@ -71,10 +72,9 @@ def read_trials(path: str | Path) -> Study:
     """The study of a file; every intervention has its control trial."""
     path = Path(path)
     header, records = read_records(path, "trials", _Trial)
-    faults = [*_check_records(records), *_check_controls(records)]
+    faults = FaultList(str(path), chain(_check_records(records), _check_controls(records)))
     counts = _read_counts(header, faults)
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Study(tuple(map(_trial, records)), counts, header.name, header.provenance)
 
 
@@ -115,7 +115,7 @@ def _control_problem(record: _Trial, control: _Trial | None) -> str:
     return ""
 
 
-def _read_counts(header: Header, faults: list[Fault]) -> dict[str, FilterCounts]:
+def _read_counts(header: Header, faults: FaultList) -> dict[str, FilterCounts]:
     try:
         by_skill = msgspec.convert(header.filter_counts, dict[str, FilterCounts])
     except msgspec.ValidationError as error:

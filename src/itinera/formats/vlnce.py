@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats._export import require_positions, require_reference
 from itinera.formats.decoding import UNDECODABLE, decode, decode_dict, decode_list
 from itinera.formats.frames import (
@@ -148,7 +148,7 @@ def _episodes(records: Sequence[_Record], vocabulary: dict[str, Any] | None, sou
     starts.flags.writeable = False
     paths = _shared(tuple(record.reference_path or ()) for record in records)
     goals = _shared(tuple(goal.position for goal in record.goals or ()) for record in records)
-    faults: list[Fault] = []
+    faults = FaultList(source)
     for i, (record, start) in enumerate(zip(records, starts, strict=True)):
         instruction = record.instruction
         yield Episode(
@@ -164,8 +164,7 @@ def _episodes(records: Sequence[_Record], vocabulary: dict[str, Any] | None, sou
             # The vocabulary is the file's: the first episode keeps it for writing.
             notes=_notes(record, None if i else vocabulary),
         )
-    if faults:
-        raise BadFile(source, faults)
+    faults.raise_any()
 
 
 def _shared(rows: Iterable[tuple[Point, ...]]) -> dict[tuple[Point, ...], Array]:
@@ -177,7 +176,7 @@ def _shared(rows: Iterable[tuple[Point, ...]]) -> dict[tuple[Point, ...], Array]
     return {row: flat[end - len(row) : end] for row, end in zip(distinct, ends, strict=True)}
 
 
-def _words(instruction: _Instruction, where: str, faults: list[Fault]) -> list[TimedWord] | None:
+def _words(instruction: _Instruction, where: str, faults: FaultList) -> list[TimedWord] | None:
     if instruction.timed_instruction is _ABSENT:
         return None
     try:
@@ -281,16 +280,13 @@ def read_dense(path: str | Path) -> dict[str, DensePath]:
     path = Path(path)
     records = decode_dict(read_bytes(path), _Dense, str(path))
     remedy = "Take the official file."
-    faults = [
-        Fault(f'record "{name}"', "is empty.", remedy, "locations") for name, r in records.items() if not r.locations
-    ]
-    faults += [
-        Fault(f'record "{name}"', "must be numbers from 0 to 5.", remedy, "actions")
-        for name, r in records.items()
-        if r.actions and not 0 <= min(r.actions) <= max(r.actions) <= 5
-    ]
-    if faults:
-        raise BadFile(str(path), faults)
+    faults = FaultList(str(path))
+    for name, record in records.items():
+        if not record.locations:
+            faults.append(Fault(f'record "{name}"', "is empty.", remedy, "locations"))
+        if record.actions and not 0 <= min(record.actions) <= max(record.actions) <= 5:
+            faults.append(Fault(f'record "{name}"', "must be numbers from 0 to 5.", remedy, "actions"))
+    faults.raise_any()
     return {
         name: DensePath(points_from_habitat(r.locations), np.array(r.actions, dtype=np.int64), r.forward_steps)
         for name, r in records.items()
@@ -312,5 +308,6 @@ def with_dense_reference(split: Split, dense: Mapping[str, DensePath], source: s
     missing = [episode.id for episode in split.episodes if episode.id not in dense]
     if missing:
         remedy = f"Give the file that belongs to {split.name}."
-        raise BadFile(source, [Fault(f'episode "{name}"', "is not in this file.", remedy) for name in missing])
+        faults = (Fault(f'episode "{name}"', "is not in this file.", remedy) for name in missing)
+        FaultList(source, faults).raise_any()
     return replace(split, episodes=tuple(replace(e, reference=dense[e.id].positions) for e in split.episodes))

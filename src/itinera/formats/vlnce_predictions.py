@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadFile, Fault, FaultList
 from itinera.formats._export import acting_part
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import heading_from_habitat, heading_to_habitat, points_from_habitat
@@ -36,7 +36,7 @@ def read_predictions(path: str | Path) -> Predictions:
     """
     path = Path(path)
     records = decode_dict(read_bytes(path), list[_State], str(path))
-    faults = []
+    faults = FaultList(str(path))
     for name, states in records.items():
         if not states:
             faults.append(Fault(f'record "{name}"', "is empty.", "A trajectory must include its start."))
@@ -44,8 +44,7 @@ def read_predictions(path: str | Path) -> Predictions:
         if early is not None:
             problem = f"stops at step {early} but goes on for {len(states) - 1 - early}."
             faults.append(Fault(f'record "{name}"', problem, "Only the last state may say stop.", "stop"))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     flat = list(chain.from_iterable(records.values()))
     points = points_from_habitat([state.position for state in flat])
     headings = heading_from_habitat(np.array([state.heading for state in flat], dtype=np.float64))
@@ -84,7 +83,7 @@ def read_rxr_predictions(path: str | Path) -> Predictions:
     The format does not say how an episode ended; it is read as stopped.
     """
     path = Path(path)
-    faults: list[Fault] = []
+    faults = FaultList(str(path))
     trajectories = []
     known: dict[str, str] = {}
     for where, record in iter_records(path, _Positions, faults):
@@ -92,8 +91,7 @@ def read_rxr_predictions(path: str | Path) -> Predictions:
             faults.append(Fault(where, "is empty.", "A trajectory must include its start.", "path"))
         faults.extend(repeated_id_faults(where, str(record.instruction_id), known, "instruction_id"))
         trajectories.append(Trajectory(str(record.instruction_id), points_from_habitat(record.path)))
-    if faults:
-        raise BadFile(str(path), faults)
+    faults.raise_any()
     return Predictions.from_trajectories(str(path), tuple(trajectories))
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import safetensors
 import safetensors.torch
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, speaker, tour_hamt
@@ -21,10 +24,17 @@ from itinera.policies.base import Policy
 from itinera.policies.pretrained import ModelRequirements
 from itinera.policies.tokenizer import Tokenizer
 
+T = TypeVar("T")
 VERSION = 1  # of the architectures: raised when the same weights would compute something else
 CARD_KEY = "itinera"  # of the card in the header
 MAX_BYTES = 1 << 30  # of a file
 MAX_DIM = 1 << 13  # of a layer
+MAX_LAYERS = 64  # of a stack
+MAX_WORDS = 1 << 17  # of a vocabulary
+MAX_COLUMNS = 1 << 14  # view features
+_DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
+           "I64": torch.int64, "I32": torch.int32, "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8,
+           "BOOL": torch.bool}  # fmt: skip
 
 
 class ModelCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -131,25 +141,38 @@ class ModelFile:
 
 
 def read_model(path: str | Path) -> ModelFile:
-    """The contents of a model file; raises BadFile for another format or version, or weights of the wrong shape."""
+    """The contents of a model file; raises BadFile for another format or version, or weights of the wrong shape.
+
+    Memory for the model is allocated only if the file contains all its weights: a card of 200 bytes may describe a
+    model of many gigabytes.
+    """
     path = Path(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            problem = f"is larger than {MAX_BYTES >> 20} MiB."
+        status = path.stat()
+        if status.st_size > MAX_BYTES or not stat.S_ISREG(status.st_mode):  # a pipe or device may never end
+            problem = f"is no regular file, or larger than {MAX_BYTES >> 20} MiB."
             raise BadFile(str(path), [Fault("", problem, "Check that it is a model file of Itinera.")])
         with safetensors.safe_open(str(path), framework="pt") as file:
             header = file.metadata() or {}
+            card = _decode_card(path, header)
+            faults = _check_shapes(path, card, {name: file.get_slice(name) for name in file.keys()})  # noqa: SIM118
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise BadFile(str(path), [Fault("", "there is no such file.", "Check the path.")]) from None
-    except (OSError, safetensors.SafetensorError) as error:
+    except (OSError, ValueError, safetensors.SafetensorError) as error:
         remedy = "Give a safetensors file written by Itinera."
         raise BadFile(str(path), [Fault("", f"is not a safetensors file ({error}).", remedy)]) from None
-    model = build_model(_decode_card(path, header))
-    weights = {name.removeprefix("policy."): value for name, value in tensors.items() if name.startswith("policy.")}
-    _load_weights(path, model, weights)
-    extra = {name.removeprefix("extra."): value for name, value in tensors.items() if name.startswith("extra.")}
-    return ModelFile(model, extra, header.get("notes", ""))
+    weights = _take_prefix(tensors, "policy.")
+    faults += _check_values(weights)
+    if faults:
+        raise BadFile(str(path), faults)
+    model = build_model(card)
+    model.policy.load_state_dict(weights)
+    return ModelFile(model, _take_prefix(tensors, "extra."), header.get("notes", ""))
+
+
+def _take_prefix(tensors: Mapping[str, T], prefix: str) -> dict[str, T]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def read_card(path: str | Path) -> ModelCard:
@@ -171,7 +194,7 @@ def load_agent(path: str | Path, view_columns: Sequence[str] = ()) -> PolicyAgen
 def _decode_card(path: Path, header: Mapping[str, str]) -> ModelCard:
     try:
         card = msgspec.json.decode(header.get(CARD_KEY, ""), type=ModelCard)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         problem = f"has no model card of Itinera ({error})."
         raise BadFile(str(path), [Fault("header", problem, "Give a file written by Itinera.")]) from None
     faults = []
@@ -180,6 +203,7 @@ def _decode_card(path: Path, header: Mapping[str, str]) -> ModelCard:
     if card.kind not in POLICIES:
         faults.append(Fault("kind", f"is {card.kind!r}.", f"Known kinds: {', '.join(POLICIES)}."))
     else:
+        faults += _check_sizes(card)
         faults += _check_config(card)
     if faults:
         raise BadFile(str(path), faults)
@@ -193,30 +217,74 @@ def _check_config(card: ModelCard) -> Iterator[Fault]:
     for name in sorted(card.config.keys() - known):
         yield Fault(f"config.{name}", "is unknown.", f"Known fields: {', '.join(sorted(known))}.")
     for name, value in card.config.items():
-        if isinstance(value, int) and not 0 <= value <= MAX_DIM:
-            yield Fault(f"config.{name}", f"is {value}.", f"Sizes must be from 0 to {MAX_DIM}.")
+        low, high = (0, MAX_LAYERS) if name.endswith("_layers") else (1, MAX_DIM)
+        if isinstance(value, int) and not isinstance(value, bool) and not low <= value <= high:
+            yield Fault(f"config.{name}", f"is {_shorten(value)}.", f"Sizes must be from {low} to {high}.")
+        elif isinstance(value, float) and not 0 <= value <= 1:
+            yield Fault(f"config.{name}", f"is {value:g}.", "Rates must be from 0 to 1.")
     try:
         msgspec.convert(card.config, config_class)
     except msgspec.ValidationError as error:
         yield Fault("config", f"is not a configuration of {card.kind}: {error}.")
 
 
-def _load_weights(path: Path, model: Model, tensors: Mapping[str, torch.Tensor]) -> None:
-    """Load weights into a model; raises BadFile with every tensor that is missing, unknown or of another shape."""
-    expected = model.policy.state_dict()
-    faults = [Fault(name, "is missing.") for name in sorted(expected.keys() - tensors.keys())]
-    faults += [Fault(name, "is not a parameter of this model.") for name in sorted(tensors.keys() - expected.keys())]
-    for name in sorted(expected.keys() & tensors.keys()):
-        found, wanted = tensors[name], expected[name]
-        halved = found.dtype is torch.float16 and wanted.dtype is torch.float32
-        if found.shape != wanted.shape or not (halved or found.dtype is wanted.dtype):
-            faults.append(Fault(name, f"is {_shape(found)}; its card requires {_shape(wanted)}."))
-        elif not bool(torch.isfinite(found.float()).all()):
-            faults.append(Fault(name, "contains values that are not finite."))
-    if faults:
-        raise BadFile(str(path), faults)
-    model.policy.load_state_dict(dict(tensors))
+def _check_sizes(card: ModelCard) -> Iterator[Fault]:
+    """The faults of a card's lists and numbers besides the configuration."""
+    for name, values, limit in (("words", card.words, MAX_WORDS), ("columns", card.columns, MAX_COLUMNS)):
+        if len(values) > limit:
+            yield Fault(name, f"has {len(values):,} entries.", f"At most {limit:,} are allowed.")
+    if not 1 <= card.max_words <= MAX_DIM:
+        yield Fault("max_words", f"is {_shorten(card.max_words)}.", f"It must be from 1 to {MAX_DIM}.")
+    if not (math.isfinite(card.reach) and card.reach >= 0):
+        yield Fault("reach", f"is {card.reach:g}.", "It is a distance in metres.")
 
 
-def _shape(tensor: torch.Tensor) -> str:
-    return f"{str(tensor.dtype).removeprefix('torch.')} {tuple(tensor.shape)}"
+def _shorten(value: int) -> str:
+    return str(value) if abs(value) < 10**20 else "a number of more than 20 digits"
+
+
+def _check_shapes(path: Path, card: ModelCard, slices: Mapping[str, Any]) -> list[Fault]:
+    """Every tensor of the card's model that the file lacks or has in another shape, and every unknown one.
+
+    The model is built without memory for its weights, and of the file only the header is used.
+    """
+    try:
+        with torch.device("meta"), _NoInitialization():
+            expected = build_model(card).policy.state_dict()
+    except Exception as error:  # layers raise many kinds of errors for sizes that do not fit together
+        problem = f"describes a model that cannot be built ({error})."
+        raise BadFile(str(path), [Fault("config", problem, "Give a file written by Itinera.")]) from None
+    found = _take_prefix(slices, "policy.")
+    faults = [Fault(name, "is missing.") for name in sorted(expected.keys() - found.keys())]
+    faults += [Fault(name, "is not a parameter of this model.") for name in sorted(found.keys() - expected.keys())]
+    for name in sorted(expected.keys() & found.keys()):
+        shape, dtype = tuple(found[name].get_shape()), _DTYPES.get(found[name].get_dtype(), found[name].get_dtype())
+        wanted = (tuple(expected[name].shape), expected[name].dtype)
+        halved = dtype is torch.float16 and wanted[1] is torch.float32
+        if shape != wanted[0] or not (halved or dtype is wanted[1]):
+            faults.append(Fault(name, f"is {_describe(dtype, shape)}; its card requires {_describe(*wanted[::-1])}."))
+    return faults
+
+
+class _NoInitialization(TorchFunctionMode):
+    """Weights get a shape and no values: computing values on the device "meta" imports torch's compiler, for 3 s."""
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        kwargs = kwargs or {}
+        name = func.__name__
+        # What changes values in place, or scales them by a number, leaves the shape as it is.
+        if (name.endswith("_") and not name.startswith("_")) or name in ("__setitem__", "mul"):
+            return args[0] if args else kwargs["tensor"]
+        return (torch.empty if name == "randn" else func)(*args, **kwargs)
+
+
+def _check_values(weights: Mapping[str, torch.Tensor]) -> Iterator[Fault]:
+    for name, value in sorted(weights.items()):
+        if not bool(torch.isfinite(value.float()).all()):
+            yield Fault(name, "contains values that are not finite.")
+
+
+def _describe(dtype: object, shape: tuple[int, ...]) -> str:
+    return f"{str(dtype).removeprefix('torch.')} {shape}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import torch
@@ -91,14 +91,15 @@ class VisualEncoder(nn.Module):
         self.groups = group_features(columns)
         self.visual_dim, self.env_dropout = visual_dim, env_dropout
         name_ids = encode_feature_names(columns, tokenizer)
-        counts = torch.tensor([len(ids) for ids in name_ids], dtype=torch.int64)
+        # Counted without tensors, so that the shapes of a model can be computed without memory for it (device "meta").
+        starts = list(accumulate(map(len, name_ids), initial=0))[: len(name_ids)]
         flat_ids = torch.tensor([token_id for ids in name_ids for token_id in ids], dtype=torch.int64)
         self.register_buffer("name_ids", flat_ids, persistent=False)
-        self.register_buffer("name_starts", counts.cumsum(0) - counts, persistent=False)
+        self.register_buffer("name_starts", torch.tensor(starts, dtype=torch.int64), persistent=False)
         self.offsets = nn.Parameter(torch.zeros(len(columns), word_dim))  # added to the mean of the name's words
-        unnamed = counts == 0
+        unnamed = [k for k, ids in enumerate(name_ids) if not ids]
         with torch.no_grad():
-            self.offsets[unnamed] = torch.randn(int(unnamed.sum()), word_dim) * 0.1
+            self.offsets[unnamed] = torch.randn(len(unnamed), word_dim) * 0.1
         self.projections = nn.ModuleList(nn.Linear(word_dim, visual_dim, bias=False) for _ in self.groups)
         self.word_scales = nn.Parameter(torch.ones(len(self.groups)))
         self.feature_norm = nn.LayerNorm(visual_dim)

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from itinera.errors import BadArgument
+from itinera.errors import BadArgument, BadFile
+from itinera.formats.decoding import decode
 from itinera.formats.hearth_season import SEASON_FILE, SplitPart, assemble, assemble_worlds, write_part
-from itinera.formats.io import atomic_write, is_draft, sync_folder
+from itinera.formats.io import atomic_write, is_draft, read_bytes, sync_folder
 from itinera.formats.provenance import sidecar_path, write_sidecar
 from itinera.hearth import season as seasons
 from itinera.hearth.season import Season
@@ -162,12 +163,20 @@ def _describe_build(config: SeasonConfig, record: Mapping[str, Any]) -> SeasonBu
 
 
 def _read_record(config: SeasonConfig) -> dict[str, Any] | None:
-    """The content of the folder's season file; None if there is none."""
+    """The content of the folder's season file; None if there is none, or it is not the file of a season."""
+    file = config.out / SEASON_FILE
     try:
-        record: dict[str, Any] = msgspec.json.decode((config.out / SEASON_FILE).read_bytes(), type=dict[str, Any])
-    except (OSError, msgspec.DecodeError):
+        data = read_bytes(file)
+        decode(data, _Record, str(file))  # checks what is used of it
+        return decode(data, dict[str, Any], str(file))
+    except BadFile:
         return None
-    return record if isinstance(record.get("files"), dict) and "config" in record else None
+
+
+class _Record(msgspec.Struct):
+    config: dict[str, Any]
+    splits: dict[str, dict[str, int]]
+    files: dict[str, str]
 
 
 def _check_folder(config: SeasonConfig) -> None:
@@ -365,5 +374,5 @@ def _remove_earlier_files(config: SeasonConfig) -> None:
     sidecar_path(config.out / SEASON_FILE).unlink(missing_ok=True)
     for name in record["files"]:
         # A name outside the folder was not written by a build.
-        if ".." not in Path(name).parts and not Path(name).is_absolute():
+        if "\0" not in name and ".." not in Path(name).parts and not Path(name).is_absolute():
             (config.out / name).unlink(missing_ok=True)

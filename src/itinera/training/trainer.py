@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
+from itinera.formats.decoding import UNDECODABLE
 from itinera.formats.io import atomic_write
 from itinera.policies.checkpoint import Model, ModelFile, encode_model, read_model
 from itinera.runs.resume import exclusive_lock
@@ -191,7 +192,7 @@ def _read_checkpoint(path: Path) -> tuple[ModelFile, _Progress]:
     contents = read_model(path)
     try:
         progress = msgspec.json.decode(contents.notes, type=_Progress)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         problem = "is a trained model, not a training checkpoint."
         raise BadFile(str(path), [Fault("", problem, "Write to another file, or use overwrite=True.")]) from None
     faults = _check_state(contents.extra, contents.model.policy)
@@ -242,7 +243,10 @@ def _check_state(extra: Mapping[str, Tensor], policy: nn.Module) -> list[Fault]:
         if own.keys() & extra.keys():  # a parameter without a gradient has no state
             shapes |= own
     faults = [Fault(name, "is missing.", REMEDY) for name in shapes if name not in extra]
+    faults += [Fault(name, "is unknown.", REMEDY) for name in extra if name not in shapes]
     for name, shape in shapes.items():
         if name in extra and extra[name].shape != shape:
             faults.append(Fault(name, f"has the shape {tuple(extra[name].shape)}, expected {tuple(shape)}.", REMEDY))
+        elif name.startswith("rng.") and name in extra and extra[name].dtype is not torch.uint8:
+            faults.append(Fault(name, f"has the type {extra[name].dtype}, expected torch.uint8.", REMEDY))
     return faults

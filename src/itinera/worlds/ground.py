@@ -21,6 +21,7 @@ from itinera.worlds.space import Array
 _HIGHEST_SOLID = 2.2
 _SMOOTHING = 0.15  # metres to each side: stairs become ramps, as a walking body follows them
 _LEVEL_SLOPE = 0.05  # rise per metre; a flatter slope lengthens a path by less than 0.13 %
+MAX_CELLS = 1 << 23  # of a mesh seen from above: 145 m on a side at 5 cm; they take 60 bytes each
 _MARGIN = 2  # cells around the mesh, so that no neighbor index leaves the grid
 
 
@@ -62,7 +63,11 @@ def find_ground(mesh: Mesh, *, radius: float, height: float, cell: float, climb:
             "No face of the mesh points up, so it has no floor. Check that z is up and faces are counter-clockwise."
         )
     low = np.floor(faces[..., :2].min(axis=(0, 1)) / cell) - _MARGIN
-    wide, tall = (int(n) for n in np.ceil(faces[..., :2].max(axis=(0, 1)) / cell) - low + _MARGIN)
+    across = np.ceil(faces[..., :2].max(axis=(0, 1)) / cell) - low + _MARGIN
+    if not np.prod(across) <= MAX_CELLS:  # also if a coordinate overflows
+        size = " x ".join(f"{metres:.3g}" for metres in across * cell)
+        raise BadArgument(f"The mesh has {size} m, too much for cells of {cell:g} m. Check that its units are metres.")
+    wide, tall = (int(n) for n in across)
     faces[..., :2] = faces[..., :2] / cell - low
     starts, cells, heights, blocked, boxes = _find_levels(
         faces, kinds, wide, tall, np.array([climb, height, _HIGHEST_SOLID])
@@ -94,7 +99,7 @@ def _find_levels(
     faces: Array, kinds: NDArray[np.int8], wide: int, tall: int, reach: Array
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32], NDArray[np.bool_], NDArray[np.float32]]:
     """Every floor level of every column, whether it is blocked, and the obstacle's box within the cell."""
-    room = 4 * len(faces) + 4 * wide * tall
+    room = 4 * len(faces) + 4 * min(wide * tall, 1 << 20)  # if more is needed, the kernel says how much
     while True:
         cells, owners = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
         extents = np.empty((room, 6), dtype=np.float32)

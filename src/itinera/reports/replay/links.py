@@ -11,11 +11,13 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from itinera.errors import BadArgument
+from itinera.errors import BadArgument, BadFile
+from itinera.formats.decoding import decode
+from itinera.formats.io import read_bytes
 from itinera.reports.benchmark import BenchmarkResults
 from itinera.reports.markup import Markup, display_name, join, tag
 
-_DATA = re.compile(r'<script type="application/json" id="replay">(.*?)</script>', re.DOTALL)
+_DATA = re.compile(rb'<script type="application/json" id="replay">(.*?)</script>', re.DOTALL)
 _NAMED = "replay-"  # replay-EPISODE.html is linked from that episode, whatever it contains
 
 
@@ -55,11 +57,11 @@ class _Replay(msgspec.Struct):
 
 def read_replay_page(file: Path, link: str) -> ReplayPage | None:
     """The contents of a page of `itinera show`; None for any other page."""
-    found = _DATA.search(file.read_text(encoding="utf-8", errors="replace"))
     try:
-        replay = msgspec.json.decode(found[1] if found else "", type=_Replay)
+        found = _DATA.search(read_bytes(file))
+        replay = decode(found[1] if found else b"", _Replay, str(file))
         worlds = {episode.id: replay.scenes[episode.scene].id for episode in replay.episodes}
-    except (msgspec.MsgspecError, IndexError):
+    except (BadFile, IndexError):
         return None
     return ReplayPage(link, frozenset(map(display_name, replay.agents)), replay.tour, worlds)
 

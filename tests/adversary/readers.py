@@ -1,0 +1,443 @@
+"""Every public reader of files with examples to mutate: the table that fuzzing runs over.
+
+`READERS` has an entry for each function named `read_…` that takes a file from outside, and for a few more; a test
+compares it with the package.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from adversary import mutation
+from adversary.mutation import Mutate
+from formats.examples import ARCHIVED, EXAMPLES, TRIAL
+
+# Readers that take no file of a stranger, with the reason.
+NOT_FUZZED = {
+    "formats.native.read_records": "the part that the readers of native files share",
+    "formats.decoding.read_list": "the part that readers of JSON lists share",
+    "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
+    "api.scoring.read_tasks": "formats.catalog.read_tasks with tours",
+    "api.scoring.read_worlds": "formats.catalog.read_worlds and read_surfaces",
+    "api.scoring.read_predictions": "formats.catalog.read_predictions",
+    "api.scoring.read_scores": "formats.bundles.read_scores",
+    "api.skills.read_study": "formats.trials.read_trials",
+    "api.planning.read_map": "formats.rosmap.read_map and formats.floor_plans.read_floor_plan",
+}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A function that reads a file, and how to fuzz it."""
+
+    name: str
+    read: Callable[[Path], Any]  # reads all there is, also what is put off until it is needed
+    seeds: Callable[[], Sequence[bytes]]  # examples
+    mutate: Mutate
+    file_name: str = "file"  # of the input; may contain folders, of which the first is then given to the reader
+    others: Mapping[str, Callable[[], bytes]] | None = None  # files beside it, which are not mutated
+
+    def place(self, folder: Path) -> tuple[Path, Path]:
+        """The file to write inputs to, and the path to read."""
+        target = folder / self.file_name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for name, content in (self.others or {}).items():
+            (folder / name).write_bytes(content())
+        return target, folder / Path(self.file_name).parts[0]
+
+
+def _function(name: str) -> Callable[..., Any]:
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(import_module(f"itinera.{module}"), function)
+    return found
+
+
+def _drain(content: Any) -> Any:
+    """Everything that is read on access: trajectories, and the worlds of mappings."""
+    if hasattr(content, "trajectories") and hasattr(content, "batch"):
+        list(content.trajectories)
+        _ = content.batch.places[:]
+    elif isinstance(content, Mapping):
+        list(content.values())
+    return content
+
+
+def _plain(
+    name: str,
+    seeds: Callable[[], Sequence[bytes]],
+    mutate: Mutate,
+    *,
+    call: Callable[[Callable[..., Any], Path], Any] | None = None,
+    variant: str = "",
+    **more: Any,
+) -> Reader:
+    def read(path: Path) -> Any:
+        function = _function(name)
+        return _drain(function(path) if call is None else call(function, path))
+
+    return Reader(f"{name} ({variant})" if variant else name, read, seeds, mutation.sometimes_packed(mutate), **more)
+
+
+def _example(name: str) -> Callable[[], Sequence[bytes]]:
+    return lambda: [EXAMPLES[name]]
+
+
+def _texts(*texts: str) -> Callable[[], Sequence[bytes]]:
+    return lambda: [text.encode() for text in texts]
+
+
+def _written(write: Callable[[Path], object], name: str) -> bytes:
+    """The bytes of a file that one of our own writers makes."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder) / name)
+        return (Path(folder) / name).read_bytes()
+
+
+@cache
+def _model() -> bytes:
+    import torch
+
+    from itinera.policies.checkpoint import build_model, encode_model, make_card
+    from itinera.policies.rcm import RCMConfig
+    from itinera.policies.tokenizer import Tokenizer
+
+    torch.set_num_threads(1)
+    config = RCMConfig(word_dim=4, text_dim=4, num_text_layers=1, visual_dim=4, key_dim=4, hidden_dim=4, scorer_dim=4)
+    model = build_model(make_card("rcm", config, ("sofa", "to kitchen"), Tokenizer(("go", "sofa"))))
+    return encode_model(model, {"step": torch.tensor(1)}, json.dumps({"plan": "x", "step": 1}))
+
+
+def _model_of_transformers() -> bytes:
+    from itinera.policies.checkpoint import build_model, encode_model, make_card
+    from itinera.policies.hamt import HAMTConfig
+    from itinera.policies.tokenizer import Tokenizer
+
+    config = HAMTConfig(
+        hidden_dim=4, num_heads=2, feedforward_dim=4, num_text_layers=1, num_cross_layers=1, num_panorama_layers=1,
+        max_word_positions=4, max_step_positions=4,
+    )  # fmt: skip
+    return encode_model(build_model(make_card("hamt", config, ("sofa",), Tokenizer(("go",)))))
+
+
+def _features(name: str) -> bytes:
+    from itinera.formats.features import write_features
+
+    rows = [("house", node, np.full((36, 2), 0.5, dtype=np.float32)) for node in "ab"]
+    return _written(lambda path: write_features(path, rows), name)
+
+
+def _read_features(function: Callable[..., Any], path: Path) -> Any:
+    from itinera.errors import BadFile
+
+    features = function(path)
+    for node in "ab":
+        try:
+            features.at("house", node)
+        except BadFile:
+            continue
+
+
+def _image(kind: str, mode: str = "L") -> bytes:
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.new(mode, (7, 5)).save(stream, kind)
+    return stream.getvalue()
+
+
+def _images() -> list[bytes]:
+    kinds = [("PNG", "L"), ("PNG", "RGBA"), ("PNG", "P"), ("PNG", "I;16"), ("BMP", "RGB"), ("JPEG", "L")]
+    return [b"P5\n3 2\n255\n" + bytes(range(6)), b"P2\n# a\n3 2\n255\n0 1 2\n3 4 255\n", *(_image(*k) for k in kinds)]
+
+
+def _scene(name: str) -> bytes:
+    from itinera.formats.scenes import write_scene
+    from itinera.worlds.mesh import Mesh
+
+    corners = np.array([(0, 0, 0), (4, 0, 0), (4, 4, 0), (0, 4, 0)], dtype=np.float64)
+    faces = np.array([(0, 1, 2), (0, 2, 3)])
+    labels = np.array([2, 2]), np.array([1, 1])
+    mesh = Mesh(corners, faces, *labels, np.full((2, 3), 90, dtype=np.uint8))
+    return _written(lambda path: write_scene(path, mesh), name)
+
+
+def _textured_scene() -> bytes:
+    import trimesh
+    from PIL import Image
+
+    flat = trimesh.Trimesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], process=False)
+    flat.visual = trimesh.visual.TextureVisuals(uv=np.array([(0.0, 0), (1, 0), (0, 1)]), image=Image.new("RGB", (4, 4)))
+    return bytes(flat.export(file_type="glb"))
+
+
+PLY = """ply
+format ascii 1.0
+element vertex 3
+property float x
+property float y
+property float z
+element face 1
+property list uchar int vertex_indices
+end_header
+0 0 0
+1 0 0
+0 1 0
+3 0 1 2
+"""
+
+
+def _trace() -> bytes:
+    from itinera.formats.pose_traces import PoseTrace, write_trace
+
+    trace = PoseTrace(np.array(["a", "a", "b"]), np.array([0.0, 0.5, 1.0]), np.array([0.0, 0.5, 1.0]))
+    return _written(lambda path: write_trace(path, trace), "trace.npz")
+
+
+def _house() -> bytes:
+    from dataclasses import replace
+
+    import cottage
+    from itinera.formats.rooms import write_house
+
+    return _written(lambda path: write_house(path, replace(cottage.world(), id="hut")), "hut.house")
+
+
+def _descriptions() -> bytes:
+    from itinera.formats.scene_descriptions import write_descriptions
+    from itinera.hearth.language.scene_description import (
+        DescribedCandidate,
+        DescribedDoor,
+        DescribedObject,
+        SceneDescription,
+    )
+
+    described = SceneDescription(
+        "a",
+        "k",
+        (DescribedObject("sofa", "red", "", 1.5, 0.1, 2.0, 3),),
+        (DescribedCandidate("b", 0.5, 2.0, 0, "h", "door"),),
+        (DescribedDoor(0.5, 1.0, "h", "white", False),),
+    )
+    nodes = {"a": described, "b": SceneDescription("b", "h", (), (), ())}
+    return _written(lambda path: write_descriptions(path, "house", nodes), "house.json")
+
+
+def _sidecar() -> bytes:
+    from itinera.formats.provenance import write_sidecar
+    from itinera.records.provenance import Provenance
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "file"
+        file.write_bytes(b"x")
+        write_sidecar(file, Provenance("0.1", ("itinera", "build"), 1, {"tasks": "x"}, {"tasks": "ab"}))
+        return (Path(folder) / "file.provenance.json").read_bytes()
+
+
+def _in_zip(name: str) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr(*ARCHIVED[name])
+    return stream.getvalue()
+
+
+def _in_tar(name: str) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        entry = tarfile.TarInfo(ARCHIVED[name][0])
+        entry.size = len(ARCHIVED[name][1])
+        archive.addfile(entry, io.BytesIO(ARCHIVED[name][1]))
+    return stream.getvalue()
+
+
+def _archived(function: str, name: str, mutate: Mutate) -> list[Reader]:
+    """A reader of folders and archives, fuzzed by a file in a folder, by a .zip and by a .tar."""
+    return [
+        _plain(function, lambda: [ARCHIVED[name][1]], mutate, file_name=f"folder/{ARCHIVED[name][0]}"),
+        _plain(function, lambda: [_in_zip(name)], mutation.inside_zip(mutate), variant="zip", file_name="file.zip"),
+        _plain(function, lambda: [_in_tar(name)], mutation.inside_tar(mutate), variant="tar", file_name="file.tar"),
+    ]
+
+
+SEASON = json.dumps({
+    "itinera": "season",
+    "config": {"seed": 1, "name": "1"},
+    "houses": {"val_unseen": ["hearth-1-001"], "train": []},
+    "splits": {"val_unseen": {"houses": 1, "paths": 2}},
+    "files": {"rooms.csv": "ab" * 16, "connectivity/scans.txt": "cd" * 16},
+})  # fmt: skip
+BEHAVE = json.dumps([{
+    "instr_id": "1_0", "trajectory": [["a", 0.0, 0.0], ["b", 0.0, 0.0]], "final_logits": [[0.25, 0.25, 0.5, 0.0]],
+    "candidates": [["b", [{"viewpointId": "a", "heading": 0.1, "normalized_heading": 0.2},
+                          {"viewpointId": "c", "heading": 0.1}]]],
+    "heading": [0.5], "viewIndex": [12], "stop_prob": [0.5],
+}])  # fmt: skip
+MAP = (
+    "image: map.pgm\nresolution: 0.05\norigin: [0.0, -1.5, 0.1]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.196\n"
+)
+REPORTS = (
+    json.dumps({"agents": {"rcm": {"stop": {"verdicts": ["yes"], "score": {"mean": 0.5, "low": 0.1, "high": 0.9}}}}}),
+    json.dumps(
+        [{"name": "r", "coverage": {"tour": {"0.5": [{"episodes_done": 1, "mean": 0.5, "low": 0, "high": 1}]}}}]
+    ),
+)
+REPLAY = '<html><script type="application/json" id="replay">{}</script></html>'.format(
+    json.dumps({"agents": ["a"], "tour": "", "scenes": [{"id": "s"}], "episodes": [{"id": "1_0", "scene": 0}]})
+)
+CATEGORIES = "index\traw_category\tcount\tmpcat40\n1\twall\t3\twall\n2\tsofa bed\t3\tsofa\n"
+REGIONS = "0 a 0 k\n1 b 1 h\n2 c -1 -\n"
+
+
+def _trials(path: Path) -> Any:
+    from itinera.formats.trials import read_trials
+
+    study = path.parent / "study.jsonl"
+    records = ({"itinera": "trials"}, TRIAL | {"id": "1_0"})
+    study.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return read_trials(study).trials
+
+
+def _split(path: Path) -> Any:
+    from itinera.tasks import Split
+
+    return Split("val_unseen", ())
+
+
+def _protocol() -> Any:
+    from itinera.tasks import PROTOCOLS
+
+    return PROTOCOLS["r2r-ce"]
+
+
+def _json_readers() -> list[Reader]:
+    table = {
+        "formats.action_probabilities.read_action_probabilities": "action-probabilities",
+        "formats.fastest_times.read_times": "times",
+        "formats.fgr2r.read_split": "fgr2r",
+        "formats.graphs.read_worlds": "graphs",
+        "formats.ivln.read_all_references": "ivln-ce-targets",
+        "formats.ivln.read_all_tours": "ivln-tours",
+        "formats.ivln.read_predictions": "ivln-ce-predictions",
+        "formats.ivln.read_references": "ivln-ce-targets",
+        "formats.ivln.read_tours": "ivln-tours",
+        "formats.native.read_header": "native-tasks",
+        "formats.native_predictions.read_predictions": "native-predictions",
+        "formats.native_tasks.read_split": "native-tasks",
+        "formats.ndh.read_split": "ndh",
+        "formats.pointnav.read_split": "pointnav",
+        "formats.r2r.read_predictions": "r2r-submission",
+        "formats.r2r.read_split": "r2r",
+        "formats.reverie.read_split": "reverie",
+        "formats.rxr.read_followers": "rxr-followers",
+        "formats.rxr.read_predictions": "rxr-submission",
+        "formats.rxr.read_split": "rxr",
+        "formats.trials.read_trials": "trials",
+        "formats.vlnce.read_dense": "vlnce-dense",
+        "formats.vlnce.read_split": "vlnce",
+        "formats.vlnce_predictions.read_predictions": "vlnce-submission",
+        "formats.vlnce_predictions.read_rxr_predictions": "rxr-ce-submission",
+    }
+    return [_plain(name, _example(example), mutation.mutate_json) for name, example in table.items()]
+
+
+def _tables() -> list[Reader]:
+    table = {
+        "formats.categories.read_categories": _texts(CATEGORIES),
+        "formats.position_csv.read_predictions": _example("positions"),
+        "formats.robot_logs.read_csv": _example("robot-csv"),
+        "formats.robot_logs.read_tum": _example("tum"),
+        "formats.rooms.read_house": lambda: [_house()],
+        "formats.rooms.read_regions": _texts(REGIONS),
+        "formats.rooms.read_table": _example("rooms"),
+    }
+    return [_plain(name, seeds, mutation.mutate_table) for name, seeds in table.items()]
+
+
+def _any_format(rng: Any, data: bytes) -> bytes:
+    return (mutation.mutate_json if data.lstrip()[:1] in (b"[", b"{") else mutation.mutate_table)(rng, data)
+
+
+def _by_kind(kind: str) -> Callable[[], Sequence[bytes]]:
+    def seeds() -> Sequence[bytes]:
+        from itinera.formats.catalog import FORMATS
+
+        return [EXAMPLES[known.name] for known in FORMATS if known.kind == kind]
+
+    return seeds
+
+
+def _catalog() -> list[Reader]:
+    every = lambda: list(EXAMPLES.values())  # noqa: E731
+    return [
+        _plain("formats.catalog.detect", every, _any_format),
+        _plain("formats.catalog.read_head", every, _any_format, call=lambda read, path: read(path).keys),
+        _plain("formats.catalog.read_tasks", _by_kind("tasks"), _any_format),
+        _plain("formats.catalog.read_predictions", _by_kind("predictions"), _any_format),
+        _plain("formats.catalog.read_worlds", _by_kind("worlds"), _any_format),
+        _plain("formats.catalog.read_tours", _by_kind("tours"), _any_format,
+               call=lambda read, path: read(path, _split(path))),
+        # Houses are not built: that takes seconds each, and needs nothing of the file but two numbers.
+        _plain("formats.catalog.read_surfaces", _texts(SEASON), mutation.mutate_json, file_name="folder/season.json",
+               call=lambda read, path: len(read(path, _protocol()) or ())),
+    ]  # fmt: skip
+
+
+def _others() -> list[Reader]:
+    json_, table, raw = mutation.mutate_json, mutation.mutate_table, mutation.mutate_bytes
+    return [
+        _plain("formats.action_probabilities.read_behave", _texts(BEHAVE), json_,
+               call=lambda read, path: read(path, _trials(path))),
+        _plain("formats.annotations.read_aligned_tasks", lambda: [EXAMPLES["fgr2r"], EXAMPLES["native-tasks"]],
+               json_),
+        _plain("formats.bundles.read_scores", _example("scores"), mutation.with_digest(json_)),
+        _plain("formats.checksums.read_digests", _texts(SEASON), json_, file_name="folder/season.json",
+               call=lambda read, path: [one.is_right() for one in read(path / "season.json")]),
+        _plain("formats.checksums.read_digests", _texts(f"{'ab' * 32}  a.json\n{'cd' * 32} *b/c.json\n"), table,
+               variant="SHA256SUMS", file_name="folder/SHA256SUMS",
+               call=lambda read, path: [one.is_right() for one in read(path / "SHA256SUMS")]),
+        _plain("formats.features.read_features", lambda: [_features("a.tsv")], table, call=_read_features),
+        _plain("formats.features.read_features", lambda: [_features("a.h5")], raw, variant="HDF5", call=_read_features),
+        _plain("formats.floor_plans.read_floor_plan", _images, raw, call=lambda read, path: read(path, 0.05)),
+        _plain("formats.hearth_season.season_houses", _texts(SEASON), json_, file_name="folder/season.json"),
+        _plain("formats.io.read_bytes", lambda: list(EXAMPLES.values()), raw),
+        _plain("formats.map_images.read_picture", _images, raw),
+        _plain("formats.pose_traces.read_trace", lambda: [_trace()], mutation.inside_zip(raw)),
+        _plain("formats.provenance.read_sidecar", lambda: [_sidecar()], json_, file_name="folder/x.provenance.json",
+               call=lambda read, path: read(path / "x")),
+        _plain("formats.report_json.read_report_json", _texts(*REPORTS), json_),
+        _plain("formats.rosmap.read_map", _texts(MAP), table, file_name="folder/map.yaml",
+               others={"folder/map.pgm": lambda: _images()[0]}, call=lambda read, path: read(path / "map.yaml")),
+        _plain("formats.rosmap.read_map", _images, raw, variant="image", file_name="folder/map.pgm",
+               others={"folder/map.yaml": MAP.encode}, call=lambda read, path: read(path / "map.yaml")),
+        _plain("formats.scene_descriptions.read_descriptions", lambda: [_descriptions()], json_,
+               file_name="folder/house.json"),
+        _plain("formats.scenes.read_scene", lambda: [_scene("a.glb"), _textured_scene()], mutation.mutate_glb,
+               file_name="a.glb"),
+        _plain("formats.scenes.read_scene", lambda: [_scene("a.obj")], table, variant="obj", file_name="a.obj"),
+        _plain("formats.scenes.read_scene", _texts(PLY), table, variant="ply", file_name="a.ply"),
+        _plain("formats.scenes.read_worlds", lambda: [_scene("a.obj")], table, file_name="folder/a.obj",
+               call=lambda read, path: read(path, radius=0.2, height=1.5)),
+        _plain("policies.checkpoint.read_model", lambda: [_model(), _model_of_transformers()],
+               mutation.mutate_safetensors),
+        _plain("policies.checkpoint.read_card", lambda: [_model()], mutation.mutate_safetensors),
+        _plain("training.trainer.read_progress", lambda: [_model()], mutation.mutate_safetensors),
+        _plain("reports.replay.links.read_replay_page", _texts(REPLAY), raw,
+               call=lambda read, path: read(path, "link")),
+        *_archived("formats.matterport.read_worlds", "connectivity", json_),
+        *_archived("formats.reverie.read_objects", "bbox", json_),
+        *_archived("formats.robot_logs.read_folder", "robot-logs", table),
+    ]  # fmt: skip
+
+
+READERS: dict[str, Reader] = {reader.name: reader for reader in (*_json_readers(), *_tables(), *_catalog(), *_others())}
