@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import typer
 
-from itinera.cli.main import app
+from itinera.cli.app import app
 from itinera.formats.bundles import read_scores
 from itinera.formats.report_json import StudyResults, read_report_json
 from itinera.reports.comparison import compare

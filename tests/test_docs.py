@@ -31,7 +31,8 @@ import pytest
 import typer
 
 from itinera import stats
-from itinera.cli.main import app, main
+from itinera.cli.app import app
+from itinera.cli.main import main
 from itinera.formats import bundles, catalog
 from itinera.metrics import SUITES, conformance
 from itinera.metrics.suites import paper

@@ -16,7 +16,7 @@ import pytest
 import typer
 
 import tiny
-from itinera.cli.main import app
+from itinera.cli.app import app
 from itinera.formats import pointnav
 from itinera.formats.fastest_times import read_times
 from itinera.formats.scenes import write_scene
@@ -127,7 +127,7 @@ def test_what_was_stopped_goes_on_and_ends_with_the_same_bytes(itinera, given, t
     with monkeypatch.context() as patched:
         patched.setattr(fastest_times, "plan_batch", stopped)
         left = itinera(*command)
-    assert (left.code, "Rerun the command to resume." in left.err, out.exists()) == (1, True, False)
+    assert (left.code, "Rerun the command to resume." in left.err, out.exists()) == (130, True, False)
     partial.write_bytes(partial.read_bytes() + b"0badc0de [broken o")
     again = itinera(*command)
     assert "3 of 6 times were known already." in again.err

@@ -10,7 +10,7 @@ import pytest
 
 import tiny
 from cli.conftest import Command
-from itinera.cli.main import app
+from itinera.cli.app import app
 from itinera.formats.bundles import read_scores
 from itinera.records.provenance import itinera_version
 
@@ -97,7 +97,7 @@ def test_a_wrong_call_exits_with_2_and_says_so_on_stderr(itinera: Command, argum
 
 
 def test_help_needs_neither_numpy_nor_the_network_of_imports() -> None:
-    program = "import sys; from itinera.cli.main import app; print(*sorted(m for m in sys.modules if '.' not in m))"
+    program = "import sys; from itinera.cli.app import app; print(*sorted(m for m in sys.modules if '.' not in m))"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
                             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout.split()  # fmt: skip
     assert not {"numpy", "scipy", "numba", "msgspec"} & set(loaded)

@@ -1,99 +1,178 @@
-"""The `itinera` command: its verbs, and one place where errors become plain words and exit codes."""
+"""The entry point of the `itinera` command: one place where errors become plain words and exit codes.
+
+Nothing but the standard library is imported before `main` is running, so that Ctrl-C is handled from its first line on.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from itertools import dropwhile
-from typing import Annotated
+from contextlib import suppress
+from typing import Any
 
-import typer
-
-from itinera.cli import (
-    audit,
-    build,
-    check,
-    compare,
-    conformance,
-    convert,
-    data,
-    describe,
-    doctor,
-    fastest,
-    fastest_times,
-    output,
-    power,
-    replay,
-    report,
-    reproduce,
-    run,
-    score,
-    show,
-    study,
-    view,
-)
-from itinera.errors import ItineraError
-
-app = typer.Typer(
-    name="itinera",
-    help="How well, how surely and why an agent follows language through a place.\n\n"
-    "A first score: itinera score predictions.json --tasks R2R_val_unseen.json --worlds connectivity/",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-QUIET = ("--quiet", "-q")
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from itinera.records.provenance import itinera_version
-
-        typer.echo(f"itinera {itinera_version()}")
-        raise typer.Exit
-
-
-@app.callback()
-def _itinera(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Print version and commit.", is_eager=True, callback=_print_version),
-    ] = False,
-    quiet: Annotated[bool, typer.Option(*QUIET, help="Results and errors only: no remarks, no progress.")] = False,
-) -> None:
-    # A result records the command that made it, which does not depend on how much was printed meanwhile.
-    output.configure(tuple(dropwhile(QUIET.__contains__, sys.argv[1:])), quiet=quiet)
-
-
-app.add_typer(build.app, name="build")
-app.command("view")(view.view)
-app.command("describe")(describe.describe)
-app.command("run")(run.run)
-app.command("replay")(replay.replay)
-app.command("show")(show.show)
-app.command("score")(score.score)
-app.command("compare")(compare.compare)
-app.command("report")(report.report)
-app.add_typer(study.app, name="study")
-app.command("convert")(convert.convert)
-app.command("check")(check.check)
-app.command("fastest")(fastest.fastest)
-app.command("fastest-times")(fastest_times.fastest_times)
-app.command("reproduce")(reproduce.reproduce)
-app.command("audit")(audit.audit)
-app.command("conformance")(conformance.conformance)
-app.command("power")(power.power)
-app.add_typer(data.app, name="data")
-app.command("doctor")(doctor.doctor)
+# 0: success; 1: a problem of the input or of the machine; 2: a problem of the call.
+UNEXPECTED = 70  # a fault of Itinera, with a report file; EX_SOFTWARE of sysexits.h
+# Where a terminal has no UTF-8, these stand for the characters of our tables and sentences.
+_ASCII = str.maketrans({"↑": "^", "↓": "v", "–": "-", "−": "-", "…": "...", "≥": ">=", "≤": "<=", "±": "+-",
+                        "°": " deg", "×": "x", "·": "-", "•": "-"})  # fmt: skip
 
 
 def main() -> None:
-    """Run the command; exit 0 if all is well, 1 if the input is at fault, 2 if the call is."""
+    """Run the command of `sys.argv`, and exit with a code unless all is well."""
     try:
-        app(prog_name="itinera")  # also where it was started as a module
-    except ItineraError as error:
-        print(f"itinera: {error}", file=sys.stderr)
-        sys.exit(error.exit_code)
+        _prepare_streams()
+        _prepare_kernel_cache()
+        code = _run()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130  # as shells count it: 128 + SIGINT
+    except BrokenPipeError:  # the reader has left, as in `itinera convert --list | head -1`
+        code = 1
+    except Exception as error:
+        code = _print_error(error)
+    if code:
+        _close_streams()
+        sys.exit(code)
+
+
+def _run() -> int:
+    from itinera.cli.app import app
+
+    try:
+        # Also where it was started as a module. A verb returns nothing; `typer.Exit` its code.
+        returned = app(prog_name="itinera", standalone_mode=False)
+    except Exception as error:
+        if not _is_usage_error(error):
+            raise
+        return _print_usage_error(error)
+    return returned if isinstance(returned, int) else 0
+
+
+def _is_usage_error(error: Exception) -> bool:
+    # By what it can do: depending on its version, typer brings its own copy of click.
+    return hasattr(error, "format_message") and hasattr(error, "exit_code")
+
+
+def _print_usage_error(error: Any) -> int:
+    from typer import rich_utils
+
+    from itinera.errors import escape_controls
+
+    error.message = escape_controls(str(error.message))
+    rich_utils.rich_format_error(error)
+    return int(error.exit_code)
+
+
+def _prepare_streams() -> None:
+    """Streams that are open and can print every character."""
+    import codecs
+
+    codecs.register_error("itinera", _replace_unprintable)
+    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller: else the next file that is opened would take its number
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "w" if number else "r"))
+        elif number and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="itinera")
+
+
+def _replace_unprintable(error: UnicodeError) -> tuple[str, int]:
+    """Characters that the encoding of a stream lacks, in ASCII; an error handler of `codecs`."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(_ASCII)
+    return text.encode("ascii", "backslashreplace").decode(), error.end
+
+
+def _prepare_kernel_cache() -> None:
+    """A folder for compiled kernels if neither the package's folder nor that of the user can be written.
+
+    numba refuses to load kernels without one. The folder is new and belongs to this process alone: its files are code,
+    so a name that another user could guess would let that user run code here.
+    """
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    caches = (os.path.join(package, "worlds", "__pycache__"), os.path.join(os.path.expanduser("~"), ".cache", "numba"))
+    if "NUMBA_CACHE_DIR" in os.environ or any(map(_is_writable, caches)):
+        return
+    import atexit
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(prefix="itinera-kernels-")
+    owner = os.getpid()
+    atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
+    os.environ["NUMBA_CACHE_DIR"] = folder
+
+
+def _is_writable(folder: str) -> bool:
+    """Whether files can be made in a folder, which may have to be made itself."""
+    while not os.path.exists(folder) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return os.access(folder, os.W_OK | os.X_OK)
+
+
+def _print_error(error: Exception) -> int:
+    """Print an error in plain words; returns the exit code."""
+    from itinera.errors import ItineraError, escape_controls, shorten
+
+    if isinstance(error, ItineraError):
+        text, code = str(error), error.exit_code
+    elif isinstance(error, MemoryError):
+        text, code = "There is not enough memory. Use a smaller input, or a machine with more.", 1
+    elif (problem := _describe_system_error(error)) is not None:
+        text, code = problem, 1
+    else:
+        what = escape_controls(shorten(f"{type(error).__name__}: {error}", 500), one_line=True)
+        text, code = f"unexpected error, {what} {_write_report(error)}", UNEXPECTED
+    with suppress(OSError):  # where nobody can be told
+        print(f"itinera: {escape_controls(text)}", file=sys.stderr, flush=True)
+    return code
+
+
+def _describe_system_error(error: Exception) -> str | None:
+    """The sentence for an error that the file system raised, such as a full disk; None for other errors."""
+    if isinstance(error, ValueError) and "embedded null" in str(error):
+        return "A file name contains a NUL character. Check the ids and names in the input."
+    if not isinstance(error, OSError) or error.strerror is None:
+        return None
+    try:
+        os.getcwd()
+    except OSError:
+        return "The current folder does not exist any more. Change to another folder."
+    names = [os.fsdecode(name) for name in (error.filename, error.filename2) if isinstance(name, (str, bytes))]
+    where = " and ".join(names) or "A file, or the output of this command"
+    return f"{where}: cannot be read or written ({error.strerror}).\n  Check the permissions and the space left."
+
+
+def _write_report(error: Exception) -> str:
+    """Write what a developer needs to know to a new file; returns the sentence that names the file.
+
+    No variables and nothing of the environment are written, which may contain secrets.
+    """
+    import platform
+    import shlex
+    import tempfile
+    import traceback
+
+    lines = [f"itinera {sys.modules['itinera'].__version__}, Python {platform.python_version()}, {platform.platform()}",
+             f"command: {shlex.join(['itinera', *sys.argv[1:]])}", *traceback.format_exception(error)]  # fmt: skip
+    try:
+        number, name = tempfile.mkstemp(prefix="itinera-error-", suffix=".txt")
+        with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write("\n".join(lines))
+    except OSError as failed:
+        return f"(its report could not be written: {failed.strerror}). Please report it."
+    return f"(report: {name}). Please send the report to the developers."
+
+
+def _close_streams() -> None:
+    """Discard what cannot be printed any more, so that the interpreter does not complain about it when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
 
 
 if __name__ == "__main__":

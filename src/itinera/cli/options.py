@@ -41,7 +41,7 @@ ProtocolName = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a build that was interrupted.")]
-Seed = Annotated[int, typer.Option(help="Random seed.")]
+Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
 Missing = Annotated[
     str, typer.Option(help="fail: every episode needs a trajectory; zero: count the others as failures.")
 ]

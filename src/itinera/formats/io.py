@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
 import os
+import stat
 import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault
 
 LARGEST = 1 << 30  # bytes of one document after decompression; the largest public one has 0.2 GiB
 # Real files shrink at most 60-fold. A stream that grows past this before we believe it is a bomb.
@@ -162,31 +164,101 @@ def _tar_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
 def atomic_write(path: Path) -> Iterator[IO[bytes]]:
     """A stream that becomes `path` when the block ends well, and vanishes when it does not.
 
-    A name that ends in .gz is compressed (without a time stamp, so equal content gives equal bytes).
+    A name that ends in .gz is compressed (without a time stamp, so equal content gives equal bytes). A symbolic link is
+    followed. A device or pipe, such as /dev/stdout, is written directly, and never replaced by a file.
     """
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    except OSError as error:
-        raise _unwritable(path, error) from None
-    draft = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as raw:
+        target = Path(os.path.realpath(path))
+        with _open_pipe(target) if _is_pipe(target) else _open_draft(target) as raw:
             if path.suffix == ".gz":
                 with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
                     yield stream  # type: ignore[misc]
             else:
                 yield raw
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    except ValueError as error:
+        if "null" not in str(error):  # as in "embedded null byte"
+            raise
+        raise BadFile(str(path), [Fault("", "a file name cannot contain a NUL character.")]) from None
+
+
+@contextmanager
+def _open_draft(path: Path) -> Iterator[IO[bytes]]:
+    """A file beside `path` that takes its place, on disk, when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is a folder" if path.is_dir() else "it is a device")
+    # The name stays within what a file system allows, however long that of the file is.
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as raw:
+            yield raw
             raw.flush()
             os.fsync(raw.fileno())
-        draft.chmod(0o666 & ~_umask())
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise _unwritable(path, error) from None
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, path)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        Path(name).unlink(missing_ok=True)
         raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """The entry of a new file is on disk only once its folder is."""
+    with suppress(OSError):  # of file systems that cannot
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _is_pipe(path: Path) -> bool:
+    """Whether the path is a pipe, or a device that takes characters, such as a terminal or /dev/null."""
+    return path.is_fifo() or path.is_char_device()
+
+
+@contextmanager
+def _open_pipe(path: Path) -> Iterator[IO[bytes]]:
+    # A pipe that nobody reads would wait for ever; opened like this it is an error.
+    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as raw:
+        yield raw
+
+
+def check_outputs(outputs: Iterable[object], inputs: Iterable[object] = ()) -> None:
+    """Raise BadArgument if a file to write is one of those to read, or is to be written twice.
+
+    Files are the same if they are one file on disk, by whatever name, symbolic or hard link. What is not a path is left
+    out, so that arguments can be passed on as they were given.
+    """
+    read = {key: file for file in inputs if isinstance(file, (str, os.PathLike)) for key in _identify(file)}
+    written: dict[object, object] = {}
+    for file in outputs:
+        if not isinstance(file, (str, os.PathLike)):
+            continue
+        keys = _identify(file)
+        found = next((read[key] for key in keys if key in read), None)
+        if found is not None:
+            same = "" if str(found) == str(file) else f" (as {found})"
+            raise BadArgument(f"{file} is an input of this command{same} and would be overwritten. Write another file.")
+        if any(key in written for key in keys):
+            raise BadArgument(f"{file} would be written twice. Give each output its own name.")
+        written |= dict.fromkeys(keys, file)
+
+
+def _identify(file: str | os.PathLike[str]) -> list[object]:
+    """What tells a file from others: its real path and, if it exists, its number on its disk."""
+    real = os.path.realpath(file)
+    try:
+        found = os.stat(real)
+    except (OSError, ValueError):
+        return [real]
+    # Whatever is written to a device does not overwrite it.
+    regular = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return [real, (found.st_dev, found.st_ino)] if regular else []
 
 
 def _unwritable(path: Path, error: OSError) -> BadFile:
