@@ -91,24 +91,23 @@ def _prepare_kernel_cache() -> None:
     so a name that another user could guess would let that user run code here.
     """
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    caches = (os.path.join(package, "worlds", "__pycache__"), os.path.join(os.path.expanduser("~"), ".cache", "numba"))
-    if "NUMBA_CACHE_DIR" in os.environ or any(map(_is_writable, caches)):
+    beside = os.path.join(package, "worlds", "__pycache__")
+    if "NUMBA_CACHE_DIR" in os.environ or (os.path.isdir(beside) and os.access(beside, os.W_OK)):
         return
     import atexit
     import shutil
     import tempfile
 
+    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    for folder in (beside, os.path.join(caches, "numba")):
+        with suppress(OSError):
+            os.makedirs(folder, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return
     folder = tempfile.mkdtemp(prefix="itinera-kernels-")
-    owner = os.getpid()
+    owner = os.getpid()  # a forked process leaves the folder to its parent
     atexit.register(lambda: shutil.rmtree(folder, ignore_errors=True) if os.getpid() == owner else None)
     os.environ["NUMBA_CACHE_DIR"] = folder
-
-
-def _is_writable(folder: str) -> bool:
-    """Whether files can be made in a folder, which may have to be made itself."""
-    while not os.path.exists(folder) and os.path.dirname(folder) != folder:
-        folder = os.path.dirname(folder)
-    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _print_error(error: Exception) -> int:

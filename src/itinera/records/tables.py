@@ -106,7 +106,8 @@ def to_html(table: TextTable) -> str:
 
 # A spreadsheet computes a cell that begins with one of these, also in the wide forms of East Asian keyboards.
 _FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
-_NUMBERS = re.compile(r"[+-][\d.,;:eE+−%\s()\[\]±–-]*(inf)?")
+# A signed number of ours, perhaps with its interval.
+_NUMBER = re.compile(r"[+-](\d[\d.,]*|inf)([eE][+-]?\d+)?( ?%)?( [\[(±][\d.,;+−–\-%\s\])inf]*)?")
 
 
 def escape_formula(cell: str) -> str:
@@ -115,7 +116,7 @@ def escape_formula(cell: str) -> str:
     >>> escape_formula("=1+1"), escape_formula("-1.5"), escape_formula("my-agent")
     ("'=1+1", '-1.5', 'my-agent')
     """
-    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBERS.fullmatch(cell) else cell
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
 
 
 def to_csv(table: TextTable) -> str:
