@@ -1,14 +1,16 @@
 """The entry point of the `itinera` command: one place where errors become plain words and exit codes.
 
-Nothing but the standard library is imported before `main` is running, so that Ctrl-C is handled from its first line on.
+Next to nothing is imported before `main` is running, so that Ctrl-C is handled from its first line on.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from contextlib import suppress
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # 0: success; 1: a problem of the input or of the machine; 2: a problem of the call.
 UNEXPECTED = 70  # a fault of Itinera, with a report file; EX_SOFTWARE of sysexits.h
@@ -18,7 +20,7 @@ _ASCII = str.maketrans({"↑": "^", "↓": "v", "–": "-", "−": "-", "…": "
 
 
 def main() -> None:
-    """Run the command of `sys.argv`, and exit with a code unless all is well."""
+    """Run the command of `sys.argv`, and exit with its code."""
     try:
         _prepare_streams()
         _prepare_kernel_cache()
@@ -32,7 +34,7 @@ def main() -> None:
         code = _print_error(error)
     if code:
         _close_streams()
-        sys.exit(code)
+    sys.exit(code)
 
 
 def _run() -> int:
@@ -97,6 +99,7 @@ def _prepare_kernel_cache() -> None:
     import atexit
     import shutil
     import tempfile
+    from contextlib import suppress
 
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     for folder in (beside, os.path.join(caches, "numba")):
@@ -112,6 +115,8 @@ def _prepare_kernel_cache() -> None:
 
 def _print_error(error: Exception) -> int:
     """Print an error in plain words; returns the exit code."""
+    from contextlib import suppress
+
     from itinera.errors import ItineraError, escape_controls, shorten
 
     if isinstance(error, ItineraError):
