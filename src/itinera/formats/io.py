@@ -234,7 +234,8 @@ def check_outputs(outputs: Iterable[object], inputs: Iterable[object] = ()) -> N
     Files are the same if they are one file on disk, by whatever name, symbolic or hard link. What is not a path is left
     out, so that arguments can be passed on as they were given.
     """
-    read = {key: file for file in inputs if isinstance(file, (str, os.PathLike)) for key in _identify(file)}
+    given = (file for file in inputs if isinstance(file, (str, os.PathLike)) and os.path.exists(file))
+    read = {key: file for file in given for key in _identify(file)}
     written: dict[object, object] = {}
     for file in outputs:
         if not isinstance(file, (str, os.PathLike)):
