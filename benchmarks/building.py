@@ -83,7 +83,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     tasks, worlds = Path(place) / "r2r/R2R_train.json.gz", Path(place) / "connectivity.tar.xz"
     ours = FOLDER / "r4r_train.json"
-    command = (sys.executable, "-m", "itinera.cli.main", "build", "r4r", "--tasks", str(tasks), "--worlds", str(worlds))
+    command = (sys.executable, "-m", "itinera", "build", "r4r", "--tasks", str(tasks), "--worlds", str(worlds))
     process = subprocess.Popen((*command, "--out", str(ours), "--overwrite"), stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     assert status == 0

@@ -157,7 +157,7 @@ def processes() -> list[tuple[str, str, str]]:
     """The memory of scoring a large file, and the startup time of the command."""
     made = journeys.make(FOLDER)
     small = journeys.make(FOLDER / "small", paths=783, instructions=3)
-    command = (sys.executable, "-m", "itinera.cli.main")
+    command = (sys.executable, "-m", "itinera")
 
     def scored(files: journeys.Journeys) -> tuple[str, ...]:
         asked = ("--tasks", str(files.tasks), "--worlds", str(files.worlds), "--rows", str(FOLDER / "rows.jsonl"))

@@ -31,7 +31,7 @@ import msgspec
 from rich.console import Console
 from rich.table import Table
 
-from itinera.cli.main import main as itinera
+from itinera.__main__ import main as itinera
 from itinera.cli.output import progress
 from itinera.formats import ivln, pointnav, vlnce
 from itinera.formats.bundles import read_scores

@@ -44,7 +44,7 @@ EXPERIMENTS = (
 
 def itinera(*command: str) -> str:
     """The output of a command."""
-    done = subprocess.run([sys.executable, "-m", "itinera.cli.main", *command], stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([sys.executable, "-m", "itinera", *command], stdout=subprocess.PIPE, text=True)
     if done.returncode:
         raise SystemExit(f"itinera {' '.join(command)} failed with exit code {done.returncode}.")
     return done.stdout

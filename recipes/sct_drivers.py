@@ -39,7 +39,7 @@ PAPER = {
 
 def itinera(*command: object) -> Any:
     """The JSON output of a command."""
-    words = [sys.executable, "-m", "itinera.cli.main", *map(str, command), "--json"]
+    words = [sys.executable, "-m", "itinera", *map(str, command), "--json"]
     done = subprocess.run(words, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         raise SystemExit(f"itinera {' '.join(map(str, command))} ended with {done.returncode}.")

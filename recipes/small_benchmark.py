@@ -179,7 +179,7 @@ def main() -> None:
         command = ("score", f"demo/{name}.json", "--tasks", "demo/tasks.json", "--worlds", "demo/connectivity",
                    "--tours", "demo/tours.json", "--rows", f"demo/rows/{name}.jsonl",
                    "--out", f"demo/scores/{name}.jsonl")  # fmt: skip
-        words = [sys.executable, "-m", "itinera.cli.main", "--quiet", *command]
+        words = [sys.executable, "-m", "itinera", "--quiet", *command]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     print("demo/: eight houses as graphs, tasks for them, and the predictions of two agents, scored.")
 

@@ -44,7 +44,7 @@ def test_a_map_may_be_a_path_or_a_grid(room):
 
 
 def test_the_command_has_the_answer_of_the_function(room, capsys, monkeypatch):
-    from itinera.cli.main import main
+    from itinera.__main__ import main
 
     found = itinera.fastest(room, START, GOAL, trees=1, seed=3)
     words = ["fastest", str(room), "--start", "11,6,90", "--goal", "15,6", "--trees", "1", "--seed", "3", "--json"]

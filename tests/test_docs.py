@@ -31,7 +31,8 @@ import pytest
 import typer
 
 from itinera import api, stats
-from itinera.cli.main import app, main
+from itinera.__main__ import main
+from itinera.cli.main import app
 from itinera.formats import bundles, catalog
 from itinera.metrics import SUITES, conformance
 from itinera.metrics.suites import paper

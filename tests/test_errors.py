@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from itinera.errors import BadArgument, BadFile, Fault, FaultList, GoalsWithheld, ItineraError, MissingExtra, NoRoute
+from itinera.errors import (
+    INVISIBLE,
+    BadArgument,
+    BadFile,
+    Fault,
+    FaultList,
+    GoalsWithheld,
+    ItineraError,
+    MissingExtra,
+    NoRoute,
+    escape_controls,
+)
 
 
 def test_a_fault_says_where_what_and_what_to_do():
@@ -74,3 +87,35 @@ def test_a_list_of_few_faults_is_raised_when_asked():
     with pytest.raises(BadFile, match=r"^f: line 1: is odd\.\nf: line 2: is odd\.$"):
         faults.raise_any()
     FaultList("f").raise_any()
+
+
+@given(st.text())
+def test_no_text_hides_anything_once_it_is_escaped(text):
+    escaped = escape_controls(text)
+    assert not INVISIBLE.search(escaped)
+    assert escape_controls(escaped) == escaped
+    assert not set("\t\n") & set(escape_controls(text, one_line=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("plain – text, ü, 日本, 🤖", "plain – text, ü, 日本, 🤖"),
+        ("\x1b[2J\x1b]0;title\x07", r"\x1b[2J\x1b]0;title\x07"),
+        ("\x9b31m\x7f\r", r"\x9b31m\x7f\r"),
+        ("a\u202eb\u2066c\u200bd\ufeff", r"a\u202eb\u2066c\u200bd\ufeff"),
+        ("\udcff\U000e0041", r"\udcff\U000e0041"),
+        ("two\n\tlines", "two\n\tlines"),
+    ],
+)
+def test_invisible_characters_are_shown_as_escapes(text, escaped):
+    assert escape_controls(text) == escaped
+    assert str(ItineraError(text)) == escaped
+
+
+def test_names_in_a_fault_stay_in_their_line_and_are_bounded():
+    error = BadFile("f\ng", [Fault('episode "\nitinera: fine"', "is\nodd.", field="x" * 10_000)])
+    assert str(error).startswith('f\\ng: episode "\\nitinera: fine", field xxx')
+    assert str(error).endswith(r"xxx: is\nodd.")
+    assert len(str(error)) < 500
+    assert len(str(ItineraError("x" * 1_000_000))) < 21_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from itinera.errors import BadArgument
 from itinera.seeding import generator
 
 
@@ -27,5 +28,5 @@ def test_other_seeds_and_other_names_give_other_streams():
 
 
 def test_a_negative_seed_is_refused():
-    with pytest.raises(ValueError, match="non-negative"):
+    with pytest.raises(BadArgument, match=r"must be ≥ 0 \(got -1\)"):
         generator(-1)

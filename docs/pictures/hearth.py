@@ -22,7 +22,7 @@ def draw_house(house: int, option: str) -> np.ndarray:
     """The image that `itinera view` makes of a house."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "view.png"
-        command = [sys.executable, "-m", "itinera.cli.main", "view", str(house), option, "--out", str(out)]
+        command = [sys.executable, "-m", "itinera", "view", str(house), option, "--out", str(out)]
         subprocess.run(command, check=True)
         return imread(out)[..., :3]
 

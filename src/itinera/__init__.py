@@ -48,11 +48,14 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+# Not imported from typing, which takes longer than all of this file: the command line handles Ctrl-C only afterwards.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from itinera.api import *  # noqa: F403
 
 _MODULES = (

@@ -6,6 +6,8 @@ import hashlib
 
 import numpy as np
 
+from itinera.errors import BadArgument
+
 
 def generator(seed: int, *names: str) -> np.random.Generator:
     """The generator for these names: same seed and names, same stream, whatever ran before.
@@ -13,6 +15,8 @@ def generator(seed: int, *names: str) -> np.random.Generator:
     >>> float(generator(7, "house", "3").random()) == float(generator(7, "house", "3").random())
     True
     """
+    if seed < 0:
+        raise BadArgument(f"A seed must be ≥ 0 (got {seed}).")
     digest = hashlib.blake2b("\x1f".join(names).encode(), digest_size=16).digest()
     if 0 <= seed < 1 << 32 and any(digest[12:]):
         # The words numpy would make of the two numbers below; making them itself takes longer than all the rest.

@@ -42,7 +42,7 @@ class Case:
 
     prepare: Callable[[Path], None]  # writes the inputs
     words: tuple[str, ...]
-    program: tuple[str, ...] = ("-m", "itinera.cli.main")
+    program: tuple[str, ...] = ("-m", "itinera")
 
 
 @dataclass

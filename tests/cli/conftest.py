@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import tiny
-from itinera.cli.main import main
+from itinera.__main__ import main
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def itinera_process() -> Command:
             resource.setrlimit(resource.RLIMIT_AS, (limit, limit))  # type: ignore[arg-type]
 
         done = subprocess.run(
-            [sys.executable, "-W", "error", "-m", "itinera.cli.main", *map(str, arguments)],
+            [sys.executable, "-W", "error", "-m", "itinera", *map(str, arguments)],
             capture_output=True,
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

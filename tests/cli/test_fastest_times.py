@@ -127,7 +127,7 @@ def test_what_was_stopped_goes_on_and_ends_with_the_same_bytes(itinera, given, t
     with monkeypatch.context() as patched:
         patched.setattr(fastest_times, "plan_batch", stopped)
         left = itinera(*command)
-    assert (left.code, "Rerun the command to resume." in left.err, out.exists()) == (1, True, False)
+    assert (left.code, "Rerun the command to resume." in left.err, out.exists()) == (130, True, False)
     partial.write_bytes(partial.read_bytes() + b"0badc0de [broken o")
     again = itinera(*command)
     assert "3 of 6 times were known already." in again.err
@@ -141,7 +141,7 @@ def test_what_was_killed_goes_on_and_ends_with_the_same_rows(itinera, itinera_pr
     assert itinera(*given, alone, "--workers", 1).code == 0
     command = [*given, out, "--workers", 2]
     process = subprocess.Popen(
-        [sys.executable, "-m", "itinera.cli.main", *map(str, command)],
+        [sys.executable, "-m", "itinera", *map(str, command)],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -118,7 +118,7 @@ def test_exit_codes_and_messages_of_a_real_process(files: tiny.Files, itinera_pr
 def test_a_reader_that_leaves_early_hears_nothing(arguments: tuple[str, ...]) -> None:
     """As in `itinera convert --list | head -1`."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "itinera.cli.main", *arguments],
+        [sys.executable, "-m", "itinera", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},

@@ -92,7 +92,7 @@ def test_rows_do_not_depend_on_the_number_of_workers(itinera, itinera_process, m
 
 def started(command):
     return subprocess.Popen(
-        [sys.executable, "-m", "itinera.cli.main", *command],
+        [sys.executable, "-m", "itinera", *command],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -186,7 +186,7 @@ class Refusing:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Refusing())
-from itinera.cli.main import main
+from itinera.__main__ import main
 main()
 """
 

@@ -297,10 +297,12 @@ def test_a_refused_score_leaves_the_old_output_alone(files: tiny.Files, itinera:
 
 @pytest.mark.parametrize("option", ["--rows", "--out"])
 def test_an_output_that_cannot_be_written_is_told(files: tiny.Files, itinera: Command, option: str) -> None:
+    folder = files.folder / "folder"
+    folder.mkdir()
     before = sorted(files.folder.rglob("*"))
-    outcome = itinera("score", files.predictions, *files.options, option, files.worlds)
+    outcome = itinera("score", files.predictions, *files.options, option, folder)
     assert outcome.code == 1
-    assert f"{files.worlds}: cannot be written" in outcome.err
+    assert f"{folder}: cannot be written" in outcome.err
     assert sorted(files.folder.rglob("*")) == before
 
 

@@ -149,7 +149,7 @@ def test_a_study_that_is_stopped_says_how_to_go_on(study, place, monkeypatch):
     out = place / "walker.jsonl"
     rest = ("--trials", place / "trials.jsonl", "--worlds", place / "connectivity", "--out", out, "--workers", 0)
     done = study("run", "--agent", "scripted_agents:Wanderer", *rest)
-    assert done.code == 1
+    assert done.code == 130
     assert "Interrupted with 20 of 312 trials." in done.err
     assert not out.exists()
     done = study("run", "--agent", "scripted_agents:Wanderer", *rest)

@@ -23,6 +23,7 @@ from itinera.formats.io import (
     BELIEVED,
     atomic_write,
     check_file_name,
+    check_outputs,
     members,
     open_stream,
     read_bytes,
@@ -388,3 +389,61 @@ def test_no_member_is_written_if_one_has_an_odd_name(tmp_path: Path, archive: st
     with pytest.raises(BadArgument, match="cannot be the name of a file"):
         write_members(tmp_path / "out" / archive, {"a.json": b"", "../../x.json": b""})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_symbolic_link_is_followed_and_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "folder" / "file")
+    with atomic_write(tmp_path / "link") as stream:
+        stream.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "folder" / "file").read_bytes() == b"new"
+
+
+def test_devices_are_written_and_never_replaced() -> None:
+    with atomic_write(Path("/dev/null")) as stream:
+        stream.write(b"new")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_pipe_is_written_if_somebody_reads_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(BadFile, match="cannot be written"), atomic_write(pipe):
+        pass
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    with atomic_write(pipe) as stream:
+        stream.write(b"new")
+    assert os.read(reader, 9) == b"new"
+    os.close(reader)
+
+
+def test_a_long_name_can_be_written_and_nul_cannot(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / ("x" * 250)) as stream:
+        stream.write(b"new")
+    assert [len(path.name) for path in tmp_path.iterdir()] == [250]
+    with pytest.raises(BadFile, match="cannot contain a NUL character"), atomic_write(tmp_path / "a\0b"):
+        pass
+
+
+def test_a_new_file_is_on_disk_with_its_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda number: synced.append(os.path.realpath(f"/proc/self/fd/{number}")))
+    with atomic_write(tmp_path / "x") as stream:
+        stream.write(b"new")
+    assert Path(synced[0]).parent == tmp_path
+    assert synced[1:] == [str(tmp_path)]
+
+
+def test_outputs_are_neither_inputs_nor_written_twice(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"")
+    os.link(tmp_path / "x", tmp_path / "hard")
+    (tmp_path / "soft").symlink_to(tmp_path / "x")
+    for name in ("x", "hard", "soft", "../" + tmp_path.name + "/x"):
+        with pytest.raises(BadArgument, match="would be overwritten"):
+            check_outputs([tmp_path / name], [None, object(), tmp_path / "x"])
+        with pytest.raises(BadArgument, match="would be written twice"):
+            check_outputs([tmp_path / name, str(tmp_path / "x")])
+    with pytest.raises(BadArgument, match="would be written twice"):
+        check_outputs([tmp_path / "new", tmp_path / "new"])
+    check_outputs([tmp_path / "new", None, "/dev/null", "/dev/null"], [tmp_path / "x", "/dev/null"])

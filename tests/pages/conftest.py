@@ -15,6 +15,11 @@ from typing import Any, NoReturn
 import pytest
 
 REQUIRED = os.environ.get("ITINERA_BROWSER")  # the browser that must be installed; unset: none needs to be
+# What a page must not run, should anybody insert it.
+INJECTED = (
+    "<script>document.title = 'ran'</script><img src=x onerror=\"document.title = 'ran'\">"
+    "<style>h1 { color: red }</style>"
+)
 AXE = "axe_playwright_python"  # contains the script of axe-core
 
 

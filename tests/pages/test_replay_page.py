@@ -13,6 +13,7 @@ from itinera.records import Predictions, Trajectory
 from itinera.reports.replay.data import Replay, ReplayFrame
 from itinera.reports.replay.page import write_replay_page
 from itinera.tasks import Instruction
+from pages.conftest import INJECTED
 from reports.example_replays import replay, split
 
 DOT = "/9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/wAALCAABAAEBAREA/8QAHwAAAQUBAQEBAQEAAAAAAAAAAAECAwQFBgcICQoL/8QAtRAAAgEDAwIEAwUFBAQAAAF9AQIDAAQRBRIhMUEGE1FhByJxFDKBkaEII0KxwRVS0fAkM2JyggkKFhcYGRolJicoKSo0NTY3ODk6Q0RFRkdISUpTVFVWV1hZWmNkZWZnaGlqc3R1dnd4eXqDhIWGh4iJipKTlJWWl5iZmqKjpKWmp6ipqrKztLW2t7i5usLDxMXGx8jJytLT1NXW19jZ2uHi4+Tl5ufo6erx8vP09fb3+Pn6/9oACAEBAAA/APn+v//Z"  # noqa: E501
@@ -242,3 +243,16 @@ def test_words_that_would_be_markup_are_shown_as_words(visiting):
     assert visit.page.locator("img").count() == 1
     visit.press("ArrowRight")
     assert visit.step == 1
+
+
+def test_scripts_that_were_added_to_a_page_do_not_run(chromium, tmp_path):
+    file = tmp_path / "replay.html"
+    write_replay_page(file, replay())
+    file.write_text(file.read_text(encoding="utf-8").replace("<main>", f"<main>{INJECTED}"), encoding="utf-8")
+    visit = Visit(chromium, file)
+    visit.press("ArrowRight")
+    assert visit.step == 1  # our own script does
+    assert visit.page.title() != "ran"
+    assert visit.page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(255, 0, 0)"
+    assert sum("Content Security Policy" in error for error in visit.errors) >= 3
+    visit.page.close()

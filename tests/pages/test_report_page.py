@@ -10,6 +10,7 @@ import pytest
 
 from itinera.formats.report_json import CoveragePoint, DatasetCoverage, Estimate, SkillResult, StudyResults
 from itinera.reports.page.report import make_report, write_report_page
+from pages.conftest import INJECTED
 from reports.example_results import make_scores
 
 HOSTILE = '</script><img src=x onerror=alert(1)>"\u202e🤖סוכן' + "w" * 10_000
@@ -119,3 +120,14 @@ def test_automatic_checks_of_accessibility_pass(visit, axe):
     found = visit.page.evaluate("axe.run()")
     violations = [f"{v['id']}: {v['help']}: {v['nodes'][0]['html'][:200]}" for v in found["violations"]]
     assert violations == []
+
+
+def test_scripts_that_were_added_to_a_page_do_not_run(chromium, report, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text(report.read_text(encoding="utf-8").replace("</main>", f"{INJECTED}</main>"), encoding="utf-8")
+    visited = Visit(chromium, file)
+    visited.show_lists()  # made by our own script
+    assert visited.page.title() != "ran"
+    assert visited.page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(255, 0, 0)"
+    assert sum("Content Security Policy" in error for error in visited.errors) >= 3
+    visited.page.close()

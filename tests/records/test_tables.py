@@ -12,6 +12,7 @@ from itinera.records.tables import (
     WRITERS,
     TextTable,
     column_heading,
+    escape_formula,
     format_difference,
     format_number,
     to_csv,
@@ -98,3 +99,55 @@ def test_differences_carry_their_sign() -> None:
 @pytest.mark.parametrize("shape", WRITERS)
 def test_an_empty_table_is_still_a_table(shape: str) -> None:
     assert "metric" in WRITERS[shape](TextTable(("metric",), ()))
+
+
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "+", "-x"]
+)
+def test_a_text_that_a_spreadsheet_would_compute_gets_an_apostrophe(cell: str) -> None:
+    assert escape_formula(cell) == f"'{cell}"
+    ((heading,), (written,)) = csv.reader(io.StringIO(to_csv(TextTable((cell,), ((cell,),)))))
+    assert heading == written == f"'{cell}".replace("\r", r"\r")
+
+
+@pytest.mark.parametrize(
+    "cell", ["-1.5", "+12.5", "+1.0 [−1.0, +99.0]", "-1e-05", "−1.0", "55.0", "my-agent", "", "-inf"]
+)
+def test_numbers_of_ours_stay_as_they_are(cell: str) -> None:
+    assert escape_formula(cell) == cell
+
+
+@pytest.mark.parametrize(
+    ("cell", "escaped"),
+    [
+        ("a\\|b", r"a\\\|b"),
+        ("<img src=x onerror=alert(1)>", "&lt;img src=x onerror=alert(1)&gt;"),
+        ("[x](javascript:y)", r"\[x\](javascript:y)"),
+        ("two\nlines | three", r"two lines \| three"),
+        ("\x1b[2J", r"\\x1b\[2J"),
+        ("\u2068סוכן\u2069", "\u2068סוכן\u2069"),
+    ],
+)
+def test_markdown_takes_names_for_text(cell: str, escaped: str) -> None:
+    assert to_markdown(TextTable((cell,), ((cell,),))) == f"| {escaped} |\n| --- |\n| {escaped} |\n"
+
+
+@pytest.mark.parametrize("cell", ["\\input{/etc/passwd}", "%\n\\input{x}", "^^5cinput{x}", "a\x1b\\write18{x}"])
+def test_latex_runs_no_command_of_a_name(cell: str) -> None:
+    line = to_latex(TextTable((cell,), ())).splitlines()[2]
+    assert "\\input" not in line
+    assert "\\write" not in line
+    assert "^^" not in line
+    assert "\x1b" not in line
+
+
+@pytest.mark.parametrize("cell", ["[4cm] x", "*x"])
+def test_latex_takes_a_bracket_after_a_row_for_text(cell: str) -> None:
+    assert to_latex(TextTable((cell,), ())).splitlines()[2] == f"{{{cell[0]}}}{cell[1:]} \\\\"
+
+
+def test_text_shows_invisible_characters_as_escapes() -> None:
+    text = str(TextTable(("a\n",), (("\x1b[2J",),), "\u202etitle"))
+    assert text.splitlines()[0] == r"\u202etitle"
+    assert r"a\n" in text
+    assert "\x1b" not in text

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from itinera.reports.markup import Markup, display_name, display_names, join, tag
+from itinera.reports.markup import Markup, display_name, display_names, join, security_policy, tag
 
 
 def test_text_is_escaped_and_markup_is_not():
@@ -44,3 +44,11 @@ def test_names_that_are_cut_alike_stay_different():
     first, second, third = display_names(["x" * 50 + "1" + "x" * 50, "x" * 50 + "2" + "x" * 50, "y"])
     assert first != second
     assert third == "y"
+
+
+def test_a_policy_allows_one_script_and_one_style_sheet():
+    policy = security_policy("h1 {}", "f()")
+    assert "unsafe" not in policy
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "script-src 'sha256-" in policy
+    assert security_policy("h1 {}", "g()") != policy

@@ -7,7 +7,7 @@ from multiprocessing import Pipe
 
 import pytest
 
-from itinera.runs.output_capture import CapturedOutput
+from itinera.runs.output_capture import SHOWN, CapturedOutput
 
 MARK = b"<mark>"
 
@@ -67,3 +67,25 @@ def test_the_end_is_noticed(capsys):
     theirs.close()
     assert heard.forward()
     assert heard.ended
+
+
+def test_control_characters_are_shown_as_escapes(printed, capsys):
+    heard, say = printed
+    say(b"\x1b[2J50 %\r100 %\r\n" + "\u202e\n".encode())
+    assert heard.forward()
+    assert capsys.readouterr().err == "\\x1b[2J50 %\n100 %\n\\u202e\n"
+
+
+def test_of_a_long_section_the_beginning_is_shown(printed, capsys):
+    heard, say = printed
+    for _ in range(3):
+        say(b"x" * 40_000 + b"\n")
+        assert heard.forward()
+    said = capsys.readouterr().err
+    assert said.count("x") == SHOWN - 1  # and a line break
+    assert said.endswith("\n… (the rest of this output is not shown)\n")
+    say(b"short\n" + MARK)
+    assert heard.end_section()
+    say(b"next\n" + MARK)
+    assert heard.end_section()
+    assert capsys.readouterr().err == "next\n"

@@ -62,6 +62,7 @@ def build_hearth(
     """
     from dataclasses import replace
 
+    from itinera.formats.io import check_outputs
     from itinera.hearth.season import SPLITS, check_radius, house_indices, public_season
     from itinera.records.provenance import make_provenance
     from itinera.runs.build_season import SeasonConfig, build_season
@@ -81,6 +82,7 @@ def build_hearth(
         raise BadArgument("sealed withholds the answers of the test split, which is not among splits (--splits).")
     if workers is not None and workers < 0:
         raise BadArgument(f"workers must be ≥ 0 (got {workers}).")
+    check_outputs([out], [secret])
     config = SeasonConfig(public_season(seed), Path(out), houses, ordered, radius, scenes=scenes)
     if sealed or secret is not None:
         if seed != 1:
@@ -152,10 +154,12 @@ def build_r4r(
     from math import radians
 
     from itinera.builders.joining import JoinConfig
+    from itinera.formats.io import check_outputs
     from itinera.formats.matterport import read_worlds as read_connectivity
     from itinera.records.provenance import make_provenance
     from itinera.runs.build_tasks import build_joined_paths
 
+    check_outputs([out], [tasks, worlds])
     validate_choice("positions", positions, ("pose", "panorama"))
     max_turn = None if max_turn_deg is None else radians(max_turn_deg)
     config = JoinConfig(parts, threshold, round_trips, max_turn, max_paths, max_instructions, seed)
@@ -209,9 +213,11 @@ def build_tours(
     progress: called with the number of scenes just finished.
     """
     from itinera.builders.tours import TourConfig
+    from itinera.formats.io import check_outputs
     from itinera.records.provenance import make_provenance
     from itinera.runs import build_tasks
 
+    check_outputs([out], [tasks, worlds])
     validate_choice("order", order, ("end-to-start", "start-to-start"))
     validate_choice("solver", solver, ("exact", "lkh"))
     config = TourConfig(order, tours, single, seed)
@@ -242,8 +248,10 @@ def build_ablated(
     >>> itinera.build_ablated("R2R_val_unseen.json", "last5.json", rule="last-5").changed  # doctest: +SKIP
     """
     from itinera.builders.ablations import MASKED_WORDS, Ablation, ablate
+    from itinera.formats.io import check_outputs
     from itinera.skills.categories import DEFAULT_CATEGORIES
 
+    check_outputs([out], [tasks])
     split = load_split(tasks)
     kinds = {**MASKED_WORDS, "objects": MASKED_WORDS["objects"] | DEFAULT_CATEGORIES.keys()}
     ablated = ablate(split, rule, seed=seed, kinds=kinds)

@@ -88,6 +88,10 @@ def fastest(
     """
     from itinera.planners.motion.fastest import fastest
 
+    if figure is not None:
+        from itinera.formats.io import check_outputs
+
+        check_outputs([figure], [map])
     robot = _dynamics(dynamics, vmax, wmax, reverse=reverse)
     grid = _grid(map, resolution, unknown)
     found = fastest(grid, start, goal, dynamics=robot, radius=radius, goal_radius=goal_radius, trees=trees, seed=seed)
@@ -184,9 +188,11 @@ def fastest_times(
     """
     import math
 
+    from itinera.formats.io import check_outputs
     from itinera.runs.fastest_times import plan_fastest_times
     from itinera.tasks.fastest_times import ReferenceRobot
 
+    check_outputs([out], [tasks, worlds])
     moving = _dynamics(dynamics, vmax, wmax, reverse=reverse)
     if not (math.isfinite(radius) and radius > 0):
         raise BadArgument(f"radius must be above 0 m, not {radius:g}: surfaces are computed for the robot's radius.")

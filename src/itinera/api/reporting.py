@@ -108,7 +108,7 @@ def report(
     >>> import itinera
     >>> itinera.report({"baseline": "baseline.jsonl", "mine": "mine.jsonl"}, out="report.html")  # doctest: +SKIP
     """
-    from itinera.formats.io import atomic_write
+    from itinera.formats.io import atomic_write, check_outputs
     from itinera.records.provenance import itinera_version
     from itinera.reports.page import manuscript
     from itinera.reports.page.inputs import collect_inputs
@@ -116,7 +116,9 @@ def report(
     from itinera.reports.replay.links import find_named_replays, find_replay_pages
 
     page = Path.cwd() / "report.html" if out is None else Path(out)
-    given = collect_inputs(_name_results(results))
+    named = _name_results(results)
+    check_outputs([out, markdown, latex], [result for _, result in named])
+    given = collect_inputs(named)
     made = make_report(
         given.names,
         given.tables,
@@ -166,6 +168,7 @@ def show(
     >>> import itinera
     >>> itinera.show("preds.json", "R2R_val_unseen.json", "connectivity/", out="replay.html")  # doctest: +SKIP
     """
+    from itinera.formats.io import check_outputs
     from itinera.reports.replay import inputs
     from itinera.reports.replay.trajectories import make_replay
     from itinera.reports.replay.write import check_replay_path, write_replay
@@ -173,10 +176,12 @@ def show(
     targets = [Path(file) for file in ([out] if isinstance(out, (str, PathLike)) else out or ())]
     for target in targets:
         check_replay_path(target)
+    files = _name_predictions(predictions)
+    check_outputs(targets, [*files.values(), tasks, worlds, alignment, times])
     if max_views < 0:
         raise BadArgument(f"max_views (--pictures) must be at least 0, not {max_views}.")
     split = load_split(tasks)
-    agents = {name: load_predictions(one, split, format=format) for name, one in _name_predictions(predictions).items()}
+    agents = {name: load_predictions(one, split, format=format) for name, one in files.items()}
     chosen = load_protocol(protocol, split, next(iter(agents.values())).protocol)
     folder = Path(worlds) if isinstance(worlds, (str, PathLike)) else None
     selected = inputs.select_episodes(

@@ -83,8 +83,13 @@ def run(
 
     An agent's error fails its episode, with the reason in the notes of the trajectory; the run continues.
     """
+    from itinera.formats.io import check_outputs
     from itinera.runs.observations import make_camera
     from itinera.runs.run import prepare_run
+
+    if out is not None:
+        files = [one for one in (agent, views) if "." in str(one)]  # the others are names
+        check_outputs([out], [tasks, worlds, tours, objects, rooms, *files])
 
     prepared = prepare_run(
         agent,
@@ -293,11 +298,13 @@ def train(
 
     if find_spec("torch") is None:
         raise MissingExtra("Training", "torch", "neural")
+    from itinera.formats.io import check_outputs
     from itinera.runs.config import load_worlds
     from itinera.runs.observations import open_views
     from itinera.tasks import PROTOCOLS
     from itinera.training.train_agent import TrainingOptions, configure_training_views, train_agent
 
+    check_outputs([out], [tasks, worlds, objects, rooms, *([views] if "." in str(views) else [])])
     split = load_split(tasks)
     if not is_on_graph(split):
         raise BadArgument(f"Policies train on graph tasks; {split.name} has continuous episodes. Use its R2R version.")

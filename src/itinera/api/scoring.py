@@ -144,9 +144,13 @@ def score(
     """
     from dataclasses import replace
 
+    from itinera.formats.io import check_outputs
     from itinera.metrics.matching import match
     from itinera.metrics.score import score_attempts
 
+    used = {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours, "reference": reference,
+            "times": times}  # fmt: skip
+    check_outputs([out], used.values())
     given = _load_inputs(predictions, tasks, worlds, protocol, tours, reference, format, episode)
     chosen = load_suite(suite, given.protocol)
     _check_options(missing=missing, repeats=repeats)
@@ -170,8 +174,6 @@ def score(
         from itinera.formats.bundles import write_scores
         from itinera.records.provenance import make_provenance
 
-        used = {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours, "reference": reference,
-                "times": times}  # fmt: skip
         table = replace(table, provenance=make_provenance(input_paths(used), command_words))
         write_scores(Path(out), table)
     return table

@@ -73,6 +73,7 @@ def design_study(
     from dataclasses import replace
 
     from itinera.formats.annotations import WorldFiles, read_aligned_tasks, require_alignment
+    from itinera.formats.io import check_outputs
     from itinera.formats.trials import write_trials
     from itinera.records.provenance import make_provenance
     from itinera.skills.registry import VARIANTS, select_skills
@@ -80,6 +81,7 @@ def design_study(
     from itinera.skills.truncation import TRUNCATION_RULES, truncate
     from itinera.tasks import Split
 
+    check_outputs([out], [tasks, worlds, alignment, objects, rooms, categories])
     names = [skills] if isinstance(skills, str) else list(skills)
     files = None
     if not isinstance(worlds, Mapping):
@@ -170,9 +172,12 @@ def run_study(
     out: a file for the action probabilities. If interrupted, the same call resumes; `overwrite=True` starts anew.
     progress: called with the number of trials completed since the last call.
     """
+    from itinera.formats.io import check_outputs
     from itinera.runs.study import prepare_study
     from itinera.skills.registry import SKILLS
 
+    files = [one for one in (agent, views) if "." in str(one)]  # the others are names
+    check_outputs([out], [study, worlds, objects, rooms, *files])
     prepared = prepare_study(
         agent,
         study if _is_study(study) else require_path(study, "study", "run_study"),  # type: ignore[arg-type]
@@ -206,11 +211,13 @@ def export_study(
     from dataclasses import replace
 
     from itinera.formats import r2r, rxr
+    from itinera.formats.io import check_outputs
     from itinera.formats.provenance import write_sidecar
     from itinera.records.provenance import make_provenance
     from itinera.tasks import Split
 
     validate_choice("to", to, ("r2r", "rxr"))
+    check_outputs([out], [study])
     read = _study(study, "export_study")
     numbered = [replace(trial.episode, id=str(k), path_id=str(k)) for k, trial in enumerate(read.trials)]
     write = {"r2r": r2r.write_split, "rxr": rxr.write_split}[to]
@@ -245,8 +252,10 @@ def import_study(
         write_action_probabilities,
     )
     from itinera.formats.catalog import read_head
+    from itinera.formats.io import check_outputs
     from itinera.records.provenance import make_provenance
 
+    check_outputs([out], [responses, study])
     read, path = _study(study, "import_study"), require_path(responses, "responses", "import_study")
     if read_head(path).begins(r"\["):
         found = ActionProbabilities(path.stem, read_behave(path, read.trials))

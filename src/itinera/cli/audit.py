@@ -47,4 +47,4 @@ def audit(
         output.print_json(found.to_dict())
         return
     output.print_table(found.to_table(), "terminal")
-    typer.echo(found.verdict)
+    output.print_line(found.verdict)

@@ -72,7 +72,7 @@ def _add_joined(parts: int, name: str, words: str) -> None:
             output.print_json({"file": str(out), **counts})
         else:
             scenes = output.count(built.scenes, "scene")
-            typer.echo(f"{out}: {built.paths} paths, {built.instructions} instructions in {scenes}.")
+            output.print_line(f"{out}: {built.paths} paths, {built.instructions} instructions in {scenes}.")
 
     build.__doc__ = f"""Build {name.upper()}: {words} paths joined end to start, with instructions in every combination.
 

@@ -35,4 +35,4 @@ def build_ablated(
     if json:
         output.print_json({"file": str(out), "rule": rule, "episodes": len(built.split), "changed": built.changed})
     else:
-        typer.echo(f"{out}: {len(built.split)} episodes, {built.changed} instructions changed.")
+        output.print_line(f"{out}: {len(built.split)} episodes, {built.changed} instructions changed.")

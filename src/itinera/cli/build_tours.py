@@ -71,9 +71,9 @@ def tours(
         output.print_json({"file": str(out), **counts, "sets": sets})
         return
     counted = output.count(built.tours, "tour"), output.count(built.episodes, "episode")
-    typer.echo(f"{out}: {counted[0]} of {counted[1]} in {output.count(built.scenes, 'scene')}.")
+    output.print_line(f"{out}: {counted[0]} of {counted[1]} in {output.count(built.scenes, 'scene')}.")
     proven = f"{built.proven} of {len(built.sets)} orders are proven optimal"
-    typer.echo(f"{built.cost:.1f} m of guidance between episodes; {proven}.")
+    output.print_line(f"{built.cost:.1f} m of guidance between episodes; {proven}.")
     if built.left_out:
         reason = "more instructions than the other paths of their set, or isolated paths"
         output.remark(f"{built.left_out} episodes are in no tour: {reason}.")

@@ -49,7 +49,7 @@ def check(
     if json:
         output.print_json({"file": report.file, "format": report.format, "kind": report.kind, **report.counts})
     else:
-        typer.echo(str(report))
+        output.print_text(str(report))
 
 
 def _check_agent(name: str | None, command: str | None, protocol: str, drive: str | None, *, json: bool) -> None:
@@ -65,4 +65,4 @@ def _check_agent(name: str | None, command: str | None, protocol: str, drive: st
         output.print_json({"agent": who, "protocol": protocol, "action_probabilities": probabilistic})
     else:
         kind = "an agent with action probabilities" if probabilistic else "an agent"
-        typer.echo(f"{who}: {kind}. It keeps the contract.")
+        output.print_line(f"{who}: {kind}. It keeps the contract.")

@@ -12,7 +12,7 @@ from itinera.cli import options, output
 
 def compare(
     bundles: Annotated[list[Path], typer.Argument(help="Two or more bundles written by `itinera score --out`.")],
-    seed: Annotated[int, typer.Option(help="Random seed of the permutation test, used with many scenes.")] = 0,
+    seed: options.Seed = 0,
     solved: Annotated[
         bool,
         typer.Option("--solved", help="One row per agent: SCT, SPL, SR, and SCT∩, SPL∩ on episodes solved by all."),

@@ -51,7 +51,7 @@ def _print(scorer: str, report: ConformanceReport) -> None:
     agreed = tuple((a.suite, f"{a.agreed} of {a.total}", "yes" if a.full else "") for a in report.agreements)
     output.print_table(TextTable(("suite", "values agreed", "fully"), agreed), "terminal")
     full = [a.suite for a in report.agreements if a.full]
-    typer.echo(f"{scorer} agrees fully with: {', '.join(full) or 'no suite'}.")
+    output.print_line(f"{scorer} agrees fully with: {', '.join(full) or 'no suite'}.")
 
 
 def _format(value: float | None) -> str:

@@ -46,9 +46,9 @@ def verify(
         output.print_json({"folder": str(folder), "faults": len(report.faults), "files": files})
     else:
         output.print_table(_table(report), "terminal")
-        typer.echo(report.summary)
+        output.print_line(report.summary)
         for fault in report.faults:
-            typer.echo(fault, err=True)
+            output.print_text(fault, to_stderr=True)
     if report.faults:
         raise typer.Exit(1)
 

@@ -22,6 +22,6 @@ def doctor(json: options.Json = False) -> None:
     if json:
         output.print_json(found.to_dict())
     else:
-        typer.echo(str(found))
+        output.print_text(str(found))
     if found.troubles:
         raise typer.Exit(1)

@@ -117,14 +117,14 @@ def _print(name: str, found: TimeBounds, radius: float) -> None:
     if found.drive is None:
         unreachable = math.isinf(found.lower)
         reason = "inf: the goal is unreachable" if unreachable else f"{found.lower:.2f} – inf s: no drive was found"
-        typer.echo(f"{name}: {reason} ({robot}).")
+        output.print_line(f"{name}: {reason} ({robot}).")
         return
-    typer.echo(f"{name}: {found.lower:.2f} – {found.upper:.2f} s, {found.drive.length:.2f} m driven ({robot}).")
+    output.print_line(f"{name}: {found.lower:.2f} – {found.upper:.2f} s, {found.drive.length:.2f} m driven ({robot}).")
     for other, bounds in found.alternatives.items():
         if bounds.drive is None:
             continue
         if other == "holonomic":
-            typer.echo(f"The shortest path is {bounds.drive.length:.2f} m, {bounds.upper:.2f} s at full speed.")
+            output.print_line(f"The shortest path is {bounds.drive.length:.2f} m, {bounds.upper:.2f} s at full speed.")
         else:
             slower = bounds.upper / found.upper - 1 if found.upper else 0.0
-            typer.echo(f"With {other}s: {bounds.upper:.2f} s, {slower:+.1%}, {bounds.drive.length:.2f} m.")
+            output.print_line(f"With {other}s: {bounds.upper:.2f} s, {slower:+.1%}, {bounds.drive.length:.2f} m.")

@@ -67,7 +67,7 @@ def fastest_times(
             )
         except KeyboardInterrupt:
             output.remark("Interrupted; the times found so far are kept. Rerun the command to resume.")
-            raise typer.Exit(1) from None
+            raise typer.Exit(1) from None  # what is kept has been reported
     if json:
         output.print_json({"file": str(out), **asdict(summaries[-1])})
     else:
@@ -79,7 +79,7 @@ def _print(out: Path, times: FastestTimes, summary: TimesSummary) -> None:
 
     gap = "" if summary.median_gap is None else f" (median gap {100 * summary.median_gap:.1f} %)"
     below = summary.over_stairs + summary.no_drive
-    typer.echo(
+    output.print_line(
         f"{out}: {len(times)} episodes of {describe_robot(times.robot)}; {summary.bounded} with both bounds{gap}, "
         f"{below} with a lower bound only, {summary.unreachable} unreachable."
     )

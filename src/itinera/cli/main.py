@@ -1,12 +1,8 @@
-"""The `itinera` command: its verbs, and the one place that turns errors into messages and exit codes."""
+"""The verbs of the `itinera` command, and the options they all share. `itinera.__main__` runs it."""
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import dropwhile
 from typing import Annotated
 
@@ -35,7 +31,6 @@ from itinera.cli import (
     study,
     view,
 )
-from itinera.errors import ItineraError
 
 app = typer.Typer(
     name="itinera",
@@ -48,14 +43,13 @@ app = typer.Typer(
 )
 
 QUIET = ("--quiet", "-q")
-INTERRUPTED = 130  # the exit code of typer for Ctrl-C
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
         from itinera.records.provenance import itinera_version
 
-        typer.echo(f"itinera {itinera_version()}")
+        output.print_line(f"itinera {itinera_version()}")
         raise typer.Exit
 
 
@@ -65,7 +59,7 @@ def _itinera(
         bool,
         typer.Option("--version", help="Print version and commit.", is_eager=True, callback=_print_version),
     ] = False,
-    quiet: Annotated[bool, typer.Option(*QUIET, help="Print only results and errors, no remarks or progress.")] = False,
+    quiet: Annotated[bool, typer.Option(*QUIET, help="Results and errors only: no remarks, no progress.")] = False,
 ) -> None:
     # A result records the command that made it, which does not depend on how much was printed meanwhile.
     output.configure(tuple(dropwhile(QUIET.__contains__, sys.argv[1:])), quiet=quiet)
@@ -91,54 +85,3 @@ app.command("conformance")(conformance.conformance)
 app.command("power")(power.power)
 app.add_typer(data.app, name="data")
 app.command("doctor")(doctor.doctor)
-
-
-def main() -> None:
-    """Run the command; exit 0: all is well, 1: the input is at fault, 2: the call is, 130 or 143: interrupted."""
-    with _interruptible() as signals:
-        try:
-            app(prog_name="itinera")  # also where it was started as a module
-        except ItineraError as error:
-            print(f"itinera: {error}", file=sys.stderr)
-            sys.exit(128 + signals[0] if signals else error.exit_code)
-        except (SystemExit, KeyboardInterrupt) as error:
-            code = error.code if isinstance(error, SystemExit) else INTERRUPTED
-            if not signals or not code:  # what was complete before the signal was noticed has ended well
-                raise
-            if code == INTERRUPTED:  # else the verb has printed what is kept
-                print("Interrupted. Rerun the command to resume.", file=sys.stderr)
-            sys.exit(128 + signals[0])
-
-
-@contextmanager
-def _interruptible() -> Iterator[list[int]]:
-    """SIGTERM ends the command as Ctrl-C does: children are ended and temporary files removed. Yields the signals."""
-    received: list[int] = []
-    ended = False
-
-    def interrupt(number: int, frame: object) -> None:
-        if not ended:
-            received.append(number)
-            raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():  # where signals cannot be handled
-        yield received
-        return
-    # Whoever started the command in the background of a shell has decided that it does not hear Ctrl-C.
-    before = {
-        number: handler
-        for number in (signal.SIGINT, signal.SIGTERM)
-        if (handler := signal.getsignal(number)) != signal.SIG_IGN
-    }
-    for number in before:
-        signal.signal(number, interrupt)
-    try:
-        yield received
-    finally:
-        ended = True
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-if __name__ == "__main__":
-    main()

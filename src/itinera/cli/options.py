@@ -40,7 +40,7 @@ ProtocolName = Annotated[
     typer.Option("--protocol", help="Protocol to score by. Default: that of the predictions, or else of the tasks."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
-Seed = Annotated[int, typer.Option(help="Random seed.")]
+Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
 Missing = Annotated[
     str, typer.Option(help="fail: every episode needs a trajectory; zero: episodes without one count as failures.")
 ]

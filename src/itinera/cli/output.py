@@ -1,17 +1,22 @@
-"""The output of every verb: results to stdout in the requested format, remarks to stderr."""
+"""The output of every verb: results to stdout in the requested format, remarks to stderr.
+
+Names and reasons come from files and agents that nobody vouches for. Everything is printed by the functions below,
+which show invisible characters as escapes (`itinera.errors.escape_controls`): no file can move the cursor, hide or
+reorder text.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import typer
-
-from itinera.errors import BadArgument
+from itinera.errors import INVISIBLE, BadArgument, escape_controls, shorten
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +25,9 @@ if TYPE_CHECKING:
     from itinera.records.tables import TextTable
 
 UNBOUNDED = 100_000  # columns, if stdout is not a terminal
+LONGEST_REASON = 500  # characters of a failure, whose reason an agent may have written
+SHOWN_REASONS = 3
+_NOT_ASCII = re.compile(r"[^\x00-\x7e]|" + INVISIBLE.pattern)
 _quiet = False  # for the one command this process runs
 _command: tuple[str, ...] = ()
 
@@ -62,10 +70,30 @@ def count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
+def print_text(text: str, *, to_stderr: bool = False) -> None:
+    """Print lines of text, with invisible characters as escapes."""
+    print(escape_controls(text), file=sys.stderr if to_stderr else sys.stdout, flush=True)
+
+
+def print_line(text: str, *, to_stderr: bool = False) -> None:
+    """Print one line of text: line breaks within a name are escaped too, so that no name can pose as a line of ours."""
+    print_text(escape_controls(text, one_line=True), to_stderr=to_stderr)
+
+
 def print_json(value: Any) -> None:
+    """Print JSON, with invisible characters as escapes; in ASCII where the terminal has no UTF-8."""
+    import json
+
     import msgspec
 
-    typer.echo(msgspec.json.format(msgspec.json.encode(value), indent=2).decode())
+    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    unsafe = INVISIBLE if is_utf8(sys.stdout) else _NOT_ASCII
+    print(unsafe.sub(lambda found: json.dumps(found[0])[1:-1], text), flush=True)
+
+
+def is_utf8(stream: Any) -> bool:
+    """Whether the stream can show every character."""
+    return str(getattr(stream, "encoding", None) or "utf-8").lower().replace("-", "").startswith("utf")
 
 
 def print_table(table: TextTable, shape: str, *, colors: Mapping[tuple[int, int], str] | None = None) -> None:
@@ -77,10 +105,10 @@ def print_table(table: TextTable, shape: str, *, colors: Mapping[tuple[int, int]
 
     if shape == "terminal":
         if table.title:
-            typer.echo(table.title)  # apart from the table: within it, it would be broken to the table's width
+            print_line(table.title)  # apart from the table: within it, it would be broken to the table's width
         _print_rich(_rich_table(table, colors or {}))
     else:
-        typer.echo(WRITERS[shape](table), nl=False)
+        print_text(WRITERS[shape](table).removesuffix("\n"))
 
 
 def _rich_table(table: TextTable, colors: Mapping[tuple[int, int], str]) -> Table:
@@ -89,9 +117,12 @@ def _rich_table(table: TextTable, colors: Mapping[tuple[int, int], str]) -> Tabl
 
     drawn = Table(header_style="bold")
     for i, text in enumerate(table.headings):
-        drawn.add_column(Text(text), justify="left" if i == 0 else "right", no_wrap=True)
+        drawn.add_column(
+            Text(escape_controls(text, one_line=True)), justify="left" if i == 0 else "right", no_wrap=True
+        )
     for i, row in enumerate(table.rows):
-        drawn.add_row(*(Text(cell, style=colors.get((i, j), "")) for j, cell in enumerate(row)))
+        cells = (escape_controls(cell, one_line=True) for cell in row)
+        drawn.add_row(*(Text(cell, style=colors.get((i, j), "")) for j, cell in enumerate(cells)))
     return drawn
 
 
@@ -120,7 +151,13 @@ def _make_narrow(table: Table, console: Console) -> None:
 def remark(text: str) -> None:
     """Print a line for the user to stderr."""
     if not _quiet:
-        typer.echo(text, err=True)
+        print_line(text, to_stderr=True)
+
+
+def print_reasons(reasons: Counter[str]) -> None:
+    """Remarks on the most frequent reasons of failures, each on one line of bounded length."""
+    for reason, number in reasons.most_common(SHOWN_REASONS):
+        remark(f"{number} failed: {shorten(reason, LONGEST_REASON)}")
 
 
 def is_interactive() -> bool:

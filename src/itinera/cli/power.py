@@ -51,4 +51,4 @@ def power(
     if json:
         output.print_json(analysis.to_dict())
     else:
-        typer.echo(str(analysis))
+        output.print_text(str(analysis))

@@ -39,10 +39,10 @@ def replay(
         output.print_json({"file": str(predictions), "episodes": episodes, "differences": differences})
     elif found:
         for difference in found[:SHOWN]:
-            typer.echo(f"{predictions}: {difference}")
+            output.print_line(f"{predictions}: {difference}")
         if len(found) > SHOWN:
-            typer.echo(f"{predictions}: and {len(found) - SHOWN} more episodes.")
+            output.print_line(f"{predictions}: and {len(found) - SHOWN} more episodes.")
     else:
-        typer.echo(f"{predictions}: {episodes} episodes replayed, all identical.")
+        output.print_line(f"{predictions}: {episodes} episodes replayed, all identical.")
     if found:
         raise typer.Exit(1)

@@ -29,7 +29,7 @@ def report(
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="Title of the page. Default: agents and benchmark.")] = "",
-    seed: Annotated[int, typer.Option(help="Random seed of the permutation tests, used with many scenes.")] = 0,
+    seed: options.Seed = 0,
 ) -> None:
     """Write one HTML page about results: summary, comparisons, breakdowns, failures, all episodes, provenance.
 
@@ -42,5 +42,6 @@ def report(
 
     made = api.report(results, out=out, markdown=markdown, latex=latex, replays=replays, title=title, seed=seed)
     for headline in made.headlines:
-        typer.echo(headline)
+        # Isolates of names that are written from right to left, which pages need and terminals show as boxes.
+        output.print_line(headline.replace("\u2068", "").replace("\u2069", ""))
     output.remark(f"{out}: {out.stat().st_size / 1e6:.1f} MB; open it in a browser.")

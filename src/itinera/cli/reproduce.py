@@ -37,9 +37,9 @@ def reproduce(
     if json:
         output.print_json({"file": str(bundle), "rows": result.rows, "different": list(different)})
     elif result.identical:
-        typer.echo(f"{bundle}: reproduced; all {result.rows} rows are identical.")
+        output.print_line(f"{bundle}: reproduced; all {result.rows} rows are identical.")
     else:
         lines = ", ".join(map(str, different[:SHOWN])) + (" …" if len(different) > SHOWN else "")
-        typer.echo(f"{bundle}: reproduced; {len(different)} of {result.rows} rows differ, in lines {lines}.")
+        output.print_line(f"{bundle}: reproduced; {len(different)} of {result.rows} rows differ, in lines {lines}.")
     if different:
         raise typer.Exit(1)

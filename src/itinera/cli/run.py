@@ -17,7 +17,6 @@ from itinera.cli import options, output
 if TYPE_CHECKING:
     from itinera.metrics.running import RunningScore
 
-SHOWN_REASONS = 3
 REFRESH_SECONDS = 2.0  # between two updates of the success rate
 
 
@@ -99,7 +98,7 @@ def run(
                 command_words=output.command_words(),
             )
         except KeyboardInterrupt:
-            raise typer.Exit(1) from None
+            raise typer.Exit(1) from None  # what is kept has been reported
     _print(out, scores[-1], json=json)
 
 
@@ -144,6 +143,5 @@ def _print(out: Path, score: RunningScore, *, json: bool) -> None:
         counts = ", ".join(f"{count} {name}" for name, count in endings.items())
         rollouts = output.count(score.rollouts, "rollout")
         episodes = output.count(score.episodes, "episode")
-        typer.echo(f"{out}: {rollouts}, {episodes}; {counts}. {score}".rstrip())
-    for reason, count in score.reasons.most_common(SHOWN_REASONS):
-        output.remark(f"{count} failed: {reason}")
+        output.print_line(f"{out}: {rollouts}, {episodes}; {counts}. {score}".rstrip())
+    output.print_reasons(score.reasons)

@@ -51,9 +51,11 @@ def score(
     """
     shape = output.output_format(json=json, csv=csv, markdown=markdown, latex=latex)
     from itinera import api
+    from itinera.formats.io import check_outputs
     from itinera.records.summary import summarize, summary_table, summary_to_dict
     from itinera.worlds.kernel_loading import skip_blas_check
 
+    check_outputs([out, rows], [predictions, tasks, worlds, tours, reference, times])
     skip_blas_check()
     with output.progress("scoring", None) as done:
         table = api.score(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from itinera.cli import options
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 _FILES = "Output files"
@@ -75,4 +75,4 @@ def show(
     )
     count = f"{len(replay.episodes)} episode{'s' if len(replay.episodes) > 1 else ''}"
     for path in targets.values():
-        typer.echo(f"{path}: {count}, {path.stat().st_size / 1e6:.1f} MB.")
+        output.print_line(f"{path}: {count}, {path.stat().st_size / 1e6:.1f} MB.")

@@ -22,8 +22,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-SHOWN_REASONS = 3
-
 Trials = Annotated[Path, typer.Option("--trials", help="Trials written by `itinera study design`.")]
 TrialsFile = Annotated[Path, typer.Argument(metavar="TRIALS", help="Trials written by `itinera study design`.")]
 Graphs = Annotated[Path, typer.Option("--worlds", help="Connectivity folder or archive, or Hearth season.")]
@@ -103,7 +101,7 @@ def _print_design(out: Path, study: Study, *, json: bool) -> None:
             {"file": str(out), "trials": len(study), "interventions": dict(interventions), "designed": counts}
         )
         return
-    typer.echo(f"{out}: {len(study)} trials, {interventions.total()} of them interventions.")
+    output.print_line(f"{out}: {len(study)} trials, {interventions.total()} of them interventions.")
     for sentence in format_filter_counts(study.filter_counts):
         output.remark(sentence)
 
@@ -156,7 +154,7 @@ def run(
                 command_words=output.command_words(),
             )
         except KeyboardInterrupt:
-            raise typer.Exit(1) from None
+            raise typer.Exit(1) from None  # what is kept has been reported
     _print_responses(out, len(responses), responses, json=json)
 
 
@@ -167,9 +165,8 @@ def _print_responses(out: Path, trials: int, responses: ActionProbabilities, *, 
     if json:
         output.print_json({"file": str(out), "trials": trials, **counts})
     else:
-        typer.echo(f"{out}: {trials} trials; {', '.join(f'{count} {name}' for name, count in counts.items())}.")
-    for reason, count in reasons.most_common(SHOWN_REASONS):
-        output.remark(f"{count} failed: {reason}")
+        output.print_line(f"{out}: {trials} trials; {', '.join(f'{count} {name}' for name, count in counts.items())}.")
+    output.print_reasons(reasons)
 
 
 @app.command("export")
@@ -190,7 +187,7 @@ def export(
     from itinera import api
 
     count = api.export_study(trials, out, to=to, command_words=output.command_words())  # type: ignore[arg-type]
-    typer.echo(f"{out}: {count} trials in the format {to}.")
+    output.print_line(f"{out}: {count} trials in the format {to}.")
 
 
 @app.command("import")
@@ -234,7 +231,7 @@ def analyse(
         ),
     ] = None,
     resamples: Annotated[int, typer.Option(help="Bootstrap resamples of scenes.")] = 2000,
-    seed: Annotated[int, typer.Option(help="Random seed of the bootstrap.")] = 0,
+    seed: options.Seed = 0,
     figures: Annotated[Path | None, typer.Option(help="Draw figures into this folder (extra figures).")] = None,
     train: Annotated[
         Path | None, typer.Option(help="With --figures: training tasks of the agents, for their turns and lengths.")
@@ -273,8 +270,8 @@ def analyse(
         return
     if shape == "terminal":
         for sentence in analysis.verdicts():
-            typer.echo(sentence)
-        typer.echo()
+            output.print_line(sentence)
+        output.print_line("")
     if any(row.scores for row in analysis.rows):
         output.print_table(analysis.to_table(), shape)
     for sentence in analysis.remarks():

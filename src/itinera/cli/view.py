@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from itinera.cli import output
 from itinera.errors import BadArgument
 
 
@@ -28,4 +29,4 @@ def view(
         raise BadArgument("Choose one of --plan and --inside.")
     image = api.view(house, out, kind="plan" if plan else "inside", season=season, paths=paths)
     size = f"{image.rooms} rooms, {image.viewpoints} viewpoints, {image.triangles} triangles"
-    typer.echo(f"{out}: {image.house_id}, {size}.")
+    output.print_line(f"{out}: {image.house_id}, {size}.")

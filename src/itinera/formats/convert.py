@@ -10,6 +10,7 @@ from typing import Any
 from itinera.errors import BadArgument
 from itinera.formats import catalog
 from itinera.formats.catalog import Format
+from itinera.formats.io import check_outputs
 from itinera.formats.provenance import write_sidecar
 from itinera.records.provenance import Provenance, make_provenance
 
@@ -43,6 +44,8 @@ def convert(
     `tasks` are the episodes of predictions, where ids must be translated; `tours` are added to tasks; `traces` is the
     folder of RxR's guide pose traces, which align words; `episode` names the episode of a robot log.
     """
+    inputs = {"source": source, "tasks": tasks, "tours": tours, "traces": traces}
+    check_outputs([target], inputs.values())
     wanted = catalog.find_format(to, argument="to")
     found = catalog.find_format(format) if format is not None else catalog.detect(source)
     if found.kind != wanted.kind:
@@ -52,7 +55,6 @@ def convert(
         from itinera.formats.vlnce_predictions import to_instruction_ids
 
         content = to_instruction_ids(content, catalog.read_tasks(tasks))
-    inputs = {"source": source, "tasks": tasks, "tours": tours, "traces": traces}
     _write(wanted, target, content, make_provenance(inputs, command))
     return Conversion(target, found, wanted)
 

@@ -7,6 +7,7 @@ regular files are read: a pipe, socket or device may never end.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import lzma
@@ -18,7 +19,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -236,28 +237,43 @@ def atomic_write(path: Path) -> Iterator[IO[bytes]]:
 
     The content is on the disk before it has the name, and the name is when the block has ended. What an earlier write
     of this file left behind because its process was killed is removed. A name that ends in .gz is compressed (without
-    a time stamp, so equal content gives equal bytes).
+    a time stamp, so equal content gives equal bytes). A symbolic link is followed. A device or pipe, such as
+    /dev/stdout, is written directly, and never replaced by a file.
     """
     try:
-        make_folder(path.parent)
-        handle, draft = _open_draft(path)
-        with os.fdopen(handle, "wb") as raw:
-            try:
-                if path.suffix == ".gz":
-                    with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
-                        yield stream  # type: ignore[misc]
-                else:
-                    yield raw
-                raw.flush()
-                draft.chmod(0o666 & ~_umask())
-                os.fsync(raw.fileno())
-                draft.replace(path)
-            except BaseException:
-                draft.unlink(missing_ok=True)
-                raise
-        sync_folder(path.parent)
+        target = Path(os.path.realpath(path))
+        with _open_pipe(target) if _is_pipe(target) else _replacing(target) as raw:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as stream:
+                    yield stream  # type: ignore[misc]
+            else:
+                yield raw
     except OSError as error:
         raise _unwritable(path, error) from None
+    except ValueError as error:
+        if "null" not in str(error):  # as in "embedded null byte"
+            raise
+        raise BadFile(str(path), [Fault("", "a file name cannot contain a NUL character.")]) from None
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A draft beside `path` that takes its place, on disk, when the block ends well."""
+    make_folder(path.parent)
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "it is a folder" if path.is_dir() else "it is a device")
+    handle, draft = _open_draft(path)
+    with os.fdopen(handle, "wb") as raw:
+        try:
+            yield raw
+            raw.flush()
+            draft.chmod(0o666 & ~_umask())
+            os.fsync(raw.fileno())
+            draft.replace(path)
+        except BaseException:
+            draft.unlink(missing_ok=True)
+            raise
+    sync_folder(path.parent)
 
 
 def _open_draft(path: Path) -> tuple[int, Path]:
@@ -265,7 +281,9 @@ def _open_draft(path: Path) -> tuple[int, Path]:
 
     Its name is always the same, so that the next write removes a draft whose process was killed.
     """
-    draft = path.with_name(f".{path.name}.part")
+    # The name stays within what a file system allows, however long that of the file is.
+    name = path.name if len(os.fsencode(path.name)) <= 240 else path.name[:40]
+    draft = path.with_name(f".{name}.part")
     for _ in range(3):
         try:
             handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
@@ -276,9 +294,23 @@ def _open_draft(path: Path) -> tuple[int, Path]:
         if _lock(handle, otherwise=True) and draft.exists():
             return handle, draft
         os.close(handle)  # another process took it for a stale one before it was locked
-    # Somebody else is writing the same file now: whoever is last wins.
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    return handle, Path(name)
+    # Another process is writing the same file now: the last one wins.
+    handle, found = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
+    return handle, Path(found)
+
+
+def _is_pipe(path: Path) -> bool:
+    """Whether the path is a pipe, or a device that takes characters, such as a terminal or /dev/null."""
+    return path.is_fifo() or path.is_char_device()
+
+
+@contextmanager
+def _open_pipe(path: Path) -> Iterator[IO[bytes]]:
+    # A pipe that nobody reads would wait for ever; opened like this it is an error.
+    handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+    os.set_blocking(handle, True)
+    with os.fdopen(handle, "wb") as raw:
+        yield raw
 
 
 def is_draft(path: Path) -> bool:
@@ -334,6 +366,40 @@ def sync_folder(folder: Path) -> None:
             os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def check_outputs(outputs: Iterable[object], inputs: Iterable[object] = ()) -> None:
+    """Raise BadArgument if a file to write is one of those to read, or is to be written twice.
+
+    Files are the same if they are one file on disk, by whatever name, symbolic or hard link. What is not a path is left
+    out, so that arguments can be passed on as they were given.
+    """
+    given = (file for file in inputs if isinstance(file, (str, os.PathLike)) and os.path.exists(file))
+    read = {key: file for file in given for key in _identify(file)}
+    written: dict[object, object] = {}
+    for file in outputs:
+        if not isinstance(file, (str, os.PathLike)):
+            continue
+        keys = _identify(file)
+        found = next((read[key] for key in keys if key in read), None)
+        if found is not None:
+            same = "" if str(found) == str(file) else f" (as {found})"
+            raise BadArgument(f"{file} is an input of this command{same} and would be overwritten. Write another file.")
+        if any(key in written for key in keys):
+            raise BadArgument(f"{file} would be written twice. Give each output its own name.")
+        written |= dict.fromkeys(keys, file)
+
+
+def _identify(file: str | os.PathLike[str]) -> list[object]:
+    """What tells a file from others: its real path and, if it exists, its number on its disk."""
+    real = os.path.realpath(file)
+    try:
+        found = os.stat(real)
+    except (OSError, ValueError):
+        return [real]
+    # Whatever is written to a device does not overwrite it.
+    regular = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    return [real, (found.st_dev, found.st_ino)] if regular else []
 
 
 def _unwritable(path: Path, error: OSError) -> BadFile:

@@ -33,7 +33,9 @@ def sidecar_path(path: str | Path) -> Path:
 def write_sidecar(
     path: str | Path, provenance: Provenance, *, plan: str = "", summary: Mapping[str, Any] | None = None
 ) -> None:
-    """Write the provenance of a file beside it."""
+    """Write the provenance of a file beside it; a pipe or device, such as /dev/stdout, has none."""
+    if not Path(path).is_file() and not Path(path).is_dir():
+        return
     content = Sidecar(provenance, digest(Path(path)), plan, dict(summary or {}))
     with atomic_write(sidecar_path(path)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(content), indent=2))

@@ -1,6 +1,7 @@
 """Tables of means with intervals as plain text, HTML, CSV, Markdown and LaTeX.
 
-Rates are printed as percentages; everywhere else they are fractions.
+Rates are printed as percentages; everywhere else they are fractions. Cells may contain names from any file: each writer
+escapes what its format would obey, and shows invisible characters as escapes.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ import csv
 import html
 import io
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from itinera.errors import escape_controls
 from itinera.records.scores import Column
 from itinera.tasks.fastest_times import ReferenceRobot
 
@@ -70,8 +73,8 @@ def describe_robot(robot: ReferenceRobot) -> str:
 
 def to_text(table: TextTable) -> str:
     """The table for a terminal of any width, below its title; the first column is aligned left, the others right."""
-    cells = [table.headings, *table.rows]
-    widths = [max(_width(row[i]) for row in cells) for i in range(len(table.headings))]
+    headings, *rows = ([escape_controls(text, one_line=True) for text in row] for row in (table.headings, *table.rows))
+    widths = [max(_width(row[i]) for row in (headings, *rows)) for i in range(len(headings))]
 
     def line(row: Sequence[str], bar: str) -> str:
         padded = [
@@ -83,9 +86,9 @@ def to_text(table: TextTable) -> str:
     def rule(left: str, dash: str, middle: str, right: str) -> str:
         return left + middle.join(dash * (width + 2) for width in widths) + right
 
-    head = [rule("┏", "━", "┳", "┓"), line(table.headings, "┃"), rule("┡", "━", "╇", "┩")]
-    body = [*(line(row, "│") for row in table.rows), rule("└", "─", "┴", "┘")]
-    return "\n".join([*([table.title] if table.title else []), *head, *body])
+    head = [rule("┏", "━", "┳", "┓"), line(headings, "┃"), rule("┡", "━", "╇", "┩")]
+    body = [*(line(row, "│") for row in rows), rule("└", "─", "┴", "┘")]
+    return "\n".join([*([escape_controls(table.title)] if table.title else []), *head, *body])
 
 
 def _width(text: str) -> int:
@@ -101,23 +104,50 @@ def to_html(table: TextTable) -> str:
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
+# A spreadsheet computes a cell that begins with one of these, also in the wide forms of East Asian keyboards.
+_FORMULA = re.compile("[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+# A signed number of ours, perhaps with its interval.
+_NUMBER = re.compile(r"[+-](\d[\d.,]*|inf)([eE][+-]?\d+)?( ?%)?( [\[(±][\d.,;+−–\-%\s\])inf]*)?")
+
+
+def escape_formula(cell: str) -> str:
+    """The cell with an apostrophe before it if a spreadsheet would take it for a formula; numbers stay as they are.
+
+    >>> escape_formula("=1+1"), escape_formula("-1.5"), escape_formula("my-agent")
+    ("'=1+1", '-1.5', 'my-agent')
+    """
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
 def to_csv(table: TextTable) -> str:
-    """The cells as CSV, the headings first."""
+    """The cells as CSV, the headings first; a text that a spreadsheet would take for a formula gets an apostrophe."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(table.headings)
-    writer.writerows(table.rows)
+    for row in (table.headings, *table.rows):
+        writer.writerow([escape_controls(escape_formula(cell)) for cell in row])
     return out.getvalue()
+
+
+def escape_markdown(text: str) -> str:
+    """The text on one line, with every character escaped that Markdown or HTML within it would obey."""
+    # First-strong isolates keep names that are written from right to left apart from the text around them.
+    parts = re.split("([\u2068\u2069])", " ".join(text.split("\n")))
+    plain = "".join(part if part in ("\u2068", "\u2069") else escape_controls(part, one_line=True) for part in parts)
+    plain = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"([\\`*_\[\]#|~])", r"\\\1", plain)
 
 
 def to_markdown(table: TextTable) -> str:
     """A Markdown table, numbers aligned right."""
-    lines = [_pipe_row(table.headings), _pipe_row(["---", *["---:"] * (len(table.headings) - 1)])]
-    return "\n".join([*lines, *map(_pipe_row, table.rows)]) + "\n"
+    lines = [
+        _pipe_row(list(map(escape_markdown, table.headings))),
+        _pipe_row(["---", *["---:"] * (len(table.headings) - 1)]),
+    ]
+    return "\n".join([*lines, *(_pipe_row([escape_markdown(cell) for cell in row]) for row in table.rows)]) + "\n"
 
 
 def _pipe_row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "| " + " | ".join(cells) + " |"
 
 
 _LATEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
@@ -127,15 +157,18 @@ _LATEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{"
 
 
 def escape_latex(text: str) -> str:
-    """The text with every special character of LaTeX escaped."""
-    return "".join(_LATEX.get(c, c) for c in text)
+    """The text on one line, with every special character of LaTeX escaped."""
+    return "".join(_LATEX.get(c, c) for c in escape_controls(" ".join(text.split()), one_line=True))
 
 
 def to_latex(table: TextTable) -> str:
     """A booktabs tabular."""
 
     def line(cells: Sequence[str]) -> str:
-        return " & ".join(map(escape_latex, cells)) + r" \\"
+        first, *others = map(escape_latex, cells)
+        # After the end of a row, LaTeX would take a bracket or an asterisk for an argument of it.
+        first = f"{{{first[0]}}}{first[1:]}" if first[:1] in ("[", "*") else first
+        return " & ".join([first, *others]) + r" \\"
 
     columns = "l" + "r" * (len(table.headings) - 1)
     head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.headings), r"\midrule"]

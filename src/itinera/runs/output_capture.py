@@ -9,7 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+from itinera.errors import escape_controls
+
 BLOCK = 1 << 16  # bytes
+SHOWN = 1 << 16  # bytes of a section that are printed; an agent may print more, which is counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +94,13 @@ class CapturedOutput:
         return block
 
     def _print(self, text: bytes) -> None:
+        shown = text[: max(0, SHOWN - self._count)]
+        cut = len(shown) < len(text) and self._count <= SHOWN
         self._count += len(text)
-        if text:
+        if shown or cut:
             with suppress(OSError, ValueError):  # where stderr is closed
-                # Through Python's stderr, which a progress bar may have replaced.
-                sys.stderr.write(text.decode(errors="replace"))
+                # Through Python's stderr, which a progress bar may have replaced. What an agent prints moves no cursor.
+                plain = shown.decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
+                sys.stderr.write(
+                    escape_controls(plain) + ("\n… (the rest of this output is not shown)\n" if cut else "")
+                )

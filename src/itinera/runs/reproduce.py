@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from itinera.errors import BadArgument, BadFile, Fault, ItineraError
+from itinera.errors import BadArgument, BadFile, Fault, ItineraError, escape_controls, shorten
 from itinera.formats.io import read_bytes
 from itinera.formats.native import read_header
 from itinera.policies.pretrained import model_file
@@ -46,7 +47,7 @@ def reproduce(file: str | os.PathLike[str], *, trust: bool = False, workers: int
     command = _find_command(bundle, provenance)
     if not trust and runs_foreign_code(command):
         raise BadArgument(
-            f"{bundle} was made by: itinera {' '.join(command)}\n"
+            f"{bundle} was made by: itinera {format_command(command)}\n"
             "That runs code that is not part of itinera. Add --trust (trust=True) to allow it."
         )
     _check_inputs(bundle, provenance)
@@ -74,10 +75,15 @@ def _find_command(bundle: Path, provenance: Provenance) -> list[str]:
     """The command without the program's name."""
     program, *command = provenance.command
     if program != "itinera" or not command or command[0] not in VERBS:
-        problem = f"was made by {' '.join(provenance.command[:2])}, which cannot be repeated."
+        problem = f"was made by {format_command(provenance.command[:2])}, which cannot be repeated."
         remedy = f"These can: {', '.join(f'itinera {verb}' for verb in VERBS)}."
         raise BadFile(str(bundle), [Fault("line 1", problem, remedy, "provenance")])
     return command
+
+
+def format_command(command: Sequence[str]) -> str:
+    """The words of a command as a shell would take them, on one line: what is asked about is what would run."""
+    return shorten(escape_controls(shlex.join(command), one_line=True), 4000)
 
 
 def runs_foreign_code(command: Sequence[str]) -> bool:
@@ -119,11 +125,13 @@ def _check_inputs(bundle: Path, provenance: Provenance) -> None:
 
 def _repeat(command: list[str]) -> None:
     # A fresh process, as it was the first time, which finds the modules that this one finds.
-    program = [sys.executable, "-m", "itinera.cli.main"]
+    program = [sys.executable, "-m", "itinera"]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run([*program, *command], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ItineraError(f"The command could not be repeated: itinera {' '.join(command)}\n{done.stderr.strip()}")
+        raise ItineraError(
+            f"The command could not be repeated: itinera {format_command(command)}\n{done.stderr.strip()}"
+        )
 
 
 def _read_rows(file: Path) -> list[bytes]:

@@ -33,3 +33,11 @@ def test_latex_tables_are_whole():
     outside = [line for line in text.splitlines() if not line.startswith("%")]
     assert not [line for line in outside if "%" in line.replace(r"\%", "")]
     assert r"pipe|\_x\_" in text
+
+
+def test_a_title_of_several_lines_stays_a_comment_of_latex():
+    report = make_report(["a"], [make_scores(0.8)], title="x\n\\input{/etc/passwd}\x1b")
+    text = to_latex_floats(report)
+    assert not [line for line in text.splitlines() if line.startswith("\\input")]
+    assert "\x1b" not in text
+    assert "\x1b" not in to_markdown_text(report)

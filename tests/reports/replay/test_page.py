@@ -57,3 +57,10 @@ def test_equal_replays_are_equal_files():
 def test_only_a_page_is_written_as_one(tmp_path):
     with pytest.raises(BadArgument, match=r"ends in \.html, not '\.pdf'"):
         write_replay_page(tmp_path / "replay.pdf", replay())
+
+
+def test_only_the_script_of_the_page_is_allowed():
+    page = render_replay(replay())
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)
+    assert "unsafe" not in policy
+    assert "script-src 'sha256-" in policy

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from itinera.records.tables import TextTable, escape_latex, to_latex, to_markdown
+from itinera.errors import escape_controls
+from itinera.records.tables import TextTable, escape_latex, escape_markdown, to_latex, to_markdown
 from itinera.reports.benchmark import BenchmarkResults
 from itinera.reports.breakdown import group_by_length, group_by_scene, group_by_tour_position
 from itinera.reports.markup import BIDI_CONTROLS, display_name
@@ -17,30 +17,33 @@ from itinera.reports.page.sentences import answer_questions
 
 def to_markdown_text(report: Report) -> str:
     """The report as Markdown, without its charts."""
-    parts = [f"# {_escape(report.heading)}\n"]
+    parts = [f"# {escape_markdown(report.heading)}\n"]
     for benchmark in report.benchmarks:
-        parts.append(f"## {_escape(benchmark.title)}\n")
+        parts.append(f"## {escape_markdown(benchmark.title)}\n")
         parts += [
-            f"**{_escape(a.question)}** {' '.join(map(_escape, a.sentences))}\n" for a in answer_questions(benchmark)
+            f"**{escape_markdown(a.question)}** {' '.join(map(escape_markdown, a.sentences))}\n"
+            for a in answer_questions(benchmark)
         ]
-        parts += [f"{_escape(table.title)}\n\n{to_markdown(_escape_cells(table))}" for table in list_tables(benchmark)]
+        parts += [
+            f"{escape_markdown(table.title)}\n\n{to_markdown(_short_cells(table))}" for table in list_tables(benchmark)
+        ]
     for found in report.findings:
         table = report_tables.skill_score_table(found)
         parts.append(
             "## Skills\n"
-            + (f"\n{_escape(table.title)}\n\n{to_markdown(_escape_cells(table))}" if table is not None else "")
+            + (f"\n{escape_markdown(table.title)}\n\n{to_markdown(_short_cells(table))}" if table is not None else "")
         )
         verdicts = [v for skills in found.agents.values() for skill in skills.values() for v in skill.verdicts]
-        parts.append("".join(f"- {_escape(verdict)}\n" for verdict in verdicts))
+        parts.append("".join(f"- {escape_markdown(verdict)}\n" for verdict in verdicts))
     return "\n".join(parts)
 
 
 def to_latex_floats(report: Report) -> str:
     """The tables of the report as LaTeX floats, none wider than a line; needs packages booktabs and graphicx."""
-    parts = [f"% {report.heading}\n% \\usepackage{{booktabs,graphicx}}\n"]
+    parts = [f"% {_strip_bidi(report.heading)}\n% \\usepackage{{booktabs,graphicx}}\n"]
     for benchmark in report.benchmarks:
         sentences = [s for answer in answer_questions(benchmark) for s in answer.sentences]
-        parts.append("".join(f"% {s}\n" for s in sentences))
+        parts.append("".join(f"% {_strip_bidi(s)}\n" for s in sentences))
         parts += [_latex_float(table) for table in list_tables(benchmark)]
     parts += [
         _latex_float(table)
@@ -69,17 +72,10 @@ def list_tables(benchmark: BenchmarkResults) -> Iterator[TextTable]:
         yield failures
 
 
-def _escape_cells(table: TextTable) -> TextTable:
-    """The table with the special characters of Markdown escaped."""
-    rows = tuple(
-        tuple(_escape(display_name(cell, max_chars=200)) if cell else "" for cell in row) for row in table.rows
-    )
-    return replace(table, headings=tuple(map(_escape, table.headings)), rows=rows)
-
-
-def _escape(text: str) -> str:
-    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return re.sub(r"([\\`*_\[\]#])", r"\\\1", plain)
+def _short_cells(table: TextTable) -> TextTable:
+    """The table with names that fit on a line."""
+    rows = tuple(tuple(display_name(cell, max_chars=200) if cell else "" for cell in row) for row in table.rows)
+    return replace(table, rows=rows)
 
 
 def _latex_float(table: TextTable) -> str:
@@ -96,4 +92,4 @@ def _latex_float(table: TextTable) -> str:
 
 def _strip_bidi(text: str) -> str:
     """The text on one line, without the bidirectional controls that pages need and LaTeX cannot read."""
-    return " ".join(BIDI_CONTROLS.sub("", text).split())
+    return escape_controls(" ".join(BIDI_CONTROLS.sub("", text).split()), one_line=True)

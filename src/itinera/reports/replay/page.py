@@ -15,6 +15,7 @@ import msgspec
 
 from itinera.errors import BadArgument
 from itinera.formats.io import atomic_write
+from itinera.reports.markup import security_policy, strip_control
 from itinera.reports.replay.data import Replay
 
 SUFFIX = ".html"
@@ -32,10 +33,12 @@ def write_replay_page(path: str | Path, replay: Replay) -> None:
 
 def render_replay(replay: Replay) -> str:
     """The replay as HTML."""
+    style, script = _asset("replay.css"), _asset("replay.js")
     parts = {
-        "title": html.escape(replay.title[:MAX_TITLE]),
-        "style": _asset("replay.css"),
-        "script": _asset("replay.js"),
+        "policy": security_policy(style, script, images="data:"),
+        "title": html.escape(strip_control(replay.title[:MAX_TITLE])),
+        "style": style,
+        "script": script,
         "data": _embedded(replay),
     }
     # In one pass, so that inserted text is not searched again.
