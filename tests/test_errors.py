@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from itinera.errors import BadArgument, BadFile, Fault, FaultList, GoalsWithheld, ItineraError, MissingExtra, NoRoute
+from itinera.errors import BadArgument, BadFile, Fault, GoalsWithheld, ItineraError, MissingExtra, NoRoute
 
 
 def test_a_fault_says_where_what_and_what_to_do():
@@ -52,25 +52,3 @@ def test_a_missing_extra_says_how_to_install_it():
 def test_exit_codes_tell_bad_input_from_bad_usage(error, code):
     assert isinstance(error, ItineraError)
     assert error.exit_code == code
-
-
-def test_a_list_of_faults_stops_at_its_limit_and_says_that_there_are_more():
-    seen = []
-
-    def faults():
-        for i in range(10**9):  # as many as the lines of a hostile file
-            seen.append(i)
-            yield Fault(f"line {i}", "is odd.")
-
-    with pytest.raises(BadFile) as error:
-        FaultList("f", faults())
-    assert len(error.value.faults) == FaultList.max_length == len(seen) - 1
-    assert str(error.value).splitlines()[-1] == "f: and at least 980 more faults of this file."
-
-
-def test_a_list_of_few_faults_is_raised_when_asked():
-    faults = FaultList("f", [Fault("line 1", "is odd.")])
-    faults += [Fault("line 2", "is odd.")]
-    with pytest.raises(BadFile, match=r"^f: line 1: is odd\.\nf: line 2: is odd\.$"):
-        faults.raise_any()
-    FaultList("f").raise_any()

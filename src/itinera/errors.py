@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 
 class ItineraError(Exception):
@@ -84,38 +83,6 @@ class BadFile(ItineraError):
             at_least = "" if self.complete else "at least "
             lines.append(f"{self.source}: and {at_least}{hidden} more faults of this file.")
         return "\n".join(lines)
-
-
-class FaultList(list[Fault]):
-    """The faults of a file found so far. One more than `max_length` raises BadFile at once.
-
-    So a reader spends neither time nor memory on a file with a fault in each of a million lines.
-    """
-
-    max_length = 1000
-
-    def __init__(self, source: str, faults: Iterable[Fault] = ()) -> None:
-        super().__init__()
-        self.source = source
-        self.extend(faults)
-
-    def append(self, fault: Fault) -> None:
-        if len(self) == self.max_length:
-            raise BadFile(self.source, self, complete=False)
-        super().append(fault)
-
-    def extend(self, faults: Iterable[Fault]) -> None:
-        for fault in faults:
-            self.append(fault)
-
-    def __iadd__(self, faults: Iterable[Fault]) -> Self:  # type: ignore[override,misc]
-        self.extend(faults)
-        return self
-
-    def raise_any(self) -> None:
-        """Raise BadFile if there are faults."""
-        if self:
-            raise BadFile(self.source, self)
 
 
 class GoalsWithheld(BadFile):

@@ -1,3 +1,4 @@
+# ruff: noqa: F811 (fixtures of the command line)
 """Hostile files at the command line: one sentence, exit code 1 or 2, and nothing outside the output."""
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from cli.conftest import Command, files, itinera  # noqa: F401  # fixtures
+from cli.conftest import Command, files, itinera  # noqa: F401
 
 GRAPHS = {"frame": "z-up", "nodes": {"a": [0, 0, 0], "b": [1, 0, 0]}, "edges": [["a", "b"]]}
 
@@ -20,7 +21,7 @@ def test_a_world_cannot_choose_where_it_is_written(
     tmp_path: Path,
     itinera: Command,
     world_id: str,
-    target: str,  # noqa: F811
+    target: str,
 ) -> None:
     source = tmp_path / "graphs.json"
     source.write_text(json.dumps({world_id: GRAPHS}))
@@ -35,7 +36,7 @@ def test_pipes_and_devices_are_refused_and_not_waited_for(
     files: tiny.Files,
     itinera: Command,
     tmp_path: Path,
-    verb: str,  # noqa: F811
+    verb: str,
 ) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     for path in (tmp_path / "pipe.json", Path("/dev/zero")):
@@ -44,7 +45,7 @@ def test_pipes_and_devices_are_refused_and_not_waited_for(
         assert "is a pipe, socket or device, which may never end" in outcome.err
 
 
-def test_a_million_faults_are_neither_built_nor_counted(files: tiny.Files, itinera: Command) -> None:  # noqa: F811
+def test_a_million_faults_are_neither_built_nor_counted(files: tiny.Files, itinera: Command) -> None:
     bad = files.folder / "bad.jsonl"
     bad.write_bytes(b'{"instruction_id": 1, "path": []}\n' + b'{"instruction_id": [], "path": 0}\n' * 1_000_000)
     outcome = itinera("score", bad, *files.options)

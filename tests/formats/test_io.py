@@ -11,15 +11,16 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from itinera.errors import BadArgument, BadFile
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import io as own_io
 from itinera.formats.io import (
     BELIEVED,
+    FaultList,
     atomic_write,
     check_file_name,
     members,
@@ -334,3 +335,25 @@ def test_no_member_is_written_if_one_has_an_odd_name(tmp_path: Path, archive: st
     with pytest.raises(BadArgument, match="cannot be the name of a file"):
         write_members(tmp_path / "out" / archive, {"a.json": b"", "../../x.json": b""})
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_list_of_faults_stops_at_its_limit_and_says_that_there_are_more() -> None:
+    seen: list[int] = []
+
+    def faults() -> Iterator[Fault]:
+        for i in range(10**9):  # as many as the lines of a hostile file
+            seen.append(i)
+            yield Fault(f"line {i}", "is odd.")
+
+    with pytest.raises(BadFile) as error:
+        FaultList("f", faults())
+    assert len(error.value.faults) == FaultList.max_length == len(seen) - 1
+    assert str(error.value).splitlines()[-1] == "f: and at least 980 more faults of this file."
+
+
+def test_a_list_of_few_faults_is_raised_when_asked() -> None:
+    faults = FaultList("f", [Fault("line 1", "is odd.")])
+    faults += [Fault("line 2", "is odd.")]
+    with pytest.raises(BadFile, match=r"^f: line 1: is odd\.\nf: line 2: is odd\.$"):
+        faults.raise_any()
+    FaultList("f").raise_any()

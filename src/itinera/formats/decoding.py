@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
-from itinera.formats.io import read_bytes
+from itinera.errors import BadFile, Fault
+from itinera.formats.io import FaultList, read_bytes
 
 T = TypeVar("T")
 

@@ -13,10 +13,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import points_from_habitat
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import FaultList, atomic_write, read_bytes
 from itinera.formats.r2r import parse_id
 from itinera.formats.vlnce import Point, habitat_points
 from itinera.records import Phase, Predictions, Rollout, Trajectory
