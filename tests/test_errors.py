@@ -52,3 +52,10 @@ def test_a_missing_extra_says_how_to_install_it():
 def test_exit_codes_tell_bad_input_from_bad_usage(error, code):
     assert isinstance(error, ItineraError)
     assert error.exit_code == code
+
+
+def test_a_fault_of_a_megabyte_is_cut_in_the_message():
+    error = BadFile("f", [Fault("line 1", "a" * 1_000_000 + " is odd.", "Even it."), Fault("line 2", "is odd.")])
+    assert len(str(error)) < 3000
+    assert str(error).splitlines()[0].endswith("a…")
+    assert str(error).splitlines()[-1] == "f: line 2: is odd."

@@ -61,7 +61,8 @@ def choose_split(names: Iterable[str], wanted: str | None, source: str) -> str:
     held = [name for name in found if name and wanted is not None and name in wanted]
     if held:
         return max(held, key=len)  # an equal name is the longest that it can contain
-    listed = f"holds the splits {', '.join(found)}" if found else "holds no split"
+    more = f" and {len(found) - 20} more" if len(found) > 20 else ""
+    listed = f"holds the splits {', '.join(found[:20])}{more}" if found else "holds no split"
     problem = f"{listed}." if wanted is None else f"{listed}, but not {wanted}."
     raise BadFile(source, [Fault("", problem, "Name the split of the tours.")])
 

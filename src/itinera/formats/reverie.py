@@ -145,7 +145,7 @@ def _read_scan(source: str, files: Mapping[str, Member]) -> dict[str, tuple[Visi
             faults += (Fault(member.name, fault.problem, fault.remedy, fault.field) for fault in error.faults)
             continue
         if list(listed) != [viewpoint]:
-            problem = f"lists the objects of {', '.join(listed) or 'no viewpoint'}, not of {viewpoint}."
+            problem = f"lists the objects of {', '.join(list(listed)[:5]) or 'no viewpoint'}, not of {viewpoint}."
             faults.append(Fault(member.name, problem, "A file is named after its scan and its one viewpoint."))
             continue
         objects = listed[viewpoint]
