@@ -11,7 +11,6 @@ from itinera.errors import (
     BadArgument,
     BadFile,
     Fault,
-    FaultList,
     GoalsWithheld,
     ItineraError,
     MissingExtra,
@@ -67,28 +66,6 @@ def test_exit_codes_tell_bad_input_from_bad_usage(error, code):
     assert error.exit_code == code
 
 
-def test_a_list_of_faults_stops_at_its_limit_and_says_that_there_are_more():
-    seen = []
-
-    def faults():
-        for i in range(10**9):  # as many as the lines of a hostile file
-            seen.append(i)
-            yield Fault(f"line {i}", "is odd.")
-
-    with pytest.raises(BadFile) as error:
-        FaultList("f", faults())
-    assert len(error.value.faults) == FaultList.max_length == len(seen) - 1
-    assert str(error.value).splitlines()[-1] == "f: and at least 980 more faults of this file."
-
-
-def test_a_list_of_few_faults_is_raised_when_asked():
-    faults = FaultList("f", [Fault("line 1", "is odd.")])
-    faults += [Fault("line 2", "is odd.")]
-    with pytest.raises(BadFile, match=r"^f: line 1: is odd\.\nf: line 2: is odd\.$"):
-        faults.raise_any()
-    FaultList("f").raise_any()
-
-
 @given(st.text())
 def test_no_text_hides_anything_once_it_is_escaped(text):
     escaped = escape_controls(text)
@@ -119,3 +96,10 @@ def test_names_in_a_fault_stay_in_their_line_and_are_bounded():
     assert str(error).endswith(r"xxx: is\nodd.")
     assert len(str(error)) < 500
     assert len(str(ItineraError("x" * 1_000_000))) < 21_000
+
+
+def test_a_fault_of_a_megabyte_is_cut_in_the_message():
+    error = BadFile("f", [Fault("line 1", "a" * 1_000_000 + " is odd.", "Even it."), Fault("line 2", "is odd.")])
+    assert len(str(error)) < 3000
+    assert str(error).splitlines()[0].endswith("a…")
+    assert str(error).splitlines()[-1] == "f: line 2: is odd."

@@ -38,6 +38,7 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     gym         Gymnasium environments                          EVALUATING ACTING
     api         the functions of `import itinera`               EVALUATING ACTING training gym
     cli         the command line, one file per verb             EVALUATING ACTING training gym api
+    __main__    the entry point of the command line             cli
 
     DATA        worlds rendering hearth tasks records
     EVALUATING  DATA formats stats metrics analysis skills reports

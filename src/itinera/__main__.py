@@ -14,7 +14,6 @@ from contextlib import contextmanager
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
 # 0: success; 1: a problem of the input or of the machine; 2: a problem of the call; 130 and 143: interrupted.
 INTERRUPTED = 130  # as shells and typer count it: 128 + SIGINT
@@ -39,7 +38,7 @@ def main() -> None:
         except Exception as error:
             code = _print_error(error)
         if code == INTERRUPTED:  # else the verb has printed what is kept
-            print("Interrupted. Rerun the command to resume.", file=sys.stderr)
+            print("Interrupted.", file=sys.stderr)
         if code and signals:  # what was complete before the signal was noticed has ended well
             code = 128 + signals[0]
         if code:
@@ -86,23 +85,15 @@ def _run() -> int:
     except Exception as error:
         if not _is_usage_error(error):
             raise
-        return _print_usage_error(error)
+        from itinera.cli.output import print_usage_error
+
+        return print_usage_error(error)
     return returned if isinstance(returned, int) else 0
 
 
 def _is_usage_error(error: Exception) -> bool:
     # By what it can do: depending on its version, typer brings its own copy of click.
     return hasattr(error, "format_message") and hasattr(error, "exit_code")
-
-
-def _print_usage_error(error: Any) -> int:
-    from typer import rich_utils
-
-    from itinera.errors import escape_controls
-
-    error.message = escape_controls(str(error.message))
-    rich_utils.rich_format_error(error)
-    return int(error.exit_code)
 
 
 def _prepare_streams() -> None:

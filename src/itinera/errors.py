@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Self
 
 # Characters that change what a terminal shows without being seen themselves: control characters (which begin escape
 # sequences), bidirectional and zero-width format characters, line separators, tags, and unpaired surrogates.
@@ -109,6 +108,7 @@ class BadFile(ItineraError):
     """
 
     max_faults = 20  # in the message
+    max_letters = 2000  # of a fault in the message
 
     def __init__(self, source: str, faults: Iterable[Fault], *, complete: bool = True) -> None:
         self.source, self.complete = source, complete
@@ -121,6 +121,8 @@ class BadFile(ItineraError):
         previous = ""
         for fault in self.faults[: self.max_faults]:
             text = str(fault)
+            if len(text) > self.max_letters:  # a hostile file may have a name of a megabyte
+                text = f"{text[: self.max_letters]}…"
             # A remedy that consecutive faults share is printed once, after the last of them.
             if lines and fault.remedy and fault.remedy == previous:
                 lines[-1] = lines[-1].rsplit("\n", 1)[0]
@@ -131,38 +133,6 @@ class BadFile(ItineraError):
             at_least = "" if self.complete else "at least "
             lines.append(f"{source}: and {at_least}{hidden} more faults of this file.")
         return "\n".join(lines)
-
-
-class FaultList(list[Fault]):
-    """The faults of a file found so far. One more than `max_length` raises BadFile at once.
-
-    So a reader spends neither time nor memory on a file with a fault in each of a million lines.
-    """
-
-    max_length = 1000
-
-    def __init__(self, source: str, faults: Iterable[Fault] = ()) -> None:
-        super().__init__()
-        self.source = source
-        self.extend(faults)
-
-    def append(self, fault: Fault) -> None:
-        if len(self) == self.max_length:
-            raise BadFile(self.source, self, complete=False)
-        super().append(fault)
-
-    def extend(self, faults: Iterable[Fault]) -> None:
-        for fault in faults:
-            self.append(fault)
-
-    def __iadd__(self, faults: Iterable[Fault]) -> Self:  # type: ignore[override,misc]
-        self.extend(faults)
-        return self
-
-    def raise_any(self) -> None:
-        """Raise BadFile if there are faults."""
-        if self:
-            raise BadFile(self.source, self)
 
 
 class GoalsWithheld(BadFile):

@@ -1,4 +1,3 @@
-
 """Full disks, devices, closed streams, Ctrl-C and errors that nobody foresaw: a sentence and an exit code each."""
 
 from __future__ import annotations
@@ -166,11 +165,11 @@ main()
 
 
 @pytest.mark.parametrize("module", ["typer", "itinera.cli.main", "numpy"])
-def test_an_interrupt_while_importing_ends_quietly(made: tiny.Files, module: str) -> None:
+def test_an_interrupt_while_importing_ends_in_one_line(made: tiny.Files, module: str) -> None:
     command = [sys.executable, "-c", IMPORTING.format(module=module), "score", made.predictions, *made.options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (130, "")
+    assert (done.returncode, done.stderr) == (130, "Interrupted.\n")
 
 
 @pytest.mark.slow

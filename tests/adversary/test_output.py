@@ -1,4 +1,3 @@
-
 """Hostile names, and terminals and spreadsheets that would obey them."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-
 """Commands that would overwrite what they read: refused in one sentence, by whatever name the file is called."""
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats import decoding
 from itinera.formats.decoding import decode, decode_dict, decode_list, read_list, refuse_repeated_keys
+from itinera.formats.io import FaultList
 from itinera.formats.jsonl import iter_records
 from tiny import written
 

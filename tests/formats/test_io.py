@@ -12,15 +12,16 @@ import subprocess
 import sys
 import tarfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from itinera.errors import BadArgument, BadFile
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import io as own_io
 from itinera.formats.io import (
     BELIEVED,
+    FaultList,
     atomic_write,
     check_file_name,
     check_outputs,
@@ -447,3 +448,25 @@ def test_outputs_are_neither_inputs_nor_written_twice(tmp_path: Path) -> None:
     with pytest.raises(BadArgument, match="would be written twice"):
         check_outputs([tmp_path / "new", tmp_path / "new"])
     check_outputs([tmp_path / "new", None, "/dev/null", "/dev/null"], [tmp_path / "x", "/dev/null"])
+
+
+def test_a_list_of_faults_stops_at_its_limit_and_says_that_there_are_more() -> None:
+    seen: list[int] = []
+
+    def faults() -> Iterator[Fault]:
+        for i in range(10**9):  # as many as the lines of a hostile file
+            seen.append(i)
+            yield Fault(f"line {i}", "is odd.")
+
+    with pytest.raises(BadFile) as error:
+        FaultList("f", faults())
+    assert len(error.value.faults) == FaultList.max_length == len(seen) - 1
+    assert str(error.value).splitlines()[-1] == "f: and at least 980 more faults of this file."
+
+
+def test_a_list_of_few_faults_is_raised_when_asked() -> None:
+    faults = FaultList("f", [Fault("line 1", "is odd.")])
+    faults += [Fault("line 2", "is odd.")]
+    with pytest.raises(BadFile, match=r"^f: line 1: is odd\.\nf: line 2: is odd\.$"):
+        faults.raise_any()
+    FaultList("f").raise_any()

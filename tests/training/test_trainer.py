@@ -220,3 +220,22 @@ def test_a_step_without_an_update_is_an_error():
     trainer = Trainer(tiny_model(3), Schedule(2), seed=3, name="class")
     with pytest.raises(RuntimeError, match="Step 0 was not updated"):
         list(trainer)
+
+
+def test_a_checkpoint_with_unknown_or_wrong_streams_is_refused(tmp_path, checkpoint):
+    opened = read_model(checkpoint)
+    path = tmp_path / "class.safetensors"
+    wrong = {"optimizer.x.exp_avg": torch.zeros(1), "rng.torch": opened.extra["rng.torch"].float()}
+    path.write_bytes(encode_model(opened.model, opened.extra | wrong, opened.notes))
+    with pytest.raises(BadFile) as error:
+        run_training(path, 3)
+    assert "optimizer.x.exp_avg: is unknown." in str(error.value)
+    assert "rng.torch: has the type torch.float32, expected torch.uint8." in str(error.value)
+
+
+@pytest.mark.parametrize("notes", ["[" * 100_000, '{"plan": "", "step": ' + "9" * 5000 + "}", "x"])
+def test_a_checkpoint_whose_notes_are_no_progress_is_refused(tmp_path, checkpoint, notes):
+    path = tmp_path / "class.safetensors"
+    path.write_bytes(encode_model(read_model(checkpoint).model, {}, notes))
+    with pytest.raises(BadFile, match="is a trained model, not a training checkpoint"):
+        run_training(path, 3)

@@ -177,3 +177,12 @@ def progress(what: str, total: int | None) -> Iterator[Callable[[int], None]]:
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=total)
         yield lambda done: bar.advance(task, done)
+
+
+def print_usage_error(error: Any) -> int:
+    """Print an error of typer in the form of its help; returns the exit code."""
+    from typer import rich_utils
+
+    error.message = escape_controls(str(error.message))
+    rich_utils.rich_format_error(error)
+    return int(error.exit_code)

@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import Fault, FaultList
+from itinera.errors import Fault
 from itinera.formats.decoding import all_finite, decode_list
 from itinera.formats.frames import heading_from_r2r
-from itinera.formats.io import read_bytes
+from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.native import Header, read_records, write_file
 from itinera.records import Provenance
 from itinera.records.action_probabilities import ActionDistribution

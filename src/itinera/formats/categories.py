@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
-from itinera.errors import BadFile, Fault, FaultList
-from itinera.formats.io import read_bytes
+from itinera.errors import BadFile, Fault
+from itinera.formats.io import FaultList, read_bytes
 from itinera.worlds.labels import MPCAT40
 
 _NEEDED = ("raw_category", "mpcat40")

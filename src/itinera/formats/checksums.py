@@ -10,10 +10,10 @@ from typing import Literal
 
 import msgspec
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode
 from itinera.formats.hearth_season import SEASON_FILE
-from itinera.formats.io import open_file, read_bytes
+from itinera.formats.io import FaultList, open_file, read_bytes
 from itinera.records.provenance import digest
 
 SUMS = "SHA256SUMS"

@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
-from itinera.formats.io import read_bytes
+from itinera.errors import BadFile, Fault
+from itinera.formats.io import FaultList, read_bytes
 
 T = TypeVar("T")
 
@@ -107,7 +107,9 @@ def _malformed(data: bytes, at: int) -> Fault:
 
 
 def _record_at(data: bytes, at: int) -> int | None:
-    """The record of a JSON list that contains a byte; None outside of records."""
+    """The record of a JSON list that contains a byte; None outside of records, and far into a large file."""
+    if at > _NEVER_MUCH:  # counting would take minutes
+        return None
     depth, record = 0, -1
     # A string may be cut off at the end; if that were no match, each quote in it would be tried as a beginning.
     for mark in re.finditer(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[{]|[\]}]', data[:at], re.DOTALL):

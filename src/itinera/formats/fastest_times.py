@@ -14,7 +14,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
+from itinera.formats.io import FaultList
 from itinera.formats.native import Header, read_records, write_file
 from itinera.records import Provenance
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadArgument, BadFile, Fault, FaultList, MissingExtra
-from itinera.formats.io import atomic_write, open_file
+from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
+from itinera.formats.io import FaultList, atomic_write, open_file
 from itinera.rendering.panorama import VIEW_FOV, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 
 if TYPE_CHECKING:

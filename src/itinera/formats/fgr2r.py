@@ -17,11 +17,11 @@ from typing import Any, TypeAlias
 import msgspec
 import numpy as np
 
-from itinera.errors import BadArgument, Fault, FaultList
+from itinera.errors import BadArgument, Fault
 from itinera.formats import r2r
 from itinera.formats.decoding import decode_list
 from itinera.formats.frames import heading_to_r2r
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import FaultList, atomic_write, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.tasks import Alignment, Episode, Split
 

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
 from itinera.formats.decoding import decode
-from itinera.formats.io import check_file_name, members, read_bytes, write_members
+from itinera.formats.io import FaultList, check_file_name, members, read_bytes, write_members
 from itinera.formats.scene_descriptions import write_descriptions
 from itinera.hearth.season import SECRET_BYTES
 from itinera.tasks import Episode, Split

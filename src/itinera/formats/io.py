@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Self, cast
 
 from itinera.errors import BadArgument, BadFile, Fault
 
@@ -139,6 +139,38 @@ class _Limited(io.RawIOBase):
             problem = f"holds more than {limit >> 20} MiB once unpacked, which no file of this kind does."
             raise BadFile(self._source, [Fault("", problem, "Check where the file comes from.")])
         return block
+
+
+class FaultList(list[Fault]):
+    """The faults of a file found so far. One more than `max_length` raises BadFile at once.
+
+    So a reader spends neither time nor memory on a file with a fault in each of a million lines.
+    """
+
+    max_length = 1000
+
+    def __init__(self, source: str, faults: Iterable[Fault] = ()) -> None:
+        super().__init__()
+        self.source = source
+        self.extend(faults)
+
+    def append(self, fault: Fault) -> None:
+        if len(self) == self.max_length:
+            raise BadFile(self.source, self, complete=False)
+        super().append(fault)
+
+    def extend(self, faults: Iterable[Fault]) -> None:
+        for fault in faults:
+            self.append(fault)
+
+    def __iadd__(self, faults: Iterable[Fault]) -> Self:  # type: ignore[override,misc]
+        self.extend(faults)
+        return self
+
+    def raise_any(self) -> None:
+        """Raise BadFile if there are faults."""
+        if self:
+            raise BadFile(self.source, self)
 
 
 @dataclass(frozen=True)

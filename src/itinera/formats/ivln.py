@@ -13,10 +13,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import points_from_habitat
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import FaultList, atomic_write, read_bytes
 from itinera.formats.r2r import parse_id
 from itinera.formats.vlnce import Point, habitat_points
 from itinera.records import Phase, Predictions, Rollout, Trajectory
@@ -61,7 +61,8 @@ def choose_split(names: Iterable[str], wanted: str | None, source: str) -> str:
     held = [name for name in found if name and wanted is not None and name in wanted]
     if held:
         return max(held, key=len)  # an equal name is the longest that it can contain
-    listed = f"holds the splits {', '.join(found)}" if found else "holds no split"
+    more = f" and {len(found) - 20} more" if len(found) > 20 else ""
+    listed = f"holds the splits {', '.join(found[:20])}{more}" if found else "holds no split"
     problem = f"{listed}." if wanted is None else f"{listed}, but not {wanted}."
     raise BadFile(source, [Fault("", problem, "Name the split of the tours.")])
 

@@ -9,9 +9,8 @@ from typing import TypeVar
 
 import msgspec
 
-from itinera.errors import FaultList
 from itinera.formats.decoding import UNDECODABLE, MemoryBudget, make_fault
-from itinera.formats.io import open_stream
+from itinera.formats.io import FaultList, open_stream
 
 T = TypeVar("T")
 

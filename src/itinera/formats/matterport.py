@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_list
-from itinera.formats.io import Member, members, write_members
+from itinera.formats.io import FaultList, Member, members, write_members
 from itinera.worlds import Array, NavGraph, World
 
 SUFFIX = "_connectivity.json"

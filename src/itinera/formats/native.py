@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import UNDECODABLE, MemoryBudget, make_fault
-from itinera.formats.io import atomic_write, open_stream
+from itinera.formats.io import FaultList, atomic_write, open_stream
 from itinera.records import Column, Provenance
 from itinera.tasks import Protocol
 from itinera.tasks.fastest_times import ReferenceRobot

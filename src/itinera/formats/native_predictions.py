@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import Fault, FaultList
+from itinera.errors import Fault
+from itinera.formats.io import FaultList
 from itinera.formats.native import (
     Header,
     Point,

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import Fault, FaultList
+from itinera.errors import Fault
 from itinera.formats._export import require_reference
+from itinera.formats.io import FaultList
 from itinera.formats.native import (
     Header,
     Point,

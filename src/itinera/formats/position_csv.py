@@ -15,9 +15,9 @@ from typing import IO
 
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_positions
-from itinera.formats.io import atomic_write, open_stream
+from itinera.formats.io import FaultList, atomic_write, open_stream
 from itinera.records import Predictions, Trajectory
 from itinera.worlds import Array
 

@@ -16,12 +16,12 @@ from typing import Any, overload
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.decoding import decode_list, pause_gc
 from itinera.formats.fast_scan import SMALLEST, scan
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import FaultList, atomic_write, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.records import Predictions, Rollout, Trajectory
 from itinera.records.predictions import TrajectoryBatch

@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from itinera.errors import BadArgument, BadFile, Fault, FaultList
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.decoding import all_finite, decode, read_list
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import Member, atomic_write, check_file_name, members, write_members
+from itinera.formats.io import FaultList, Member, atomic_write, check_file_name, members, write_members
 from itinera.formats.r2r import parse_id, path_faults, raise_faults, split_name
 from itinera.formats.viewpoints import viewpoint_path
 from itinera.rendering.panorama import VIEWS
@@ -145,7 +145,7 @@ def _read_scan(source: str, files: Mapping[str, Member]) -> dict[str, tuple[Visi
             faults += (Fault(member.name, fault.problem, fault.remedy, fault.field) for fault in error.faults)
             continue
         if list(listed) != [viewpoint]:
-            problem = f"lists the objects of {', '.join(listed) or 'no viewpoint'}, not of {viewpoint}."
+            problem = f"lists the objects of {', '.join(list(listed)[:5]) or 'no viewpoint'}, not of {viewpoint}."
             faults.append(Fault(member.name, problem, "A file is named after its scan and its one viewpoint."))
             continue
         objects = listed[viewpoint]

@@ -17,9 +17,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from itinera.errors import BadArgument, BadFile, Fault, FaultList
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats._export import acting_part, require_positions
-from itinera.formats.io import atomic_write, members, read_bytes, write_members
+from itinera.formats.io import FaultList, atomic_write, members, read_bytes, write_members
 from itinera.records import Predictions, Trajectory
 from itinera.worlds import Array
 

@@ -15,10 +15,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import Member, atomic_write, members
+from itinera.formats.io import FaultList, Member, atomic_write, members
 from itinera.formats.jsonl import iter_records
 from itinera.formats.pose_traces import LARGEST_TRACE, align_words, parse_trace
 from itinera.formats.r2r import parse_id, split_name

@@ -14,9 +14,9 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import all_finite, decode, refuse_repeated_keys
-from itinera.formats.io import Member, atomic_write, members, read_bytes
+from itinera.formats.io import FaultList, Member, atomic_write, members, read_bytes
 from itinera.hearth.language.scene_description import (
     DescribedCandidate,
     DescribedDoor,

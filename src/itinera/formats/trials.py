@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from itinera.errors import Fault, FaultList
+from itinera.errors import Fault
+from itinera.formats.io import FaultList
 from itinera.formats.native import Header, encode_places, read_records, write_file
 from itinera.records import Provenance
 from itinera.tasks import Episode, Instruction

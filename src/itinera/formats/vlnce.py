@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats._export import require_positions, require_reference
 from itinera.formats.decoding import UNDECODABLE, decode, decode_dict, decode_list
 from itinera.formats.frames import (
@@ -27,7 +27,7 @@ from itinera.formats.frames import (
     quaternion_from_yaw,
     yaw_from_quaternion,
 )
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import FaultList, atomic_write, read_bytes
 from itinera.formats.jsonl import replace_nan
 from itinera.formats.r2r import parse_id, raise_faults, split_name
 from itinera.formats.rxr import TimedWord, alignment_to_words, words_to_alignment

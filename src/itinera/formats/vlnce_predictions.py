@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from itinera.errors import BadFile, Fault, FaultList
+from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import heading_from_habitat, heading_to_habitat, points_from_habitat
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import FaultList, atomic_write, read_bytes
 from itinera.formats.jsonl import iter_records
 from itinera.formats.r2r import parse_id
 from itinera.formats.rxr import repeated_id_faults

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -71,3 +72,11 @@ def test_the_report_lists_its_replays():
     text = render_report(make_report(["good", "poor"], tables, replay_pages=[ALONE]))
     assert '<a href="replays/some.html">2 episodes</a>' in text
     assert '"1":"replays/some.html#e1"' in text
+
+
+def test_pages_that_are_pipes_or_nested_without_end_are_none(tmp_path):
+    os.mkfifo(tmp_path / "pipe.html")
+    assert read_replay_page(tmp_path / "pipe.html", "pipe.html") is None
+    deep = '<script type="application/json" id="replay">' + "[" * 100_000 + "</script>"
+    (tmp_path / "deep.html").write_text(deep)
+    assert read_replay_page(tmp_path / "deep.html", "deep.html") is None
