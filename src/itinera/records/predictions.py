@@ -165,9 +165,11 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
         if isinstance(each, np.ndarray) and len(each) and each.shape[1:] != (3,)
     ]
     faults += [
-        Fault(f'episode "{t.episode_id}"', "its phases are out of order.", _PHASE_ORDER, "phases")
+        Fault(
+            f'episode "{t.episode_id}"', "guidance interrupts the acting phase.", "It comes before or after.", "phases"
+        )
         for t in trajectories
-        if t.phases is not None and not _is_ordered(t.phases)
+        if t.phases is not None and _is_interrupted(t.phases)
     ]
     if faults:
         raise BadFile(source, faults)
@@ -181,16 +183,10 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
     )
 
 
-_PHASE_ORDER = "An episode is guided to its start, then acting, then guided to its goal."
-
-
-def _is_ordered(phases: Sequence[Phase]) -> bool:
-    """Whether no guided place stands between acting ones, where it would shorten the path that is scored."""
-    ranks = [_PHASES.index(phase) for phase in phases]
-    return ranks == sorted(ranks)
-
-
-_PHASES = (Phase.GUIDED_TO_START, Phase.ACTING, Phase.GUIDED_TO_GOAL)
+def _is_interrupted(phases: Sequence[Phase]) -> bool:
+    """Whether guided places stand between acting ones, where they would hide a part of the path that is scored."""
+    acting = [i for i, phase in enumerate(phases) if phase is Phase.ACTING]
+    return bool(acting) and acting[-1] - acting[0] + 1 != len(acting)
 
 
 def _acting_times(trajectory: Trajectory) -> Array | None:

@@ -80,7 +80,7 @@ class Protocol:
         if known.digest == self.digest:
             return self.name
         same_rules = self.without_motion.digest == known.without_motion.digest
-        if same_rules and not self.on_ground:
+        if same_rules and self == known.without_motion:
             return f"{self.name} (any motion)"
         return f"{self.name} ({self.drive if same_rules and self.drive else 'modified'}, {self.digest[:8]})"
 
@@ -194,7 +194,7 @@ def _name_protocol(carried: Protocol, own: Protocol) -> str:
         return f"Give the tours of the run: --tours. Or, if these are the rules, name them: --protocol {known.name}."
     if known is not None and known.digest == carried.digest:
         return f"If these are the rules, name them: --protocol {known.name}."
-    if carried.drive is not None and carried.without_motion.digest == own.without_motion.digest:
+    if carried.drive is not None and carried.on_ground and carried.without_motion.digest == own.without_motion.digest:
         words = f"--drive {carried.drive}"
         if carried.step_size != own.step_size:
             words += f" --vmax {carried.step_size:g}"
