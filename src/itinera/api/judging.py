@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from itinera.api.scoring import File, input_paths, load_split, load_worlds_for, read_predictions, score
+from itinera.api.scoring import (
+    File,
+    check_times,
+    input_paths,
+    load_split,
+    load_worlds_for,
+    read_predictions,
+    score,
+)
 from itinera.errors import BadFile, Fault
 
 if TYPE_CHECKING:
@@ -107,6 +115,8 @@ def judge(
     claimed = entry if isinstance(entry, Predictions) else read_predictions(entry, split)
     if claimed.protocol is not None:
         select_carried(claimed.protocol, (protocol,), claimed.source)
+    if rules.times is not None:
+        check_times(rules.times, {"tasks": rules.tasks, "worlds": rules.worlds})
     with_actions = _check_entry(claimed, split, rules)
     differences: tuple[Difference, ...] = ()
     judged = claimed

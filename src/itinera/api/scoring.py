@@ -179,7 +179,7 @@ def score(
         from itinera.metrics.completion import add_completion
 
         if isinstance(times, (str, PathLike)):
-            _check_times(Path(times), input_paths({"tasks": tasks, "worlds": worlds}))
+            check_times(Path(times), input_paths({"tasks": tasks, "worlds": worlds}))
         table = add_completion(table, attempts, *load_times(times))
     if out is not None:
         from itinera.formats.bundles import write_scores
@@ -395,7 +395,7 @@ def load_worlds_for(
     raise BadArgument(f"worlds must be a mapping of World by id or the path of a folder, not {kind}. See read_worlds.")
 
 
-def _check_times(times: Path, inputs: Mapping[str, Path | None]) -> None:
+def check_times(times: Path, inputs: Mapping[str, Path | None]) -> None:
     """Refuse a file of fastest times that were planned for other tasks or another season, as far as it says so."""
     from itinera.formats.catalog import season_file
     from itinera.formats.native import read_header
