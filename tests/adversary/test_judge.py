@@ -211,7 +211,7 @@ REFUSED: dict[Callable[[Lines], None], str] = {
     no_rollouts: "contains no rollouts",
     no_places: "at least one",
     no_acting_places: "has no places",
-    another_episode: 'episode "9_9": is not in R2R_tiny',
+    another_episode: 'episode "9_9": is not in ',
     no_actions: "has no actions",
     too_few_actions: "actions",
     not_a_number: "line 2",
@@ -467,3 +467,46 @@ def test_another_order_of_tours_is_not_the_entrys_to_choose(files: tiny.Files, t
 def test_a_challenge_with_faults_is_refused(files: tiny.Files, text: Any, message: str) -> None:
     with pytest.raises(BadFile, match=message):
         itinera.read_challenge(files.write("faulty.toml", text))
+
+
+@pytest.mark.slow
+def test_a_season_of_houses_is_judged_the_same_way(tmp_path: Path) -> None:
+    """The forgeries above on the episodes of a house, as the tutorial for hosts has them; goals are 5 m away or more."""
+    season, tasks = tmp_path / "season", tmp_path / "season" / "r2r" / "R2R_test.json"
+    itinera.build_hearth(season, houses=3, splits=("test",), workers=0)
+    for agent in ("expert", "still"):
+        itinera.run(agent, tasks, season, workers=0, out=tmp_path / f"{agent}.jsonl")
+    challenge = replace(
+        itinera.read_challenge(
+            tiny.written(tmp_path / "challenge.toml", 'tasks = "season/r2r/R2R_test.json"\nworlds = "season"\n')
+        ),
+        protocol="r2r",
+    )
+    honest = itinera.judge(tmp_path / "expert.jsonl", challenge)
+    assert (honest.missing, honest.differences, honest.scores.mean("SR")) == (0, (), 1.0)
+    first, second = itinera.read_tasks(tasks).episodes[:2]
+    ids = {"1_0": first.id, "2_0": second.id}
+    path = [str(node) for node in first.reference]
+    nodes = {"a": path[0], "b": path[1], "c": path[-1]}
+    source = [json.loads(line) for line in (tmp_path / "still.jsonl").read_text().splitlines()]
+
+    def forge(change: Callable[[Lines], None]) -> Path:
+        """The entry after a change that is written for the names of the tiny benchmark."""
+        lines = copy.deepcopy(source)
+        for name, episode_id in ids.items():
+            trajectory(lines, episode_id)["episode_id"] = name
+        change(lines)
+        for rollout in lines[1:]:
+            for one in rollout["trajectories"] if isinstance(rollout, dict) else ():
+                one["episode_id"] = ids.get(one["episode_id"], one["episode_id"])
+                one["places"] = [nodes.get(p, p) if isinstance(p, str) else p for p in one["places"]]
+        return write(tmp_path, lines)
+
+    for field, value in PROTOCOL_FIELDS.items():
+        with pytest.raises(BadFile, match="the predictions carry"):
+            itinera.judge(forge(lambda lines, f=field, v=value: lines[0]["protocol"].update({f: v})), challenge)
+    for change, message in REFUSED.items():
+        with pytest.raises(BadFile, match=message):
+            itinera.judge(forge(change), challenge)
+    for change in CLAIMS:
+        assert itinera.judge(forge(change), challenge).scores.mean("SR") == 0.0

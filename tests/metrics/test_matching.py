@@ -288,6 +288,11 @@ def test_moves_on_a_graph_are_counted_without_turns():
     )
 
 
+def test_times_stand_beside_places():
+    with pytest.raises(BadFile, match="has 1 times for 2 places"):
+        on_ground([(0, 0, 0), (0.1, 0, 0)], times=[0])
+
+
 def test_guidance_cannot_hide_a_part_of_the_acting_phase():
     phases = (Phase.ACTING, Phase.GUIDED_TO_START, Phase.ACTING)
     walk = Trajectory("1", "aba", phases=phases)

@@ -165,6 +165,11 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
         if isinstance(each, np.ndarray) and len(each) and each.shape[1:] != (3,)
     ]
     faults += [
+        Fault(f'episode "{t.episode_id}"', f"has {len(t.times)} times for {len(t.places)} places.", "", "times")
+        for t in trajectories
+        if t.times is not None and len(t.times) != len(t.places)
+    ]
+    faults += [
         Fault(
             f'episode "{t.episode_id}"', "guidance interrupts the acting phase.", "It comes before or after.", "phases"
         )
