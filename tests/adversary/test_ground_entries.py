@@ -133,7 +133,7 @@ def test_two_positions_of_a_vlnce_submission_are_refused(tmp_path: Path) -> None
     tasks = written(tmp_path / "val_tiny.json", GROUND)
     walk = {"1": states([[0.0, 0.0, 0.0], [5.0, 0.0, 0.0]]), "2": states([[0.0, 0.0, 0.0]])}
     entry = written(tmp_path / "entry.json", walk)
-    with pytest.raises(BadFile, match="1 trajectories are impossible under protocol r2r-ce: 1 with steps that are too"):
+    with pytest.raises(BadFile, match="1 trajectory is impossible under protocol r2r-ce: 1 with steps that are too"):
         itinera.score(entry, tasks)
     with pytest.raises(BadFile, match=r'episode "1": moves 5\.00 m across'):
         itinera.check(entry, tasks=tasks)
@@ -144,6 +144,9 @@ def test_two_positions_of_a_vlnce_submission_are_refused(tmp_path: Path) -> None
 
 def test_a_position_csv_is_checked_too(tmp_path: Path) -> None:
     tasks = written(tmp_path / "val_tiny.json", GROUND)
-    entry = written(tmp_path / "entry.csv", "episode_id,x,y,z\n1,0,0,0\n1,5,0,0\n2,0,0,0\n")
-    with pytest.raises(BadFile, match="steps that are too long"):
-        itinera.score(entry, tasks)
+    for header, end in (("episode_id,x,y,z", ""), ("episode_id,x,y,z,time", ",100")):  # a long time does not help
+        begin = ",0" if end else ""
+        rows = f"1,0,0,0{begin}\n1,5,0,0{end}\n2,0,0,0{begin}\n"
+        entry = written(tmp_path / "entry.csv", f"{header}\n{rows}")
+        with pytest.raises(BadFile, match="steps that are too long"):
+            itinera.score(entry, tasks)

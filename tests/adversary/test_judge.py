@@ -369,7 +369,7 @@ def actions_along(files: tiny.Files, scan: str, nodes: str) -> list[int]:
 
 
 def test_actions_after_the_step_limit_do_not_count(files: tiny.Files, still: Lines, tmp_path: Path) -> None:
-    # From c to b, then to and fro: after 15 steps at b, 6 m from the goal e. The next steps would lead there.
+    # From c to b, then back and forth: after 15 steps at b, 6 m from the goal e. The next steps would lead there.
     nodes = "c" + "ba" * 7 + "b" + "cde"
     claim(still, "2_0", nodes, actions_along(files, "house", nodes))
     judgement = itinera.judge(write(tmp_path, still), files.folder)
@@ -455,7 +455,7 @@ def test_another_order_of_tours_is_not_the_entrys_to_choose(files: tiny.Files, t
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('tasks = "R2R_tiny.json"\nworlds = "connectivity"\nprotocl = "r2r"\n', "Did you mean protocol?"),
+        ('tasks = "R2R_tiny.json"\nworlds = "connectivity"\nprotocols = "r2r"\n', "Did you mean protocol?"),
         ('tasks = "R2R_tiny.json"\n', "missing required field `worlds`"),
         ('tasks = "nowhere.json"\nworlds = "connectivity"\n', "there is no .*nowhere.json"),
         ('tasks = "R2R_tiny.json"\nworlds = "connectivity"\nmissing = "skip"\n', "missing"),
@@ -471,7 +471,7 @@ def test_a_challenge_with_faults_is_refused(files: tiny.Files, text: Any, messag
 
 @pytest.mark.slow
 def test_a_season_of_houses_is_judged_the_same_way(tmp_path: Path) -> None:
-    """The forgeries above on the episodes of a house, as the tutorial for hosts has them; goals are 5 m away or more."""
+    """The forgeries above on the episodes of a house, as in the tutorial for hosts; goals are 5 m away or more."""
     season, tasks = tmp_path / "season", tmp_path / "season" / "r2r" / "R2R_test.json"
     itinera.build_hearth(season, houses=3, splits=("test",), workers=0)
     for agent in ("expert", "still"):

@@ -28,8 +28,8 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
 
 def test_every_unknown_key_is_named_with_the_nearest_known_one(tmp_path):
     with pytest.raises(BadFile) as caught:
-        read_challenge(write(tmp_path, 'protocl = "r2r"\nmising = "zero"\n'))
-    assert [fault.field for fault in caught.value.faults] == ["protocl", "mising"]
+        read_challenge(write(tmp_path, 'protocols = "r2r"\nmissings = "zero"\n'))
+    assert [fault.field for fault in caught.value.faults] == ["protocols", "missings"]
     assert "Did you mean protocol?" in str(caught.value)
     assert "Did you mean missing?" in str(caught.value)
 

@@ -267,6 +267,9 @@ def test_steps_on_the_ground_are_as_long_as_the_protocol_allows():
 def test_with_times_a_step_per_second_is_allowed():
     assert on_ground([(0, 0, 0), (1, 0, 0)], times=[10, 14]) == {}
     assert on_ground([(0, 0, 0), (1, 0, 0)], times=[10, 13]) == {"steps that are too long": 1}
+    assert on_ground([(0, 0, 0), (3, 0, 0)], times=[10, 20]) == {}
+    assert on_ground([(0, 0, 0), (4, 0, 0)], times=[10, 30]) == {"steps that are too long": 1}  # nothing in between
+    assert on_ground([(0, 0, 0), (0, 0, 0)], times=[10, 30]) == {}  # it waits
     assert on_ground([(0, 0, 0), (0.2, 0, 0)], times=[10, 9]) == {"steps that are too long": 1}
 
 
@@ -284,7 +287,7 @@ def test_moves_on_a_graph_are_counted_without_turns():
     (fault,) = check.faults["too many steps"]
     assert (fault.where, fault.problem) == ('episode "2"', "takes 3 steps; the protocol allows 2.")
     assert check.summary.problem == (
-        f"1 trajectories are impossible under protocol {check.protocol.label}: 1 with too many steps."
+        f"1 trajectory is impossible under protocol {check.protocol.label}: 1 with too many steps."
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from itinera.api.scoring import NO_DRIVE, File, check_options, load_protocol, load_split, require_path
+from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.analysis.file_checks import FileReport, FolderReport
@@ -42,7 +43,9 @@ def check(
     check_options(missing=missing)
     split = None if tasks is None else load_split(tasks)
     options = drive, vmax, wmax
-    named = split is not None and (protocol is not None or options != NO_DRIVE)
+    named = protocol is not None or options != NO_DRIVE
+    if named and split is None:
+        raise BadArgument("A protocol and a drive check predictions against tasks: give tasks (--tasks).")
     return check_file(
         require_path(path, "path", "check"),
         tasks=split,

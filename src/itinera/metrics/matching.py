@@ -80,6 +80,7 @@ class PlausibilityCheck:
     DETOUR = 2.0  # a step leads through a wall if the path around it is this many times longer,
     DETOUR_MARGIN = 0.5  # and by this many metres: corners are cut a little
     SECONDS = 1.0  # of an action
+    MAX_GAP = 10.0  # seconds between two logged places: two places and a long time are no trajectory
 
     def __init__(self, protocol: Protocol) -> None:
         self.protocol = protocol
@@ -90,9 +91,9 @@ class PlausibilityCheck:
     def summary(self) -> Fault:
         """All of it as one fault, counted by name."""
         counts = ", ".join(f"{len(found)} with {name}" for name, found in self.faults.items())
-        problem = (
-            f"{len(self.trajectories)} trajectories are impossible under protocol {self.protocol.label}: {counts}."
-        )
+        number = len(self.trajectories)
+        which = "1 trajectory is" if number == 1 else f"{number} trajectories are"
+        problem = f"{which} impossible under protocol {self.protocol.label}: {counts}."
         remedy = (
             "Log every step; `itinera check` lists them. For another body, name it: --protocol, --drive. "
             'implausible="keep" (--implausible keep) scores them as they are.'
@@ -122,7 +123,7 @@ class PlausibilityCheck:
             np.full(max(count - 1, 0), self.SECONDS) if times is None else np.diff(times)
             for count, times in zip(points.counts.tolist(), clocks, strict=True)
         ])  # fmt: skip
-        allowed = self.LENGTH_TOLERANCE * step * seconds / self.SECONDS
+        allowed = self.LENGTH_TOLERANCE * step * np.minimum(seconds, self.MAX_GAP) / self.SECONDS
         too_long = (across > allowed + 1e-6) | (rise > np.maximum(self.MAX_RISE, allowed)) | ~(seconds >= 0)
         for i, k in _first_by_owner(owners, too_long):
             timed = "" if clocks[i] is None else f" in {seconds[k]:.2f} s"
