@@ -452,23 +452,6 @@ def test_another_order_of_tours_is_not_the_entrys_to_choose(files: tiny.Files, t
         itinera.replay(tmp_path / "entry.jsonl", files.tasks, files.worlds, tours=files.tours)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ('tasks = "R2R_tiny.json"\nworlds = "connectivity"\nprotocols = "r2r"\n', "Did you mean protocol?"),
-        ('tasks = "R2R_tiny.json"\n', "missing required field `worlds`"),
-        ('tasks = "nowhere.json"\nworlds = "connectivity"\n', "there is no .*nowhere.json"),
-        ('tasks = "R2R_tiny.json"\nworlds = "connectivity"\nmissing = "skip"\n', "missing"),
-        ('tasks = 3\nworlds = "connectivity"\n', "Expected `str`"),
-        ("tasks = \n", "is not TOML"),
-        (b"\xff\xfe", "is not UTF-8"),
-    ],
-)
-def test_a_challenge_with_faults_is_refused(files: tiny.Files, text: Any, message: str) -> None:
-    with pytest.raises(BadFile, match=message):
-        itinera.read_challenge(files.write("faulty.toml", text))
-
-
 @pytest.mark.slow
 def test_a_season_of_houses_is_judged_the_same_way(tmp_path: Path) -> None:
     """The forgeries above on the episodes of a house, as in the tutorial for hosts; goals are 5 m away or more."""

@@ -28,8 +28,8 @@ def test_paths_are_relative_to_the_file(tmp_path, monkeypatch):
 
 def test_every_unknown_key_is_named_with_the_nearest_known_one(tmp_path):
     with pytest.raises(BadFile) as caught:
-        read_challenge(write(tmp_path, 'protocols = "r2r"\nmissings = "zero"\n'))
-    assert [fault.field for fault in caught.value.faults] == ["protocols", "missings"]
+        read_challenge(write(tmp_path, 'protocols = "r2r"\nmissing_rule = "zero"\n'))
+    assert [fault.field for fault in caught.value.faults] == ["protocols", "missing_rule"]
     assert "Did you mean protocol?" in str(caught.value)
     assert "Did you mean missing?" in str(caught.value)
 
@@ -44,6 +44,7 @@ def test_every_unknown_key_is_named_with_the_nearest_known_one(tmp_path):
         ('tours = "tours.json"\n', r"tours: there is no .*tours\.json"),
         ("tours = 3\n", "Expected `str`"),
         ("name = [[[\n", "is not TOML"),
+        ('name = "a"\nname = "b"\n', "is not TOML"),
     ],
 )
 def test_values_of_the_wrong_kind_are_refused(tmp_path, text, message):
@@ -54,3 +55,12 @@ def test_values_of_the_wrong_kind_are_refused(tmp_path, text, message):
 def test_deep_nesting_is_refused(tmp_path):
     with pytest.raises(BadFile):
         read_challenge(write(tmp_path, "name = " + "[" * 20000 + "]" * 20000 + "\n"))
+
+
+def test_tasks_and_worlds_are_required(tmp_path):
+    (tmp_path / "challenge.toml").write_text('tasks = "tasks.json"\n')
+    with pytest.raises(BadFile, match="missing required field `worlds`"):
+        read_challenge(tmp_path)
+    (tmp_path / "challenge.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(BadFile, match="is not UTF-8"):
+        read_challenge(tmp_path)
