@@ -149,13 +149,19 @@ def runs(kind: str) -> list[Command]:
 
 
 def agent_options(kind: str, name: str) -> Command:
-    return ("--agent", "expert", "--drive", name) if kind == "pointnav" else ("--agent", name)
+    return ("--agent", "expert" if kind == "pointnav" else name, *drive_options(kind, name))
+
+
+def drive_options(kind: str, name: str) -> Command:
+    """The drive is part of the protocol, so that a score names it as the run did."""
+    return ("--drive", name) if kind == "pointnav" else ()
 
 
 def score(kind: str, *more: str) -> list[Command]:
     """A score per agent, and its table as text."""
-    return [("score", path, *INPUTS[kind], *more, "--out", out, ">", str(Path(out).with_suffix(".txt")))
-            for path, out in zip(predictions(kind), scores(kind), strict=True)]  # fmt: skip
+    return [("score", path, *INPUTS[kind], *drive_options(kind, name), *more, "--out", out,
+             ">", str(Path(out).with_suffix(".txt")))
+            for name, path, out in zip(AGENTS[kind], predictions(kind), scores(kind), strict=True)]  # fmt: skip
 
 
 def show(kind: str, episodes: list[str], *more: str) -> Command:

@@ -57,10 +57,10 @@ def write_tasks(season: Path, out: Path, episodes: int) -> Path:
 
 def score_driver(drive: str, tasks: Path, season: Path, times: Path) -> tuple[Path, Any]:
     """The file of a driver's scores, and its metrics."""
-    inputs = ("--tasks", tasks, "--worlds", season)
+    inputs = ("--tasks", tasks, "--worlds", season, "--drive", drive)
     predictions = times.with_name(f"{tasks.stem}-{drive}-predictions.jsonl")
     bundle = times.with_name(f"{drive}.jsonl")
-    itinera("run", "--agent", "expert", "--drive", drive, *inputs, "--out", predictions)
+    itinera("run", "--agent", "expert", *inputs, "--out", predictions)
     return bundle, itinera("score", predictions, *inputs, "--times", times, "--out", bundle)["metrics"]
 
 

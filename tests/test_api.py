@@ -231,7 +231,7 @@ def test_a_file_is_converted_and_checked(files: tiny.Files, tmp_path: Path):
 def test_remarks_go_through_logging(files: tiny.Files, caplog: pytest.LogCaptureFixture):
     with caplog.at_level(logging.INFO, logger="itinera"):
         tasks = files.write("ce.json", tiny.GROUND)
-        it.score(files.write("walks.json", tiny.GROUND_WALKS), tasks)
+        it.score(files.write("walks.json", tiny.GROUND_WALKS), tasks, implausible="keep")
     assert "Distances are straight lines" in caplog.text
 
 

@@ -108,7 +108,6 @@ class BadFile(ItineraError):
     """
 
     max_faults = 20  # in the message
-    max_letters = 2000  # of a fault in the message
 
     def __init__(self, source: str, faults: Iterable[Fault], *, complete: bool = True) -> None:
         self.source, self.complete = source, complete
@@ -121,8 +120,6 @@ class BadFile(ItineraError):
         previous = ""
         for fault in self.faults[: self.max_faults]:
             text = str(fault)
-            if len(text) > self.max_letters:  # a hostile file may have a name of a megabyte
-                text = f"{text[: self.max_letters]}…"
             # A remedy that consecutive faults share is printed once, after the last of them.
             if lines and fault.remedy and fault.remedy == previous:
                 lines[-1] = lines[-1].rsplit("\n", 1)[0]

@@ -162,3 +162,10 @@ def test_what_is_no_agent_is_told(itinera: Command, arguments: list[str], told: 
     outcome = itinera("check", *arguments)
     assert outcome.code == 2
     assert told in outcome.err
+
+
+def test_a_protocol_is_for_predictions_with_tasks(files, itinera):
+    outcome = itinera("check", files.predictions, "--protocol", "rxr")
+    assert outcome.code == 2
+    assert "give tasks (--tasks)" in outcome.err
+    assert itinera("check", files.predictions, *files.options, "--protocol", "rxr").code == 0

@@ -66,7 +66,8 @@ def test_rxr_ce_submissions_are_named_by_instruction(tmp_path: Path, itinera: Co
     options = ("--to", "rxr-ce-submission", "--tasks", tiny.written(tmp_path / "t.json", tasks))
     assert itinera("convert", walks, tmp_path / "out.jsonl", *options).code == 0
     assert json.loads((tmp_path / "out.jsonl").read_text()) == {"instruction_id": 70, "path": tiny.EAST}
-    assert itinera("score", tmp_path / "out.jsonl", "--tasks", tmp_path / "t.json", "--json").json["episodes"] == 1
+    asked = ("score", tmp_path / "out.jsonl", "--tasks", tmp_path / "t.json", "--implausible", "keep", "--json")
+    assert itinera(*asked).json["episodes"] == 1
 
 
 def test_traces_align_the_words_of_guides(tmp_path: Path, itinera: Command) -> None:

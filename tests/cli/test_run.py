@@ -259,7 +259,7 @@ def test_walls_are_met_on_the_ground(itinera, tmp_path):
         assert (done.code, done.json["failed"]) == (0, 0)
         assert agent == "random" or done.json["SR"]["mean"] == 1.0
         assert read_predictions(out).protocol.name == "ivln-ce"
-        assert itinera("replay", out, *given).code == 0
+        assert itinera("replay", out, *given, "--tours", tours).code == 0
 
 
 @pytest.mark.parametrize("verb", ["run", "replay", "reproduce"])

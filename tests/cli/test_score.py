@@ -195,6 +195,9 @@ def test_results_with_and_without_repeats_cannot_be_compared(files: tiny.Files, 
     assert "Score both with the same suite" in outcome.err
 
 
+KEEP = ("--implausible", "keep")  # two places far apart suffice for a metric
+
+
 @pytest.fixture
 def ground(tmp_path: Path) -> dict[str, Path]:
     held = {"tasks": tiny.GROUND, "walks": tiny.GROUND_WALKS, "dense": tiny.DENSE}
@@ -202,8 +205,12 @@ def ground(tmp_path: Path) -> dict[str, Path]:
 
 
 def test_continuous_tasks_need_no_worlds_but_a_stop(ground: dict[str, Path], itinera: Command) -> None:
-    outcome = itinera("score", ground["walks"], "--tasks", ground["tasks"], "--json")
+    refused = itinera("score", ground["walks"], "--tasks", ground["tasks"])
+    assert refused.code == 1
+    assert "2 trajectories are impossible under protocol r2r-ce: 2 with steps that are too long." in refused.err
+    outcome = itinera("score", ground["walks"], "--tasks", ground["tasks"], *KEEP, "--json")
     assert outcome.code == 0
+    assert "They are scored as they are." in outcome.err
     assert "Distances are straight lines" in outcome.err
     assert outcome.json["protocol"]["name"] == "r2r-ce"
     metrics = outcome.json["metrics"]
@@ -213,7 +220,7 @@ def test_continuous_tasks_need_no_worlds_but_a_stop(ground: dict[str, Path], iti
 
 
 def test_a_dense_reference_replaces_the_waypoints(ground: dict[str, Path], itinera: Command) -> None:
-    options = ("--tasks", ground["tasks"], "--reference", ground["dense"], "--json")
+    options = ("--tasks", ground["tasks"], "--reference", ground["dense"], *KEEP, "--json")
     outcome = itinera("score", ground["walks"], *options)
     # The first walk is 2.5 m from the middle of its three points.
     assert outcome.json["metrics"]["nDTW"]["mean"] == pytest.approx((math.exp(-2.5 / (3 * 3)) + 1) / 2)
@@ -222,7 +229,7 @@ def test_a_dense_reference_replaces_the_waypoints(ground: dict[str, Path], itine
 def test_worlds_given_for_continuous_tasks_are_remarked(
     ground: dict[str, Path], files: tiny.Files, itinera: Command
 ) -> None:
-    outcome = itinera("score", ground["walks"], "--tasks", ground["tasks"], "--worlds", files.worlds)
+    outcome = itinera("score", ground["walks"], "--tasks", ground["tasks"], "--worlds", files.worlds, *KEEP)
     assert outcome.code == 0
     assert "is not used" in outcome.err
 
@@ -370,7 +377,7 @@ def test_walks_without_times_have_no_sct_and_times_of_other_tasks_are_refused(
     robot: list[Any], itinera: Command
 ) -> None:
     episodes_without_times = tiny.written(robot[0].with_name("log.csv"), "episode_id,x,y\na,0,0\na,2,0\n")
-    outcome = itinera("score", episodes_without_times, *robot[1:], "--json")
+    outcome = itinera("score", episodes_without_times, *robot[1:], *KEEP, "--json")
     assert "Some trajectories have no times" in outcome.err
     assert outcome.json["metrics"].keys().isdisjoint({"C", "SCT"})
     tiny.written(robot[-1], HEADER + '{"episode_id": "z", "lower": 8, "upper": 10}\n')
@@ -379,8 +386,34 @@ def test_walks_without_times_have_no_sct_and_times_of_other_tasks_are_refused(
     assert "contains the fastest time of no episode that was scored" in outcome.err
 
 
-def test_a_robot_of_another_size_is_remarked_on(robot: list[Any], itinera: Command) -> None:
-    tiny.written(
-        robot[-1], HEADER.replace('"vmax"', '"radius": 0.1, "vmax"') + '{"episode_id": "a", "lower": 8, "upper": 9}\n'
-    )
-    assert "a radius of 0.2 m, that of the fastest times another" in itinera("score", *robot).err
+ANOTHER_ROBOT = {"radius": 0.1, "vmax": 0.2, "wmax": 0.01}
+
+
+@pytest.mark.parametrize("field", ANOTHER_ROBOT)
+def test_times_of_another_robot_are_refused(robot: list[Any], itinera: Command, field: str) -> None:
+    header = json.loads(HEADER)
+    header["robot"][field] = ANOTHER_ROBOT[field]
+    tiny.written(robot[-1], json.dumps(header) + '\n{"episode_id": "a", "lower": 8, "upper": 9}\n')
+    outcome = itinera("score", *robot)
+    assert outcome.code == 1
+    assert f"line 1, field robot.{field}: is {ANOTHER_ROBOT[field]:g}, that of protocol pointnav" in outcome.err
+    assert "itinera fastest-times" in outcome.err
+
+
+def test_times_of_a_robot_that_cannot_drive_curves_are_refused_for_one_that_can(
+    robot: list[Any], itinera: Command
+) -> None:
+    tiny.written(robot[-1], HEADER.replace("unicycle", "point-turn") + '{"episode_id": "a", "lower": 8, "upper": 9}\n')
+    assert itinera("score", *robot).code == 0
+    outcome = itinera("score", *robot, "--drive", "unicycle-6")
+    assert outcome.code == 1
+    assert "is point-turn, but unicycle-6 drives curves" in outcome.err
+
+
+def test_times_for_other_tasks_are_refused_where_the_file_says_so(robot: list[Any], itinera: Command) -> None:
+    provenance = {"version": "1", "inputs": {"tasks": "other.json"}, "digests": {"tasks": "0" * 32}}
+    header = json.loads(HEADER) | {"provenance": provenance}
+    tiny.written(robot[-1], json.dumps(header) + '\n{"episode_id": "a", "lower": 8, "upper": 9}\n')
+    outcome = itinera("score", *robot)
+    assert outcome.code == 1
+    assert "are times for other tasks than" in outcome.err

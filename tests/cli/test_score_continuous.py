@@ -42,7 +42,7 @@ def points(tmp_path: Path) -> dict[str, Path]:
 def test_point_goals_are_scored_along_the_ground_where_scenes_are_given(
     points: dict[str, Path], itinera: Command
 ) -> None:
-    asked = ("score", points["walks.jsonl"], "--tasks", points["points.json"], "--json")
+    asked = ("score", points["walks.jsonl"], "--tasks", points["points.json"], "--implausible", "keep", "--json")
     flat, known = itinera(*asked), itinera(*asked, "--worlds", points["scenes"])
     assert (flat.code, known.code) == (0, 0)
     assert "Distances are straight lines" in flat.err
@@ -59,7 +59,7 @@ def test_point_goals_are_scored_along_the_ground_where_scenes_are_given(
 
 
 def test_suites_that_compare_paths_refuse_point_goals_by_name(points: dict[str, Path], itinera: Command) -> None:
-    asked = ("score", points["walks.jsonl"], "--tasks", points["points.json"])
+    asked = ("score", points["walks.jsonl"], "--tasks", points["points.json"], "--implausible", "keep")
     outcome = itinera(*asked, "--suite", "paper")
     assert outcome.code == 1
     assert 'episode "1": has a goal but no reference path.' in outcome.err

@@ -9,9 +9,10 @@ import pytest
 
 from itinera.errors import BadFile, GoalsWithheld
 from itinera.metrics.attempts import drop_repeats
-from itinera.metrics.matching import MatchingRules, match, repeat_fraction
+from itinera.metrics.matching import MatchingRules, PlausibilityCheck, match, repeat_fraction
 from itinera.records import Ending, Phase, Predictions, Trajectory
 from itinera.tasks import Episode, Instruction, Split
+from itinera.tasks.protocol import R2R, R2R_CE
 from itinera.worlds import Euclidean, Pose, Ragged, World
 from itinera.worlds.surface import Surface
 from text_worlds import STREET, RowByRow, episode, predictions, split, world
@@ -240,3 +241,63 @@ def test_a_walk_off_the_surface_is_named():
         BadFile, match=r'episode "1": leaves world house: Place 1, \(9.00, 1.00, 0.00\), is not walkable'
     ):
         match(walks, Split("drawn", (asked,)), {"house": world})
+
+
+def on_ground(points, protocol=R2R_CE, times=None):
+    walk = Trajectory("1", np.asarray(points, dtype=float), times=None if times is None else np.asarray(times, float))
+    tasks = Split("open", (episode("1", np.array([points[0], points[-1]], dtype=float)),), protocol=protocol.name)
+    check = PlausibilityCheck(protocol)
+    match(
+        Predictions.from_trajectories("walks", (walk,)),
+        tasks,
+        {"house": World("house", Euclidean())},
+        plausibility=check,
+    )
+    return {name: len(faults) for name, faults in check.faults.items()}
+
+
+def test_steps_on_the_ground_are_as_long_as_the_protocol_allows():
+    assert on_ground([(0, 0, 0), (0.287, 0, 0.3)]) == {}
+    assert on_ground([(0, 0, 0), (0.31, 0, 0)]) == {"steps that are too long": 1}
+    assert on_ground([(0, 0, 0), (0.1, 0, 0.6)]) == {"steps that are too long": 1}
+    assert on_ground([(0, 0, 0), (0.31, 0, 0)], replace(R2R_CE, step_size=0.5)) == {}
+    assert on_ground([(0, 0, 0), (50, 0, 0)], R2R) == {}  # no body to compare with
+
+
+def test_with_times_a_step_per_second_is_allowed():
+    assert on_ground([(0, 0, 0), (1, 0, 0)], times=[10, 14]) == {}
+    assert on_ground([(0, 0, 0), (1, 0, 0)], times=[10, 13]) == {"steps that are too long": 1}
+    assert on_ground([(0, 0, 0), (3, 0, 0)], times=[10, 20]) == {}
+    assert on_ground([(0, 0, 0), (4, 0, 0)], times=[10, 30]) == {"steps that are too long": 1}  # nothing in between
+    assert on_ground([(0, 0, 0), (0, 0, 0)], times=[10, 30]) == {}  # it waits
+    assert on_ground([(0, 0, 0), (0.2, 0, 0)], times=[10, 9]) == {"steps that are too long": 1}
+
+
+def test_steps_are_counted_or_timed():
+    still = np.zeros((502, 3))
+    assert on_ground(still) == {}
+    assert on_ground([*still, (0, 0, 0)]) == {"too many steps": 1}
+    assert on_ground(still, times=np.arange(502) / 10) == {}
+    assert on_ground(still[:2], times=[0, 501]) == {"too many steps": 1}
+
+
+def test_moves_on_a_graph_are_counted_without_turns():
+    check = PlausibilityCheck(replace(R2R, step_limit=2))
+    match(predictions({"1": "aabbbc", "2": "abab"}), split(dict.fromkeys("12", "abc")), HOUSE, plausibility=check)
+    (fault,) = check.faults["too many steps"]
+    assert (fault.where, fault.problem) == ('episode "2"', "takes 3 steps; the protocol allows 2.")
+    assert check.summary.problem == (
+        f"1 trajectory is impossible under protocol {check.protocol.label}: 1 with too many steps."
+    )
+
+
+def test_times_stand_beside_places():
+    with pytest.raises(BadFile, match="has 1 times for 2 places"):
+        on_ground([(0, 0, 0), (0.1, 0, 0)], times=[0])
+
+
+def test_guidance_cannot_hide_a_part_of_the_acting_phase():
+    phases = (Phase.ACTING, Phase.GUIDED_TO_START, Phase.ACTING)
+    walk = Trajectory("1", "aba", phases=phases)
+    with pytest.raises(BadFile, match="guidance interrupts the acting phase"):
+        match(Predictions.from_trajectories("walks", (walk,)), split({"1": "ab"}), HOUSE)

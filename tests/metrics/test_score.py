@@ -33,14 +33,14 @@ def test_worlds_are_scored_together():
     assert table["PL"].tolist() == [2.0, 3.0, 0.0]
 
 
-def test_the_protocol_comes_from_the_caller_then_the_logbook_then_the_split():
+def test_the_protocol_comes_from_the_caller_or_the_split_and_never_from_the_predictions():
     walks, tasks = predictions({"1": "ab"}, unfinished=["1"]), split({"1": "ab"})
     assert score(walks, tasks, HOUSE).protocol is R2R
     assert score(walks, tasks, HOUSE)["SR"].tolist() == [1.0]
-    told = replace(walks, protocol=R2R_CE)
-    assert score(told, tasks, HOUSE).protocol is R2R_CE
-    assert score(told, tasks, HOUSE)["SR"].tolist() == [0.0]
-    assert score(told, tasks, HOUSE, protocol=RXR).protocol is RXR
+    carrying = replace(walks, protocol=R2R_CE)
+    assert score(carrying, tasks, HOUSE).protocol is R2R
+    assert score(carrying, tasks, HOUSE, protocol=R2R_CE)["SR"].tolist() == [0.0]
+    assert score(carrying, tasks, HOUSE, protocol=RXR).protocol is RXR
 
 
 def test_missing_walks_are_refused_or_count_as_zero():

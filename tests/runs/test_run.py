@@ -180,7 +180,7 @@ def test_a_single_rollout_replay_and_check(files):
     found = itinera.rollout(Wanderer(), tasks[0], worlds, seed=3)
     whole = itinera.run(Wanderer(), tasks, worlds, seed=3)
     assert encode_rollout(found) == rows(whole)[0]
-    assert itinera.replay(whole, tasks, worlds) == ()
+    assert itinera.replay(whole, tasks, worlds).identical
     agent = Wanderer()
     assert itinera.check_agent(agent) is agent
     with pytest.raises(BadArgument, match="random is one of itinera's own agents"):

@@ -17,7 +17,8 @@ from itinera.formats.catalog import Format
 from itinera.formats.provenance import check_sidecar
 from itinera.records import ScoreTable
 from itinera.records.provenance import digest
-from itinera.tasks import Split
+from itinera.tasks import Protocol, Split
+from itinera.tasks.protocol import select_carried, task_protocols
 from itinera.worlds import NavGraph, World
 
 if TYPE_CHECKING:
@@ -47,17 +48,19 @@ def check_file(
     tasks: Split | None = None,
     worlds: Path | Mapping[str, World] | None = None,
     missing: Literal["fail", "zero"] = "fail",
+    protocol: Protocol | None = None,
     format: str | None = None,
 ) -> FileReport:
     """The report on a file; raises BadFile with every fault found.
 
-    Predictions are checked against their `tasks` and worlds. Goals are not needed, so a submission to a hidden test can
-    be checked before it is sent. A score bundle is checked against its digest, and its inputs where they still exist.
+    Predictions are checked against their `tasks` and worlds, and against `protocol`, by default that of the tasks.
+    Goals are not needed, so a submission to a hidden test can be checked before it is sent. A score bundle is checked
+    against its digest, and its inputs where they still exist.
     """
     found = catalog.find_format(format) if format is not None else catalog.detect(file)
     check_sidecar(file)
     if found.kind == "predictions" and tasks is not None:
-        counts = _check_predictions(file, found, tasks, worlds, missing)
+        counts = _check_predictions(file, found, tasks, worlds, missing, protocol)
     else:
         counts = count_content(file, found, found.read(file), worlds)
     return FileReport(str(file), found.name, found.kind, found.about, counts)
@@ -69,11 +72,20 @@ def _check_predictions(
     split: Split,
     worlds: Path | Mapping[str, World] | None,
     missing: Literal["fail", "zero"],
+    protocol: Protocol | None,
 ) -> dict[str, Any]:
-    from itinera.metrics.matching import match, repeat_fraction
+    from itinera.metrics.matching import PlausibilityCheck, match, repeat_fraction
 
     predictions = catalog.read_predictions(file, split, format=found.name)
-    groups = match(predictions, split, _load_worlds(split, worlds), missing=missing, goals=False)
+    if protocol is None:
+        allowed = task_protocols(split.protocol, tours=True)
+        carried = predictions.protocol
+        protocol = allowed[0] if carried is None else select_carried(carried, allowed, str(file))
+    plausibility = PlausibilityCheck(protocol)
+    places = _load_worlds(split, worlds, protocol)
+    groups = match(predictions, split, places, missing=missing, goals=False, plausibility=plausibility)
+    if plausibility.faults:
+        raise BadFile(str(file), [fault for faults in plausibility.faults.values() for fault in faults])
     return {
         "trajectories": len(predictions),
         "worlds": len(groups),
@@ -81,8 +93,10 @@ def _check_predictions(
     }
 
 
-def _load_worlds(split: Split, worlds: Path | Mapping[str, World] | None) -> Mapping[str, World]:
-    return worlds if isinstance(worlds, Mapping) else catalog.load_worlds(split, worlds)
+def _load_worlds(
+    split: Split, worlds: Path | Mapping[str, World] | None, protocol: Protocol | None = None
+) -> Mapping[str, World]:
+    return worlds if isinstance(worlds, Mapping) else catalog.load_worlds(split, worlds, protocol)
 
 
 def count_content(

@@ -7,22 +7,12 @@ Every function imports what it needs when called, so that the package loads quic
 from __future__ import annotations
 
 from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours, view
+from itinera.api.files import check, conformance, convert, doctor, verify_data
+from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
 from itinera.api.reporting import compare, compare_solved, describe, power, report, show
 from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run, train
-from itinera.api.scoring import (
-    audit,
-    check,
-    conformance,
-    convert,
-    doctor,
-    read_predictions,
-    read_scores,
-    read_tasks,
-    read_worlds,
-    score,
-    verify_data,
-)
+from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
 from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
 
 __all__ = [
@@ -45,8 +35,10 @@ __all__ = [
     "fastest",
     "fastest_times",
     "import_study",
+    "judge",
     "load_agent",
     "power",
+    "read_challenge",
     "read_map",
     "read_predictions",
     "read_scores",

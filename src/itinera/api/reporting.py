@@ -182,7 +182,7 @@ def show(
         raise BadArgument(f"max_views (--pictures) must be at least 0, not {max_views}.")
     split = load_split(tasks)
     agents = {name: load_predictions(one, split, format=format) for name, one in files.items()}
-    chosen = load_protocol(protocol, split, next(iter(agents.values())).protocol)
+    chosen = load_protocol(protocol, split)
     folder = Path(worlds) if isinstance(worlds, (str, PathLike)) else None
     selected = inputs.select_episodes(
         split, agents, episodes=[episodes] if isinstance(episodes, str) else episodes, tour=tour

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from itinera.api.scoring import is_on_graph, load_split, optional_path
+from itinera.api.scoring import is_on_graph, load_protocol, load_split, optional_path
 from itinera.errors import BadArgument, validate_choice
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.checkpoint import Model
     from itinera.records import Predictions, Rollout
-    from itinera.runs.replay import Difference
+    from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
     from itinera.runs.run import Run
     from itinera.runs.workers import StartMethod
@@ -156,11 +156,15 @@ def rollout(
     from itinera.runs.rollout import rollout
     from itinera.simulators.factory import make_simulator
     from itinera.tasks import PROTOCOLS, Episode, Protocol, Tour
+    from itinera.tasks.protocol import check_protocol
 
     tour = (episodes,) if isinstance(episodes, Episode) else tuple(episodes)
     if not tour:
         raise BadArgument("rollout needs at least one episode.")
-    chosen = protocol if isinstance(protocol, Protocol) else PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
+    if isinstance(protocol, Protocol):
+        chosen = check_protocol(protocol)
+    else:
+        chosen = PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
     first = tour[0]
     return rollout(
         require_agent(agent),
@@ -179,30 +183,31 @@ def replay(
     tasks: Split | File,
     worlds: Mapping[str, World] | File,
     *,
+    tours: File | None = None,
     protocol: str | Protocol | None = None,
+    drive: str | None = None,
+    vmax: float | None = None,
+    wmax: float | None = None,
     progress: Callable[[int], None] | None = None,
-) -> tuple[Difference, ...]:
+) -> ReplayReport:
     """The differences when stored actions are taken again in the same worlds, at most one per episode.
 
-    An empty result means that every trajectory is reproduced. `protocol` is that of the predictions unless given.
+    The protocol is that of the tasks and `tours` unless `protocol` or a drive is given; predictions that carry another
+    one are refused. Episodes that are answered twice or not by a rollout are refused; those without are counted.
 
     >>> import itinera
-    >>> itinera.replay("predictions.jsonl", "R2R_val_unseen.json", "connectivity/")  # doctest: +SKIP
-    ()
+    >>> itinera.replay("predictions.jsonl", "R2R_val_unseen.json", "connectivity/").identical  # doctest: +SKIP
+    True
     """
     from itinera.formats.native_predictions import read_predictions
     from itinera.records import Predictions
-    from itinera.runs.config import load_worlds, require_matching, select_protocol
-    from itinera.runs.replay import check_replayable, replay_all
+    from itinera.runs.config import load_worlds, require_matching
+    from itinera.runs.replay import Difference, ReplayReport, check_replayable, replay_all
     from itinera.simulators.factory import make_simulator
-    from itinera.tasks import PROTOCOLS
 
-    split = load_split(tasks)
+    split = load_split(tasks, tours=tours)
     stored = predictions if isinstance(predictions, Predictions) else read_predictions(Path(predictions))
-    if protocol is not None:
-        chosen = select_protocol(protocol, split)
-    else:
-        chosen = stored.protocol or PROTOCOLS[split.protocol]
+    chosen = load_protocol(protocol, split, stored, drive=(drive, vmax, wmax))
     require_matching(chosen, split)
     check_replayable(stored, split)
     places = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), chosen)
@@ -211,7 +216,8 @@ def replay(
         found += differences
         if progress is not None:
             progress(1)
-    return tuple(found)
+    missing = tuple(episode.id for episode in split if episode.id not in stored)
+    return ReplayReport(tuple(found), len(stored), missing)
 
 
 def reproduce(file: File, *, trust: bool = False, workers: int | None = None) -> Reproduction:

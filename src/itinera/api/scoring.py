@@ -1,4 +1,4 @@
-"""Reading tasks, worlds and predictions; scoring, auditing, checking and converting them."""
+"""Reading tasks, worlds and predictions; scoring and auditing them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from itinera.errors import BadArgument, validate_choice
+from itinera.errors import BadArgument, BadFile, Fault, validate_choice
 
 if TYPE_CHECKING:
-    from itinera.analysis.file_checks import FileReport, FolderReport
-    from itinera.analysis.installation import Diagnosis
-    from itinera.formats.convert import Conversion
     from itinera.metrics.attempts import Attempts
     from itinera.metrics.audit import Audit
-    from itinera.metrics.conformance import ConformanceReport
     from itinera.metrics.suites import Suite
     from itinera.records import Predictions, ScoreTable
     from itinera.tasks import Protocol, Split
@@ -26,6 +22,8 @@ if TYPE_CHECKING:
     from itinera.worlds.world import Worlds
 
 File: TypeAlias = str | PathLike[str]
+DriveOptions: TypeAlias = tuple[str | None, float | None, float | None]  # name, vmax in m/s, wmax in rad/s
+NO_DRIVE: DriveOptions = (None, None, None)
 logger = logging.getLogger("itinera")
 
 
@@ -113,6 +111,10 @@ def score(
     protocol: str | Protocol | None = None,
     missing: Literal["fail", "zero"] = "fail",
     repeats: Literal["keep", "drop"] = "keep",
+    implausible: Literal["fail", "keep"] = "fail",
+    drive: str | None = None,
+    vmax: float | None = None,
+    wmax: float | None = None,
     times: FastestTimes | File | None = None,
     tours: File | None = None,
     reference: File | None = None,
@@ -133,10 +135,13 @@ def score(
         straight lines.
     suite: the name of a suite or a `Suite`; by default "paper", and "pointnav" for PointNav, which has no reference
         paths.
-    protocol: success radius and stop rule, by name or as a `Protocol`; by default that of the predictions, or else
-        of the tasks.
+    protocol: success radius, stop rule and body, by name or as a `Protocol`; by default that of the tasks. Predictions
+        that carry another one are refused unless it is given here.
+    drive, vmax, wmax: the drive of the run on the ground, as in `run`; part of the protocol.
     missing: "fail" requires a trajectory for every episode, "zero" counts an episode without one as a failure.
     repeats: "drop" leaves out places equal to the one before, such as turns in place.
+    implausible: "fail" refuses trajectories that the protocol's body cannot have made: steps that are too long, too
+        many steps, steps through walls; "keep" scores them as they are and reports their number.
     times: the fastest times of the episodes, to add completion time and SCT.
     tours, reference, format, episode: as for `read_tasks` and `read_predictions`.
     out: a file for the score bundle, which `compare`, `report` and `read_scores` read.
@@ -145,16 +150,19 @@ def score(
     from dataclasses import replace
 
     from itinera.formats.io import check_outputs
-    from itinera.metrics.matching import match
+    from itinera.metrics.matching import PlausibilityCheck, match
     from itinera.metrics.score import score_attempts
 
     used = {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours, "reference": reference,
             "times": times}  # fmt: skip
     check_outputs([out], used.values())
-    given = _load_inputs(predictions, tasks, worlds, protocol, tours, reference, format, episode)
+    check_options(missing=missing, repeats=repeats, implausible=implausible)
+    given = _load_inputs(
+        predictions, tasks, worlds, protocol, tours, reference, format, episode, drive=(drive, vmax, wmax)
+    )
     chosen = load_suite(suite, given.protocol)
-    _check_options(missing=missing, repeats=repeats)
     chosen = replace(chosen, rules=replace(chosen.rules, repeats=repeats))
+    plausibility = PlausibilityCheck(given.protocol)
     attempts = match(
         given.predictions,
         given.split,
@@ -162,13 +170,20 @@ def score(
         missing=missing,
         rules=chosen.rules,
         reference=chosen.needs_reference,
+        plausibility=plausibility,
     )
+    if plausibility.faults:
+        if implausible == "fail":
+            raise BadFile(given.predictions.source, [plausibility.summary])
+        logger.warning(f"{plausibility.summary.problem} They are scored as they are.")
     _log_repeats(attempts)
     table = score_attempts(attempts, given.split, chosen, given.protocol, progress=progress)
     table = replace(table, source=given.predictions.source)
     if times is not None:
         from itinera.metrics.completion import add_completion
 
+        if isinstance(times, (str, PathLike)):
+            check_times(Path(times), input_paths({"tasks": tasks, "worlds": worlds}))
         table = add_completion(table, attempts, *load_times(times))
     if out is not None:
         from itinera.formats.bundles import write_scores
@@ -205,114 +220,6 @@ def audit(
     return audit(given.predictions, given.split, given.worlds, numbers, protocol=given.protocol)
 
 
-def conformance(
-    scorer: Callable[[dict[str, Any]], Mapping[str, float | None]] | str, *, suite: str = "paper"
-) -> ConformanceReport:
-    """The agreement of your scorer with golden cases worked by hand.
-
-    The scorer, a function or its "module:function", receives one attempt as a plain dict and returns metric values by
-    name; docs/conformance.md describes the dict.
-
-    >>> import itinera
-    >>> itinera.conformance(lambda attempt: {"steps": len(attempt["trajectory"]["places"]) - 1}).agrees
-    True
-    """
-    from itinera.metrics.conformance import evaluate_scorer
-
-    return evaluate_scorer(scorer, suite=suite)
-
-
-def check(
-    path: File,
-    *,
-    tasks: Split | File | None = None,
-    worlds: Mapping[str, World] | File | None = None,
-    missing: Literal["fail", "zero"] = "fail",
-    format: str | None = None,
-) -> FileReport:
-    """The report on a file of any known format; raises BadFile with every fault found.
-
-    Predictions are checked against `tasks` and `worlds`; goals are not needed, so a submission to a hidden test can be
-    checked before it is sent.
-
-    >>> import itinera
-    >>> print(itinera.check("preds.json", tasks="R2R_test.json", worlds="connectivity/"))  # doctest: +SKIP
-    """
-    from itinera.analysis.file_checks import check_file
-
-    _check_options(missing=missing)
-    return check_file(
-        require_path(path, "path", "check"),
-        tasks=None if tasks is None else load_split(tasks),
-        worlds=worlds if worlds is None or isinstance(worlds, Mapping) else Path(worlds),
-        missing=missing,
-        format=format,
-    )
-
-
-def convert(
-    source: File,
-    target: File,
-    to: str,
-    *,
-    format: str | None = None,
-    tasks: File | None = None,
-    tours: File | None = None,
-    traces: File | None = None,
-    episode: str | None = None,
-    command_words: Sequence[str] = (),
-) -> Conversion:
-    """Write `target` in the format `to` with the content of `source`: tasks, predictions, worlds or labels.
-
-    `tasks` translates ids of predictions; `tours` are added to tasks; `traces` is RxR's folder of guide pose traces,
-    which align words; `episode` is the episode id of a robot log.
-
-    >>> import itinera
-    >>> itinera.convert("preds.json", "predictions.jsonl", "native-predictions")  # doctest: +SKIP
-    """
-    from itinera.formats.convert import convert
-
-    def path(file: File | None) -> Path | None:
-        return None if file is None else Path(file)
-
-    return convert(
-        Path(source),
-        Path(target),
-        to,
-        format=format,
-        tasks=path(tasks),
-        tours=path(tours),
-        traces=path(traces),
-        episode=episode,
-        command=command_words,
-    )
-
-
-def verify_data(folder: File, *, progress: Callable[[int], None] | None = None) -> FolderReport:
-    """The report on a folder of data: stated digests compared, and every file of a known format read.
-
-    Faults are collected, not raised. `progress` is called with 1 after each file.
-
-    >>> import itinera
-    >>> itinera.verify_data("hearth/").faults  # doctest: +SKIP
-    ()
-    """
-    from itinera.analysis.file_checks import verify_folder
-
-    return verify_folder(require_path(folder, "folder", "verify_data"), progress=progress)
-
-
-def doctor(*, browser: str | None = None, data: str | None = None) -> Diagnosis:
-    """The state of this installation and machine: versions, extras, compiled kernels, browser, data.
-
-    >>> import itinera
-    >>> print(itinera.doctor())  # doctest: +SKIP
-    """
-    from itinera.analysis.installation import examine
-
-    return examine(browser=browser, data=data)
-
-
 @dataclass(frozen=True)
 class _Inputs:
     """Everything a score is made from."""
@@ -332,13 +239,15 @@ def _load_inputs(
     reference: File | None,
     format: str | None,
     episode: str | None,
+    *,
+    drive: DriveOptions = NO_DRIVE,
 ) -> _Inputs:
     """Predictions, tasks, worlds and protocol that fit one another."""
     split = load_split(tasks, tours=tours, reference=reference)
     loaded = load_predictions(predictions, split, format=format, episode=episode)
     if split.tours:
         split = _answered_or_on_tours(split, loaded)
-    chosen = load_protocol(protocol, split, loaded.protocol)
+    chosen = load_protocol(protocol, split, loaded, drive=drive)
     return _Inputs(loaded, split, load_worlds_for(worlds, split, chosen), chosen)
 
 
@@ -361,10 +270,11 @@ def _log_repeats(attempts: Sequence[Attempts]) -> None:
         )
 
 
-_CHOICES = {"missing": ("fail", "zero"), "repeats": ("keep", "drop")}
+_CHOICES = {"missing": ("fail", "zero"), "repeats": ("keep", "drop"), "implausible": ("fail", "keep")}
 
 
-def _check_options(**options: str) -> None:
+def check_options(**options: str) -> None:
+    """Refuse a value that an option does not have."""
     for name, value in options.items():
         if value not in _CHOICES[name]:
             validate_choice(name, value, _CHOICES[name])
@@ -424,14 +334,31 @@ def load_predictions(
     )
 
 
-def load_protocol(protocol: str | Protocol | None, split: Split, stored: Protocol | None = None) -> Protocol:
-    """The protocol of this name, or that of the predictions, or else of the tasks."""
+def load_protocol(
+    protocol: str | Protocol | None,
+    split: Split,
+    predictions: Predictions | None = None,
+    *,
+    drive: DriveOptions = NO_DRIVE,
+) -> Protocol:
+    """The protocol given, or that of the tasks; never that of the predictions, which must agree if they carry one."""
     from itinera.tasks import PROTOCOLS, Protocol
 
+    carried = None if predictions is None else predictions.protocol
+    if drive != NO_DRIVE:
+        from itinera.simulators.factory import apply_drive
+
+        return apply_drive(load_protocol(protocol, split), drive[0], vmax=drive[1], wmax=drive[2])
     if protocol is None:
-        return stored or PROTOCOLS[split.protocol]
+        if carried is None or predictions is None:
+            return PROTOCOLS[split.protocol]
+        from itinera.tasks.protocol import select_carried, task_protocols
+
+        return select_carried(carried, task_protocols(split.protocol, tours=bool(split.tours)), predictions.source)
     if isinstance(protocol, Protocol):
-        return protocol
+        from itinera.tasks.protocol import check_protocol
+
+        return check_protocol(protocol)
     if not isinstance(protocol, str):
         raise BadArgument(f"protocol must be a name or a Protocol, not {type(protocol).__name__}.")
     return PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
@@ -468,6 +395,26 @@ def load_worlds_for(
         return catalog.load_worlds(split, None if worlds is None else Path(worlds), protocol)
     kind = type(worlds).__name__
     raise BadArgument(f"worlds must be a mapping of World by id or the path of a folder, not {kind}. See read_worlds.")
+
+
+def check_times(times: Path, inputs: Mapping[str, Path | None]) -> None:
+    """Refuse a file of fastest times that were planned for other tasks or another season, as far as it says so."""
+    from itinera.formats.catalog import season_file
+    from itinera.formats.native import read_header
+    from itinera.records.provenance import digest
+
+    provenance = read_header(times).provenance
+    faults = []
+    for role, path in inputs.items():
+        file = season_file(path) if role == "worlds" and path is not None else path
+        planned = None if provenance is None else provenance.digests.get(role)
+        if planned is None or file is None or not file.is_file():
+            continue
+        if planned != digest(file):
+            remedy = "Plan the times of these tasks in these worlds: itinera fastest-times."
+            faults.append(Fault("line 1", f"are times for other {role} than {path}.", remedy, "provenance"))
+    if faults:
+        raise BadFile(str(times), faults)
 
 
 def load_times(times: FastestTimes | File) -> tuple[FastestTimes, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -23,11 +24,18 @@ def check(
     missing: options.Missing = "fail",
     format: options.Format = None,
     agent_command: Annotated[str | None, typer.Option(help="After the word agent: a command that starts it.")] = None,
-    protocol: Annotated[str, typer.Option(help="After the word agent: the protocol it is made for.")] = "r2r",
+    protocol: Annotated[
+        str | None,
+        typer.Option(help="Protocol to check by. Default: that of the tasks; after the word agent r2r."),
+    ] = None,
     drive: options.Drive = None,
+    vmax: options.DriveVmax = None,
+    wmax: options.DriveWmax = None,
     json: options.Json = False,
 ) -> None:
     """Check a file: its shape and ids, and with --tasks and --worlds the starts and steps of trajectories.
+
+    On the ground, steps longer than the protocol's, too many of them, and steps through walls are faults.
 
     Goals are not needed, so a submission to a hidden test can be checked before it is sent. A score bundle is checked
     against its own digest, and against its inputs where they still exist.
@@ -39,13 +47,23 @@ def check(
     Example: itinera check agent my_agent:Agent
     """
     if str(file) == "agent":
-        _check_agent(agent, agent_command, protocol, drive, json=json)
+        _check_agent(agent, agent_command, protocol or "r2r", drive, json=json)
         return
-    if agent is not None or agent_command is not None or drive is not None:
+    if agent is not None or agent_command is not None:
         raise BadArgument(f"To check an agent, write: itinera check agent {agent or '--agent-command …'}")
     from itinera import api
 
-    report = api.check(file, tasks=tasks, worlds=worlds, missing=missing, format=format)  # type: ignore[arg-type]
+    report = api.check(
+        file,
+        tasks=tasks,
+        worlds=worlds,
+        missing=missing,  # type: ignore[arg-type]
+        protocol=protocol,
+        drive=drive,
+        vmax=vmax,
+        wmax=None if wmax is None else math.radians(wmax),
+        format=format,
+    )
     if json:
         output.print_json({"file": report.file, "format": report.format, "kind": report.kind, **report.counts})
     else:

@@ -20,6 +20,7 @@ from itinera.cli import (
     doctor,
     fastest,
     fastest_times,
+    judge,
     output,
     power,
     replay,
@@ -72,6 +73,7 @@ app.command("run")(run.run)
 app.command("replay")(replay.replay)
 app.command("show")(show.show)
 app.command("score")(score.score)
+app.command("judge")(judge.judge)
 app.command("compare")(compare.compare)
 app.command("report")(report.report)
 app.add_typer(study.app, name="study")

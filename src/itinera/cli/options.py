@@ -37,7 +37,7 @@ Episode = Annotated[
 ]
 ProtocolName = Annotated[
     str | None,
-    typer.Option("--protocol", help="Protocol to score by. Default: that of the predictions, or else of the tasks."),
+    typer.Option("--protocol", help="Protocol to apply. Default: that of the tasks, never that of the predictions."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
 Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
@@ -45,6 +45,12 @@ Missing = Annotated[
     str, typer.Option(help="fail: every episode needs a trajectory; zero: episodes without one count as failures.")
 ]
 Repeats = Annotated[str, typer.Option(help="keep or drop places equal to the previous place, such as turns in place.")]
+Implausible = Annotated[
+    str,
+    typer.Option(
+        help="fail: refuse trajectories that the protocol's body cannot have made; keep: score them as they are."
+    ),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Start anew instead of resuming or keeping the file.")]
 Workers = Annotated[
     int | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,7 +32,11 @@ def score(
     out: Annotated[Path | None, typer.Option(help="Write a score bundle, for `compare`, `report` and `check`.")] = None,
     missing: options.Missing = "fail",
     repeats: options.Repeats = "keep",
+    implausible: options.Implausible = "fail",
     protocol: options.ProtocolName = None,
+    drive: options.Drive = None,
+    vmax: options.DriveVmax = None,
+    wmax: options.DriveWmax = None,
     format: options.Format = None,
     times: Annotated[Path | None, typer.Option(help="Fastest times of the episodes, for SCT.")] = None,
     episode: options.Episode = None,
@@ -66,6 +71,10 @@ def score(
             protocol=protocol,
             missing=missing,  # type: ignore[arg-type]
             repeats=repeats,  # type: ignore[arg-type]
+            implausible=implausible,  # type: ignore[arg-type]
+            drive=drive,
+            vmax=vmax,
+            wmax=None if wmax is None else math.radians(wmax),
             times=times,
             tours=tours,
             reference=reference,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from itinera.errors import BadArgument, BadFile
 from itinera.metrics.matching import MatchingRules, match, repeat_fraction
@@ -146,7 +146,6 @@ def audit(
     protocol: Protocol,
 ) -> Audit:
     """The means of the predictions by every suite that compares paths, beside the published numbers."""
-    predictions = replace(predictions, protocol=protocol)
     found = Audit(tuple(published), tuple(_score_by_all(predictions, split, worlds, protocol)))
     metrics = {name for suite in found.suites for name in suite.means}
     for number in published:
@@ -165,7 +164,7 @@ def _score_by_all(
             if not suite.needs_reference:
                 continue
             try:
-                table = score(predictions, split, worlds, suite, repeats=repeats)
+                table = score(predictions, split, worlds, suite, protocol=protocol, repeats=repeats)
             except BadFile as error:
                 yield SuiteMeans(name, repeats, {}, f"refuses {len(error.faults)} trajectories")
                 continue

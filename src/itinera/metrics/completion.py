@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -20,12 +20,13 @@ from itinera.metrics.attempts import Attempts
 from itinera.metrics.goal import sct
 from itinera.records.scores import Column, ScoreTable
 from itinera.records.tables import describe_robot
-from itinera.tasks.fastest_times import FastestTimes
+from itinera.tasks import Protocol
+from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 from itinera.worlds import Array
 
 logger = logging.getLogger("itinera")
 
-NEAR_RADIUS = 1e-6  # metres
+NEAR = 1e-6  # metres, metres per second or radians per second
 DEFINITION = 1  # increased whenever a definition below changes its values
 TimeBound = Literal["high", "low"]  # the bound of T that the value itself uses
 
@@ -116,11 +117,26 @@ def add_completion(
     completion = completion_times(attempts, len(table))
     if np.isnan(completion[~table.missing]).any():
         logger.warning("Some trajectories have no times: completion time and SCT are undefined there.")
-    radius = table.protocol.robot_radius
-    if radius is not None and abs(radius - times.robot.radius) > NEAR_RADIUS:
-        logger.warning(f"The agents' robot has a radius of {radius:g} m, that of the fastest times another.")
+    faults = list(_robot_faults(table.protocol, times.robot))
+    if faults:
+        raise BadFile(source, faults)
     logger.info(f"SCT by the fastest times of {describe_robot(times.robot)}.")
     return with_completion(table, completion, times)
+
+
+def _robot_faults(protocol: Protocol, robot: ReferenceRobot) -> Iterator[Fault]:
+    """Where the protocol's body could be faster than the reference robot, or is another body: no bound holds for it."""
+    remedy = "Plan the times of this robot (itinera fastest-times), or name the protocol and drive of the predictions."
+    speeds = (("radius", robot.radius, protocol.robot_radius), ("vmax", robot.vmax, protocol.step_size),
+              ("wmax", robot.wmax, protocol.turn_angle))  # fmt: skip
+    for name, bound, own in speeds:
+        if bound is None or own is None:
+            continue
+        if own > bound + NEAR or (name == "radius" and own < bound - NEAR):
+            yield Fault("line 1", f"is {bound:g}, that of protocol {protocol.label} {own:g}.", remedy, f"robot.{name}")
+    if robot.dynamics == "point-turn" and (protocol.drive or "").startswith("unicycle"):
+        problem = f"is point-turn, but {protocol.drive} drives curves, which are faster."
+        yield Fault("line 1", problem, remedy, "robot.dynamics")
 
 
 def episodes_without_times(table: ScoreTable, times: FastestTimes) -> tuple[str, ...]:

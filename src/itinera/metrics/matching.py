@@ -5,7 +5,7 @@ Every score passes this gate: a trajectory that passes is complete, starts at it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, Literal, cast
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.metrics.attempts import Attempts, drop_repeats, equal_to_next
 from itinera.records.predictions import NodeIndexer, Predictions, TrajectoryBatch
-from itinera.tasks import Episode, Split
-from itinera.worlds import NavGraph, Places, Ragged, World
+from itinera.tasks import Episode, Protocol, Split
+from itinera.worlds import Array, BatchSpace, Euclidean, NavGraph, Places, Ragged, Space, World
 
 MAX_START_DISTANCE = 0.5  # metres; a continuous trajectory begins within this distance of its start
 
@@ -40,12 +40,13 @@ def match(
     rules: MatchingRules | None = None,
     goals: bool = True,
     reference: bool = True,
+    plausibility: PlausibilityCheck | None = None,
 ) -> tuple[Attempts, ...]:
     """The trajectories beside the split's episodes, one `Attempts` per world; raises BadFile with every fault found.
 
     `missing="zero"` accepts episodes without a trajectory and marks them as missing. `goals=False` does not require
     goals, which suffices to check a submission to a hidden test. `reference=False` leaves reference paths out and does
-    not require them.
+    not require them. `plausibility` collects trajectories that the body of its protocol cannot have made.
     """
     rules = rules or MatchingRules()
     if goals:
@@ -60,10 +61,110 @@ def match(
             problem = f"world {world_id} is not among the worlds given."
             raise BadFile(split.name, [Fault("", problem, f"Check worlds (--worlds): {_some(worlds)}.")])
         episodes = [split.episodes[i] for i in rows]
-        groups.append(_Matcher(world, rows, episodes, batch, answers[rows], rules).attempts(faults, goals, reference))
+        matcher = _Matcher(world, rows, episodes, batch, answers[rows], rules, plausibility)
+        groups.append(matcher.attempts(faults, goals, reference))
     if faults:
         raise BadFile(predictions.source, faults)
     return tuple(groups)
+
+
+class PlausibilityCheck:
+    """Trajectories that the body of a protocol cannot have made, by what is wrong with them.
+
+    A body on the ground moves at most a step per action, or with times a step per second. Released simulators exceed a
+    step a little where they move a body back onto their mesh, and on stairs; the tolerances accept that.
+    """
+
+    LENGTH_TOLERANCE = 1.2  # VLN-CE's own paths have steps of up to 0.287 m instead of 0.25 m
+    MAX_RISE = 0.5  # metres between two places; VLN-CE's own paths rise by up to 0.36 m
+    DETOUR = 2.0  # a step leads through a wall if the path around it is this many times longer,
+    DETOUR_MARGIN = 0.5  # and by this many metres: corners are cut a little
+    SECONDS = 1.0  # of an action
+    MAX_GAP = 10.0  # seconds between two logged places: two places and a long time are no trajectory
+
+    def __init__(self, protocol: Protocol) -> None:
+        self.protocol = protocol
+        self.faults: dict[str, list[Fault]] = {}  # by name
+        self.trajectories: set[str] = set()
+
+    @property
+    def summary(self) -> Fault:
+        """All of it as one fault, counted by name."""
+        counts = ", ".join(f"{len(found)} with {name}" for name, found in self.faults.items())
+        number = len(self.trajectories)
+        which = "1 trajectory is" if number == 1 else f"{number} trajectories are"
+        problem = f"{which} impossible under protocol {self.protocol.label}: {counts}."
+        remedy = (
+            "Log every step; `itinera check` lists them. For another body, name it: --protocol, --drive. "
+            'implausible="keep" (--implausible keep) scores them as they are.'
+        )
+        return Fault("", problem, remedy)
+
+    def check_moves(self, path: Ragged, names: Sequence[str]) -> None:
+        """Count the moves of trajectories on a graph; turns in place repeat a node."""
+        limit = self.protocol.step_limit
+        if limit is None:
+            return
+        joints = path.joints
+        moved = path.owners[joints[path.values[joints] != path.values[joints + 1]]]
+        counts = np.bincount(moved, minlength=len(names))
+        for i in np.flatnonzero(counts > limit).tolist():
+            self._add("too many steps", names[i], f"takes {counts[i]} steps; the protocol allows {limit}.")
+
+    def check_steps(self, points: Ragged, clocks: Sequence[Array | None], names: Sequence[str], space: Space) -> None:
+        """Check the steps of trajectories on the ground; `clocks` has the times of their places, where known."""
+        step, joints = self.protocol.step_size, points.joints
+        if step is None:
+            return
+        owners = points.owners[joints]
+        moves = points.values[joints + 1] - points.values[joints]
+        across, rise = np.hypot(moves[:, 0], moves[:, 1]), np.abs(moves[:, 2])
+        seconds = np.concatenate([
+            np.full(max(count - 1, 0), self.SECONDS) if times is None else np.diff(times)
+            for count, times in zip(points.counts.tolist(), clocks, strict=True)
+        ])  # fmt: skip
+        allowed = self.LENGTH_TOLERANCE * step * np.minimum(seconds, self.MAX_GAP) / self.SECONDS
+        too_long = (across > allowed + 1e-6) | (rise > np.maximum(self.MAX_RISE, allowed)) | ~(seconds >= 0)
+        for i, k in _first_by_owner(owners, too_long):
+            timed = "" if clocks[i] is None else f" in {seconds[k]:.2f} s"
+            problem = f"moves {across[k]:.2f} m across and {rise[k]:.2f} m up or down{timed}; a step is {step:g} m."
+            self._add("steps that are too long", names[i], problem)
+        self._check_walls(points, owners, across, names, space)
+        self._check_limit(points, clocks, names)
+
+    def _check_walls(
+        self, points: Ragged, owners: NDArray[np.int64], across: Array, names: Sequence[str], space: Space
+    ) -> None:
+        if isinstance(space, Euclidean) or not isinstance(space, BatchSpace) or not len(owners):
+            return  # no walls are known
+        lengths = space.steps(points)
+        blocked = lengths > self.DETOUR * across + self.DETOUR_MARGIN
+        for i, k in _first_by_owner(owners, blocked):
+            around = f"{lengths[k]:.2f} m" if np.isfinite(lengths[k]) else "nowhere"
+            problem = f"moves {across[k]:.2f} m through a wall: the path around it leads {around}."
+            self._add("steps through walls", names[i], problem)
+
+    def _check_limit(self, points: Ragged, clocks: Sequence[Array | None], names: Sequence[str]) -> None:
+        limit = self.protocol.step_limit
+        if limit is None:
+            return
+        for name, count, times in zip(names, points.counts.tolist(), clocks, strict=True):
+            # Some simulators log the place of STOP too. A log with times may have any rate: seconds count.
+            steps = count - 2 if times is None else (times[-1] - times[0]) / self.SECONDS
+            if steps > limit:
+                self._add("too many steps", name, f"takes {steps:.0f} steps; the protocol allows {limit}.")
+
+    def _add(self, kind: str, where: str, problem: str) -> None:
+        remedy = f"The rules are those of protocol {self.protocol.label}; name others with --protocol or --drive."
+        self.faults.setdefault(kind, []).append(Fault(where, problem, remedy))
+        self.trajectories.add(where)
+
+
+def _first_by_owner(owners: NDArray[np.int64], wrong: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
+    """Each trajectory with a wrong step, and the index of the first."""
+    at = np.flatnonzero(wrong)
+    found, first = np.unique(owners[at], return_index=True)
+    yield from zip(found.tolist(), at[first].tolist(), strict=True)
 
 
 def _some(worlds: Mapping[str, World]) -> str:
@@ -123,16 +224,20 @@ class _Matcher:
         batch: TrajectoryBatch,
         answers: NDArray[np.int64],  # (n,) the index of the trajectory of each episode, -1 where there is none
         rules: MatchingRules,
+        plausibility: PlausibilityCheck | None,
     ) -> None:
         self.world, self.space, self.rules = world, world.space, rules
         self.rows, self.episodes = rows, episodes
         self.batch, self.answers = batch, answers
+        self.plausibility = plausibility
 
     def attempts(self, faults: list[Fault], goals: bool, reference: bool) -> Attempts:
         path = self._locate(faults)
         if path is not None:
             faults.extend(self._wrong_starts(path))
             faults.extend(self._jumps(path))
+            if self.plausibility is not None:
+                self._check_plausibility(path, self.plausibility)
             if self.rules.repeats == "drop":
                 path = drop_repeats(path)
         none = Ragged(np.empty(0, dtype=np.int64), np.zeros(len(self.rows) + 1, dtype=np.int64))
@@ -237,6 +342,17 @@ class _Matcher:
                 problem,
                 "Log every node passed, or choose a suite that measures jumps: envdrop, hamt, google, ivln.",
             )
+
+    def _check_plausibility(self, path: Ragged, check: PlausibilityCheck) -> None:
+        names = [self._name(i) for i in range(len(self.episodes))]
+        if isinstance(self.space, NavGraph):
+            check.check_moves(path, names)
+            return
+        points = Ragged.from_counts(np.concatenate([np.asarray(row) for row in self._places()]), path.counts)
+        clocks: list[Array | None] = [None] * len(names)
+        if self.batch.times is not None:
+            clocks = [None if i < 0 else self.batch.times[i] for i in self.answers.tolist()]
+        check.check_steps(points, clocks, names, self.space)
 
     def _references(self) -> Ragged:
         reference = self._locate_shared([e.reference for e in self.episodes])

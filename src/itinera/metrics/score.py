@@ -39,7 +39,7 @@ def score(
     `missing="zero"` counts an episode without a trajectory as a failure that stays at its start. `repeats="drop"`
     leaves out places that equal the one before, such as turns in place. `itinera.score` also takes names and files.
     """
-    protocol = protocol or predictions.protocol or PROTOCOLS[split.protocol]
+    protocol = protocol or PROTOCOLS[split.protocol]  # never that of the predictions: the tasks decide
     suite = suite or SUITES[default_suite(protocol)](protocol)
     suite = replace(suite, rules=replace(suite.rules, repeats=repeats))  # so that the fingerprint includes it
     groups = match(predictions, split, worlds, missing=missing, rules=suite.rules, reference=suite.needs_reference)

@@ -44,6 +44,7 @@ class TrajectoryBatch:
     places: Sequence[Places]  # of the acting phase
     stopped: NDArray[np.bool_]  # (n,)
     durations: Array  # (n,) seconds from first to last of these places, NaN where not timed
+    times: Sequence[Array | None] | None = None  # seconds at each of these places, where known
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +122,7 @@ class Predictions:
 
     def __repr__(self) -> str:
         tours = "" if len(self.rollouts) == len(self) else f" in {len(self.rollouts)} tours"
-        protocol = "" if self.protocol is None else f", protocol {self.protocol.name}"
+        protocol = "" if self.protocol is None else f", protocol {self.protocol.label}"
         return f"Predictions({self.source!r}: {len(self)} trajectories{tours}{protocol})"
 
     def _repr_html_(self) -> str:
@@ -163,18 +164,42 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
         for t, each in zip(trajectories, places, strict=True)
         if isinstance(each, np.ndarray) and len(each) and each.shape[1:] != (3,)
     ]
+    faults += [
+        Fault(f'episode "{t.episode_id}"', f"has {len(t.times)} times for {len(t.places)} places.", "", "times")
+        for t in trajectories
+        if t.times is not None and len(t.times) != len(t.places)
+    ]
+    faults += [
+        Fault(
+            f'episode "{t.episode_id}"', "guidance interrupts the acting phase.", "It comes before or after.", "phases"
+        )
+        for t in trajectories
+        if t.phases is not None and _is_interrupted(t.phases)
+    ]
     if faults:
         raise BadFile(source, faults)
+    clocks = [_acting_times(trajectory) for trajectory in trajectories]
     return TrajectoryBatch(
         episode_ids=[trajectory.episode_id for trajectory in trajectories],
         places=places,
         stopped=np.array([trajectory.ending is Ending.STOPPED for trajectory in trajectories], dtype=bool),
-        durations=np.array([_duration(trajectory) for trajectory in trajectories], dtype=np.float64),
+        durations=np.array([_duration(times) for times in clocks], dtype=np.float64),
+        times=clocks,
     )
 
 
-def _duration(trajectory: Trajectory) -> float:
+def _is_interrupted(phases: Sequence[Phase]) -> bool:
+    """Whether guided places stand between acting ones, where they would hide a part of the path that is scored."""
+    acting = [i for i, phase in enumerate(phases) if phase is Phase.ACTING]
+    return bool(acting) and acting[-1] - acting[0] + 1 != len(acting)
+
+
+def _acting_times(trajectory: Trajectory) -> Array | None:
     times = trajectory.times
     if times is not None and trajectory.phases is not None:
         times = times[[phase is Phase.ACTING for phase in trajectory.phases]]
+    return times
+
+
+def _duration(times: Array | None) -> float:
     return float("nan") if times is None or len(times) == 0 else float(times[-1] - times[0])

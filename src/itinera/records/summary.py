@@ -115,7 +115,7 @@ def _title(summary: Summary) -> str:
     if table.tours is not None:
         parts[0] += f", {_count(len(table.tours), 'tour')}"
     if table.suite:
-        parts += [f"suite {table.suite}", f"protocol {table.protocol.name}"]
+        parts += [f"suite {table.suite}", f"protocol {table.protocol.label}"]
     return (f"{table.source}: " if table.source else "") + " · ".join(parts)
 
 
@@ -129,7 +129,7 @@ def summary_to_dict(summary: Summary) -> dict[str, object]:
     return {
         "suite": table.suite,
         "fingerprint": table.fingerprint,
-        "protocol": {"name": table.protocol.name, "version": table.protocol.version, "digest": table.protocol.digest},
+        "protocol": {"name": table.protocol.label, "version": table.protocol.version, "digest": table.protocol.digest},
         "source": table.source,
         "episodes": len(table),
         "scenes": summary.scenes,

@@ -13,7 +13,7 @@ from itinera.records import Column, EpisodeInfo, ScoreTable
 from itinera.records.summary import Summary, summarize
 from itinera.reports.charts.svg import Series
 from itinera.reports.comparison import Comparison, compare
-from itinera.reports.intersection import Intersection, ignore_motion, intersect
+from itinera.reports.intersection import Intersection, intersect
 from itinera.reports.markup import display_name, display_names
 from itinera.seeding import generator
 from itinera.stats import Difference, Interval, interval, paired_difference, probability_of_improvement
@@ -149,14 +149,14 @@ def _collect(
 
 def _comparable(table: ScoreTable) -> ScoreTable:
     """The table with the part of its protocol that compared tables must share."""
-    return table if table.robot is None else replace(table, protocol=ignore_motion(table.protocol))
+    return table if table.robot is None else replace(table, protocol=table.protocol.without_motion)
 
 
 def _title(table: ScoreTable) -> str:
     """The name of the task file if the bundle has it, the protocol, and the suite unless it is the default."""
     tasks = "" if table.provenance is None else table.provenance.inputs.get("tasks", "")
     name = PurePath(tasks).name.split(".")[0]
-    rules = [table.protocol.name]
+    rules = [_comparable(table).protocol.label]
     rules += ["tours"] if table.tours is not None else []
     rules += [f"suite {table.suite}"] if table.suite not in DEFAULT_SUITES else []
     return f"{display_name(name, max_chars=60)} ({', '.join(rules)})" if name else ", ".join(rules)

@@ -155,7 +155,7 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
         episodes=len(first),
         scenes=len(set(first.world_ids)),
         suite=first.suite,
-        protocol=first.protocol.name,
+        protocol=first.protocol.label,
     )
 
 

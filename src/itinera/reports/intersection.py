@@ -25,7 +25,6 @@ from itinera.records.tables import (
 )
 from itinera.reports.comparison import check_comparable, stack_values
 from itinera.stats import Interval, interval, joint_success
-from itinera.tasks import Protocol
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.worlds import Array
 
@@ -108,7 +107,7 @@ def intersect(names: Sequence[str], tables: Sequence[ScoreTable], *, level: floa
     Protocols may differ in step size, turn angle, tilt angle and drive, and in nothing else. Raises BadArgument if they
     do, or if the results have no success rate (SR).
     """
-    check_comparable(names, [replace(table, protocol=ignore_motion(table.protocol)) for table in tables])
+    check_comparable(names, [replace(table, protocol=table.protocol.without_motion) for table in tables])
     columns = {column.name: column for column in tables[0].columns}
     if "SR" not in columns:
         raise BadArgument(
@@ -130,14 +129,9 @@ def intersect(names: Sequence[str], tables: Sequence[ScoreTable], *, level: floa
         solved=int(solved.sum()),
         scenes=len(set(tables[0].world_ids)),
         suite=tables[0].suite,
-        protocol=tables[0].protocol.name,
+        protocol=tables[0].protocol.without_motion.label,
         robot=tables[0].robot,
     )
-
-
-def ignore_motion(protocol: Protocol) -> Protocol:
-    """The protocol without the settings of how an agent moves."""
-    return replace(protocol, step_size=None, turn_angle=None, tilt_angle=None, drive=None)
 
 
 def _mean(column: Column, values: Array, scenes: NDArray[np.str_], level: float) -> MetricMeans:

@@ -34,6 +34,7 @@ from itinera.runs.rollout import OnEpisode, rollout
 from itinera.simulators.factory import make_simulator
 from itinera.simulators.simulator import Simulator
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split, Tour
+from itinera.tasks.protocol import TOUR_PROTOCOLS, check_protocol
 from itinera.worlds import World
 from itinera.worlds.world import Worlds
 
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 ANNOTATIONS, RENDERED = "annotations", "rendered"  # kinds of views; any other is a file of features
 DESCRIPTIONS = "scene_descriptions"  # the folder of a season with the scene descriptions of its nodes
-TOUR_PROTOCOLS = {"r2r": "ivln", "r2r-ce": "ivln-ce"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -440,7 +440,7 @@ def _identify(config: RunConfig) -> str:
 def select_protocol(protocol: str | Protocol | None, split: Split) -> Protocol:
     """The protocol asked for; else that of the tasks, and for tours the one that guides through them."""
     if isinstance(protocol, Protocol):
-        return protocol
+        return check_protocol(protocol)
     if protocol is not None:
         return PROTOCOLS[validate_choice("protocol", protocol, tuple(PROTOCOLS))]
     own = PROTOCOLS[split.protocol]

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.records import Ending, Phase, Predictions, Rollout, Trajectory
 from itinera.runs.guidance import Guide
 from itinera.runs.rollout import describe_failure
 from itinera.runs.tour_loop import IllegalAction, TourLoop
 from itinera.simulators.simulator import STOP, Simulator
-from itinera.tasks import Episode, Protocol, Split
-from itinera.worlds import World
+from itinera.tasks import Episode, Protocol, Split, Tour
+from itinera.worlds import Places, World
 
 TOLERANCE = 1e-6  # metres, radians and seconds; far below a step, far above what machines differ by
 
@@ -143,6 +143,42 @@ def _format_value(column: NDArray[Any] | None, step: int) -> str:
     return str(value) if column.dtype.kind in "Ui" else f"{value:.6f}"
 
 
+def replay_tours(
+    predictions: Predictions, split: Split, simulator: Simulator, worlds: Mapping[str, World], *, protocol: Protocol
+) -> Iterator[tuple[Rollout, tuple[Difference, ...]]]:
+    """The replay of each answered tour of a split (or single episode), and its differences.
+
+    Tours, their order and their guidance are those of the split. An episode without a trajectory counts as failed at
+    its start; its replay is left out. Start with `find_entry_faults`, which refuses what cannot be replayed.
+    """
+    stored = {trajectory.episode_id: trajectory for trajectory in predictions}
+    for tour in split.tours or tuple(Tour(e.id, e.world_id, (e.id,)) for e in split):
+        answered = [name for name in tour.episode_ids if name in stored]
+        if not answered:
+            continue
+        episodes = [split.by_id[name] for name in tour.episode_ids]
+        given = tuple(stored.get(episode.id) or _absent(episode) for episode in episodes)
+        rollout = Rollout(tour.id, given)
+        loop = TourLoop(simulator, _find_world(worlds, tour.world_id), episodes, protocol=protocol)
+        found = _replay(rollout, loop)
+        kept = [k for k, name in enumerate(tour.episode_ids) if name in stored]
+        claimed, again = (Rollout(tour.id, tuple(many[k] for k in kept)) for many in (given, found))
+        yield again, tuple(_differences(claimed, again.trajectories))
+
+
+def _absent(episode: Episode) -> Trajectory:
+    """The stand-in for an episode without a trajectory: no action, and a failure."""
+    place = episode.start.place
+    places: Places = (place,) if isinstance(place, str) else np.asarray(place)[None]
+    return Trajectory(episode.id, places, actions=np.empty(0, dtype=np.int64), ending=Ending.FAILED)
+
+
+def _find_world(worlds: Mapping[str, World], world_id: str) -> World:
+    if world_id not in worlds:
+        raise BadArgument(f"World {world_id} is not among the worlds given. Check --worlds.")
+    return worlds[world_id]
+
+
 def replay_all(
     rollouts: Sequence[Rollout],
     simulator: Simulator,
@@ -154,17 +190,60 @@ def replay_all(
     """The differences of each rollout in turn; `episodes` by id."""
     for rollout in rollouts:
         own = [episodes[trajectory.episode_id] for trajectory in rollout.trajectories]
-        yield replay_rollout(rollout, simulator, worlds[own[0].world_id], own, protocol=protocol)
+        world = _find_world(worlds, own[0].world_id)
+        yield replay_rollout(rollout, simulator, world, own, protocol=protocol)
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """The differences between stored trajectories and their replay, at most one per episode."""
+
+    differences: tuple[Difference, ...]
+    episodes: int  # replayed
+    missing: tuple[str, ...]  # episodes of the tasks without a trajectory
+
+    @property
+    def identical(self) -> bool:
+        """Whether every trajectory is reproduced."""
+        return not self.differences
 
 
 def check_replayable(predictions: Predictions, split: Split) -> None:
-    """Refuse trajectories without actions, or of episodes that the tasks do not contain."""
-    faults = []
-    for trajectory in predictions.trajectories:
-        where = f'episode "{trajectory.episode_id}"'
-        if trajectory.episode_id not in split.by_id:
-            faults.append(Fault(where, f"is not in {split.name}.", "Give the tasks of the run."))
-        elif trajectory.actions is None:
-            faults.append(Fault(where, "has no actions.", "Only predictions of `itinera run` can be replayed."))
+    """Refuse predictions that cannot be replayed: faults of the entry, no actions, other tours than the tasks'."""
+    faults = [*find_entry_faults(predictions, split), *_tour_faults(predictions, split)]
+    faults += [
+        Fault(f'episode "{trajectory.episode_id}"', "has no actions.", "Only predictions of `itinera run` have them.")
+        for trajectory in predictions
+        if trajectory.actions is None
+    ]
     if faults:
         raise BadFile(predictions.source, faults)
+
+
+def find_entry_faults(predictions: Predictions, split: Split) -> Iterator[Fault]:
+    """Episodes that the tasks do not contain or that are answered twice, rollouts and trajectories that are empty."""
+    if not len(predictions.rollouts):
+        yield Fault("", "contains no rollouts.", "Run the agent again.")
+    seen: set[str] = set()
+    for number, rollout in enumerate(predictions.rollouts, start=1):
+        if not rollout.trajectories:
+            yield Fault(f'rollout {number} ("{rollout.tour_id}")', "has no trajectories.", "Leave it out.")
+        for trajectory in rollout.trajectories:
+            where = f'episode "{trajectory.episode_id}"'
+            if trajectory.episode_id not in split.by_id:
+                yield Fault(where, f"is not in {split.name}.", "Give the tasks of the run.")
+            elif trajectory.episode_id in seen:
+                yield Fault(where, "has two trajectories.", "Keep one trajectory for each episode.")
+            if not len(trajectory.acting_places):
+                yield Fault(where, "has no places.", "A trajectory must include its start.")
+            seen.add(trajectory.episode_id)
+
+
+def _tour_faults(predictions: Predictions, split: Split) -> Iterator[Fault]:
+    tours = {tour.id: tour.episode_ids for tour in split.tours}
+    for rollout in predictions.rollouts if tours else ():
+        ids = tuple(trajectory.episode_id for trajectory in rollout.trajectories)
+        expected = tours.get(rollout.tour_id)
+        if expected is None or ids != expected[: len(ids)]:  # a run may have ended within a tour
+            problem = "is not a tour of these tasks." if expected is None else "visits other episodes than the tour."
+            yield Fault(f'rollout "{rollout.tour_id}"', problem, "Give the tours of the run.")

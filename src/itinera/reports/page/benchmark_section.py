@@ -302,7 +302,7 @@ def _describe_protocol(table: ScoreTable) -> str:
     rules = ", ".join(
         f"{key.replace('_', ' ')} {_format_rule(key, x)}" for key, x in fields.items() if key not in IDENTIFYING
     )
-    return f"{table.protocol.name} version {table.protocol.version} ({table.protocol.digest}): {rules}{guided}"
+    return f"{table.protocol.label} version {table.protocol.version} ({table.protocol.digest}): {rules}{guided}"
 
 
 def _format_rule(key: str, x: object) -> str:

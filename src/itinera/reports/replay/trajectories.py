@@ -144,10 +144,7 @@ def _score(
     episodes = tuple(e for e in split.episodes if e.id in by_episode)
     if not episodes or any(e.goals_withheld for e in episodes):
         return {}
-    selected = replace(
-        Predictions.from_trajectories(predictions.source, tuple(by_episode[e.id] for e in episodes)),
-        protocol=predictions.protocol,
-    )
+    selected = Predictions.from_trajectories(predictions.source, tuple(by_episode[e.id] for e in episodes))
     has_reference = all(len(e.reference) for e in episodes)
     suite = SUITES[default_suite(protocol) if has_reference else "pointnav"](protocol)
     scores: dict[str, _Score] = {}
