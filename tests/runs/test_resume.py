@@ -163,9 +163,11 @@ def test_unfinished_work_of_another_plan_is_refused_unless_overwritten(fresh):
     with ResumableWriter(path, "another", overwrite=True) as anew:
         assert len(anew) == 0
     assert not work.path.exists()  # nothing was done
-    work.path.write_bytes(b"something else\n")
-    with pytest.raises(BadArgument, match="belongs to another run"):
-        ResumableWriter(path, "plan")
+    for other in (b"something else\n", b"x\ny\n", b"xyz", b"0 {}\n", b"\x20\0\0\0\0\0\0\0{}" + b" " * 200):
+        work.path.write_bytes(other)
+        with pytest.raises(BadArgument, match="belongs to another run"):
+            ResumableWriter(path, "plan")
+        assert work.path.read_bytes() == other
 
 
 def test_the_same_plan_finds_its_result_finished_and_another_is_refused(fresh, caplog):

@@ -105,7 +105,7 @@ def main() -> None:
             if not signals or not code:  # what was complete before the signal was noticed has ended well
                 raise
             if code == INTERRUPTED:  # else the verb has printed what is kept
-                print("Interrupted. Rerun the command to resume.", file=sys.stderr)
+                print("Interrupted.", file=sys.stderr)
             sys.exit(128 + signals[0])
 
 
