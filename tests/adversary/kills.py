@@ -30,7 +30,7 @@ from pathlib import Path
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 MARKER = "ITINERA_KILLS"  # an environment variable by which the processes of a command are found
 END_SECONDS = 60.0  # a command that was interrupted has to end
-ORPHAN_SECONDS = 10.0  # its children have to end; one that was just started has to import first what notices that
+ORPHAN_SECONDS = 60.0  # its children have to end; one that was just started has to import first what notices that
 # Negative before the command handles signals. Python also ends by SIGINT if the exception was raised inside exec().
 EXIT_CODES = {signal.SIGINT: {130, -2}, signal.SIGTERM: {143, -15, -2}, signal.SIGKILL: {-9}}
 TESTS = Path(__file__).parents[1]

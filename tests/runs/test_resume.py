@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -290,6 +291,20 @@ def test_a_lock_keeps_others_out_and_leaves_nothing(tmp_path):
     with exclusive_lock(path), refused, exclusive_lock(path):
         pass
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_while_work_is_removed_is_no_error(fresh, monkeypatch):
+    path = fresh("out.jsonl")
+    remove = Path.unlink
+
+    def remove_and_interrupt(file, missing_ok=False):
+        remove(file, missing_ok)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), ResumableWriter(path, "plan") as work:
+        work.add(0, record(0))
+        monkeypatch.setattr(Path, "unlink", remove_and_interrupt)
+        work.finish()
 
 
 def test_a_plan_is_equal_if_its_parts_are():

@@ -295,11 +295,11 @@ class ResumableWriter:
 
     def discard(self) -> None:
         """Remove the unfinished work, because its result was written or nothing of it is wanted."""
-        if self._stream is None:
-            return
-        self.path.unlink(missing_ok=True)
-        self._stream.close()
-        self._stream = None
+        # Forgotten first, so that an interruption here is not taken for one of the work.
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            with stream:
+                self.path.unlink(missing_ok=True)
 
 
 def _recorded_plan(result: Path) -> str:
