@@ -23,14 +23,14 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 MARKER = "ITINERA_KILLS"  # an environment variable by which the processes of a command are found
 END_SECONDS = 60.0  # a command that was interrupted has to end
-ORPHAN_SECONDS = 10.0  # its children have to end; one that was just started has to import first what notices that
+ORPHAN_SECONDS = 60.0  # its children have to end; one that was just started has to import first what notices that
 # Negative before the command handles signals. Python also ends by SIGINT if the exception was raised inside exec().
 EXIT_CODES = {signal.SIGINT: {130, -2}, signal.SIGTERM: {143, -15, -2}, signal.SIGKILL: {-9}}
 TESTS = Path(__file__).parents[1]
@@ -178,8 +178,9 @@ COMMANDS: Mapping[str, Case] = {
 class Campaign:
     """Kills of one command in a folder."""
 
-    def __init__(self, name: str, folder: Path, seed: int, *, warm_up: bool = True) -> None:
-        self.case, self.folder, self.rng = COMMANDS[name], folder, random.Random(f"{name} {seed}")
+    def __init__(self, name: str, folder: Path, seed: int, *, more: tuple[str, ...] = (), warm_up: bool = True) -> None:
+        self.case = replace(COMMANDS[name], words=COMMANDS[name].words + more)
+        self.folder, self.rng = folder, random.Random(f"{name} {seed}")
         self.counts = Counts()
         for part in ("inputs", "undisturbed", "killed", "tmp"):
             (folder / part).mkdir()
@@ -195,6 +196,7 @@ class Campaign:
             raise RuntimeError(f"{name} fails undisturbed:\n{self._stderr()}")
         self.seconds, self.work_seconds = time.monotonic() - began, time.monotonic() - first_work
         self.expected = read_tree(folder / "undisturbed")
+        self.caches = set((folder / "tmp").rglob("*"))  # of libraries, in the folder for temporary files
 
     def run(self, kills: int, signals: tuple[signal.Signals, ...] = SIGNALS) -> Counts:
         """Interrupt the command so many times; the last start is left alone."""
@@ -203,8 +205,7 @@ class Campaign:
             self._run_once(self.rng.choice(signals), late=bool(starts % 2))
             starts += 1
         self._run_once(None)
-        # What libraries leave in the folder for temporary files counts too.
-        self.counts.leftovers += sorted(str(file) for file in (self.folder / "tmp").rglob("*"))
+        self.counts.leftovers += sorted(str(file) for file in {*(self.folder / "tmp").rglob("*")} - self.caches)
         return self.counts
 
     def _run_once(self, number: signal.Signals | None, *, late: bool = False) -> None:

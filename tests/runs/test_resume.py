@@ -7,6 +7,7 @@ import logging
 import os
 import subprocess
 import sys
+from io import FileIO
 
 import pytest
 
@@ -163,9 +164,11 @@ def test_unfinished_work_of_another_plan_is_refused_unless_overwritten(fresh):
     with ResumableWriter(path, "another", overwrite=True) as anew:
         assert len(anew) == 0
     assert not work.path.exists()  # nothing was done
-    work.path.write_bytes(b"something else\n")
-    with pytest.raises(BadArgument, match="belongs to another run"):
-        ResumableWriter(path, "plan")
+    for other in (b"something else\n", b"x\ny\n", b"xyz", b"0 {}\n", b"\x20\0\0\0\0\0\0\0{}" + b" " * 200):
+        work.path.write_bytes(other)
+        with pytest.raises(BadArgument, match="belongs to another run"):
+            ResumableWriter(path, "plan")
+        assert work.path.read_bytes() == other
 
 
 def test_the_same_plan_finds_its_result_finished_and_another_is_refused(fresh, caplog):
@@ -288,6 +291,26 @@ def test_a_lock_keeps_others_out_and_leaves_nothing(tmp_path):
     with exclusive_lock(path), refused, exclusive_lock(path):
         pass
     assert not list(tmp_path.iterdir())
+
+
+def test_an_interruption_while_work_is_removed_is_no_error(fresh):
+    class Interrupted(FileIO):
+        def close(self):
+            is_first, _ = not self.closed, super().close()
+            if is_first:
+                raise KeyboardInterrupt
+
+    def write():
+        with ResumableWriter(path, "plan") as work:
+            work.add(0, record(0))
+            work._stream.close()
+            work._stream = Interrupted(work.path, "a+b")
+            work.finish()
+
+    path = fresh("out.jsonl")
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
 
 
 def test_a_plan_is_equal_if_its_parts_are():

@@ -150,18 +150,21 @@ class ResumableWriter:
         with self.path.open("rb") as reader:
             size = os.fstat(reader.fileno()).st_size
             head = reader.readline(LONGEST_LINE)
-            if head == expected:
-                self._end, self._digest = len(head), _header_digest(self.plan)
+            reader.seek(0)
+            start = reader.read(len(expected))
+            if start == expected:
+                self._end, self._digest = len(start), _header_digest(self.plan)
                 self._index(reader, size)
-        if head != expected and not _is_damaged(head, expected) and not _is_header_only(head, size):
+        is_header_only = size == len(head) and _is_header(head)
+        if not is_header_only and not _is_damaged(start, expected):
             refuse_other_plan(self.path)
-        if size > self._end and not _is_header_only(head, size):
+        if size > self._end and not is_header_only:
             kept = f"{len(self)} record{'' if len(self) == 1 else 's'} before that"
             _log.warning(
                 "%s: the last %d of %d bytes are incomplete or damaged and are discarded; %s can be used.",
                 *(self.path, size - self._end, size, kept if len(self) else "nothing"),
             )
-        return head == expected
+        return start == expected
 
     def _index(self, reader: IO[bytes], size: int) -> None:
         pieces: list[tuple[int, int]] = []
@@ -292,11 +295,11 @@ class ResumableWriter:
 
     def discard(self) -> None:
         """Remove the unfinished work, because its result was written or nothing of it is wanted."""
-        if self._stream is None:
-            return
-        self.path.unlink(missing_ok=True)
-        self._stream.close()
-        self._stream = None
+        # Forgotten first, so that an interruption here is not taken for one of the work.
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            with stream:
+                self.path.unlink(missing_ok=True)
 
 
 def _recorded_plan(result: Path) -> str:
@@ -349,6 +352,8 @@ def _lock(stream: FileIO, path: Path) -> None:
         raise BadArgument(
             f"{path} is being written by another process. Wait for it, or write to another file."
         ) from None
+    except OSError:  # nor has this file system
+        return
 
 
 def _encode_header(plan: str) -> bytes:
@@ -359,16 +364,17 @@ def _header_digest(plan: str) -> bytes:
     return _start_digest(b"", msgspec.json.encode(_Header("partial", plan))).digest()
 
 
-def _is_damaged(head: bytes, expected: bytes) -> bool:
+def _is_damaged(start: bytes, expected: bytes) -> bool:
     """Whether a file begins with the header of this plan, cut off, zeroed in places, or changed in a few bytes."""
-    return sum(found not in (0, byte) for found, byte in zip(head, expected, strict=False)) <= MAX_CHANGED
+    changed = sum(found not in (0, byte) for found, byte in zip(start, expected, strict=False))
+    return changed <= min(MAX_CHANGED, len(start) // 8)
 
 
-def _is_header_only(head: bytes, size: int) -> bool:
-    """Whether the file is a header of any plan, perhaps cut off, and nothing more."""
+def _is_header(head: bytes) -> bool:
+    """Whether these bytes are a header of any plan, perhaps cut off."""
     digest, described = head[: 2 * DIGEST_SIZE], head[2 * DIGEST_SIZE :]
     begins_well = not digest.strip(b"0123456789abcdef") and HEADER_START.startswith(described[: len(HEADER_START)])
-    return size == len(head) and begins_well and b"\0" not in head
+    return begins_well and b"\0" not in head
 
 
 def _start_digest(before: bytes, described: bytes) -> hashlib.blake2b:
