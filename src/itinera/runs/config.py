@@ -14,7 +14,7 @@ import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -31,6 +31,7 @@ from itinera.policies.pretrained import (
 from itinera.records import Rollout
 from itinera.runs.resume import plan_fingerprint
 from itinera.runs.rollout import OnEpisode, rollout
+from itinera.runs.tour_loop import FindGoals
 from itinera.simulators.factory import make_simulator
 from itinera.simulators.simulator import Simulator
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split, Tour
@@ -55,6 +56,7 @@ class WorkerContext:
     agent: Agent
     simulator: Simulator
     worlds: Mapping[str, World]
+    files: Mapping[str, str] = field(default_factory=dict)  # the digests of the agent's files, by name
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,11 @@ class TourJob:
 
 
 def run_job(
-    context: WorkerContext, job: TourJob, config: RolloutConfig, on_episode: OnEpisode | None = None
+    context: WorkerContext,
+    job: TourJob,
+    config: RolloutConfig,
+    on_episode: OnEpisode | None = None,
+    find_goals: FindGoals | None = None,
 ) -> Rollout:
     """The rollout of a tour; see `rollout`."""
     return rollout(
@@ -87,6 +93,7 @@ def run_job(
         job.episodes,
         protocol=config.protocol,
         seed=config.seed,
+        find_goals=find_goals,
         record_probabilities=config.record_probabilities,
         on_episode=on_episode,
     )
