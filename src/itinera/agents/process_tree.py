@@ -1,7 +1,7 @@
 """Processes that agents start: on Linux, found in /proc and ended with all their descendants, whatever they did.
 
-A process that leaves its group and its session (`setsid`), or whose parent has ended, is adopted by the nearest ancestor
-that called `adopt_orphans`. Elsewhere only process groups are ended.
+A process that leaves its group and its session (`setsid`), or whose parent has ended, is adopted by the nearest
+ancestor that called `adopt_orphans`. Elsewhere only process groups are ended.
 """
 
 from __future__ import annotations

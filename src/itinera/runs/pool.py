@@ -51,6 +51,7 @@ START_OUTPUT_LIMIT = 1 << 26  # bytes that may be printed while an agent or a wo
 START_SECONDS = 600.0  # to make an agent or to load a world, in runs with a time limit; models take their time
 POLL_SECONDS = 1.0  # the longest wait before the workers are looked at again
 RETRY_SECONDS = 0.05  # until the rest of a message is sent
+SAFE_PATH = "while a worker starts"  # any text has the same effect
 OOM_SCORE = 900  # if memory runs out, Linux ends a worker rather than the run
 
 Job = TypeVar("Job")
@@ -160,12 +161,12 @@ def make_error(message: str, exit_code: int) -> ItineraError:
 
 @contextmanager
 def _starting(start_method: StartMethod) -> Iterator[None]:
-    """While a worker starts: Ctrl-C waits, and a fresh interpreter imports nothing from the current folder by itself."""
+    """While a worker starts: Ctrl-C waits, and a fresh interpreter imports nothing from the current folder."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     before = os.environ.get("PYTHONSAFEPATH")
     try:
         if start_method == "spawn":
-            os.environ["PYTHONSAFEPATH"] = "1"
+            os.environ.setdefault("PYTHONSAFEPATH", SAFE_PATH)
         with warnings.catch_warnings():
             # A fork of a process with threads may deadlock; the only locks the worker's code needs are Python's own.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -212,7 +213,8 @@ def _serve(
 ) -> None:
     end_with_parent(group=True)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked while it started
-    os.environ.pop("PYTHONSAFEPATH", None)  # for the processes that the agent starts
+    if os.environ.get("PYTHONSAFEPATH") == SAFE_PATH:
+        del os.environ["PYTHONSAFEPATH"]  # not for the processes that the agent starts
     if parents is not None:
         parents.close()  # a copy, which would keep the pipe open after the parent's end
     if sys.platform.startswith("linux"):
@@ -277,7 +279,8 @@ class WorkerPool(Generic[Job, Result]):
 
     def __enter__(self) -> WorkerPool[Job, Result]:
         if self.start_method == "spawn":
-            resource_tracker.ensure_running()  # before the reaper, which must not take it for an orphan
+            with _starting("spawn"):
+                resource_tracker.ensure_running()  # before the reaper, which must not take it for an orphan
         self._reaper = OrphanReaper().__enter__()
         return self
 
