@@ -153,10 +153,9 @@ def _as_integer(action: Any) -> int:
 def _make_generator(state: _State | None) -> np.random.Generator:
     bits = np.random.PCG64()
     if state is not None:
-        numbers = {"state": int(state.state), "inc": int(state.inc)}
         bits.state = {
             "bit_generator": "PCG64",
-            "state": numbers,
+            "state": {"state": int(state.state), "inc": int(state.inc)},
             "has_uint32": state.has_uint32,
             "uinteger": state.uinteger,
         }
@@ -175,8 +174,13 @@ def _read_observation(message: _Observation, requests: IO[bytes]) -> Observation
     candidates = None
     if message.candidates is not None:
         found = message.candidates
-        numbers = (np.array(values) for values in (found.headings, found.elevations, found.distances))
-        candidates = Candidates(found.nodes, *numbers, np.array(found.views, dtype=np.int64))
+        candidates = Candidates(
+            found.nodes,
+            headings=np.array(found.headings),
+            elevations=np.array(found.elevations),
+            distances=np.array(found.distances),
+            views=np.array(found.views, dtype=np.int64),
+        )
     return Observation(
         message.world,
         message.place if isinstance(message.place, str) else np.array(message.place),

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.checkpoint import Model
     from itinera.records import Predictions, Rollout
-    from itinera.runs.pool import StartMethod
     from itinera.runs.replay import Difference
     from itinera.runs.reproduce import Reproduction
     from itinera.runs.run import Run
+    from itinera.runs.worker_process import StartMethod
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.simulator import Simulator
     from itinera.simulators.view_features import ViewSource

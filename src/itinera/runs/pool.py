@@ -8,69 +8,30 @@ does in a worker is executed here: messages have types, and what they contain is
 from __future__ import annotations
 
 import math
-import os
 import signal
-import sys
-import threading
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process, resource_tracker
-from multiprocessing.connection import Connection, wait
+from multiprocessing import resource_tracker
+from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic
 
-from itinera.agents.process_tree import OrphanReaper, adopt_orphans, kill_descendants, kill_tree
+from itinera.agents.process_tree import OrphanReaper
 from itinera.errors import ItineraError
-from itinera.runs.messages import (
-    BadMessage,
-    Broken,
-    Done,
-    Ended,
-    Item,
-    Message,
-    ParentPipe,
-    Ready,
-    Started,
-    WorkerPipe,
-)
-from itinera.runs.output_capture import CapturedOutput, OutputPipe
-from itinera.runs.rollout import describe_failure
-
-# "spawn" starts fresh processes, whose results cannot depend on what was done here before. "fork" copies this one,
-# with objects that cannot be sent to another process, such as an agent defined in a notebook.
-StartMethod = Literal["spawn", "fork"]
+from itinera.runs.messages import BadMessage, Broken, Done, Ended, Item, Message, ParentPipe, Ready, Started
+from itinera.runs.output_capture import CapturedOutput
+from itinera.runs.worker_process import Job, Result, StartMethod, Work, end_worker, make_error, start_worker, starting
 
 GRACE_SECONDS = 5.0  # an idle worker has to end by itself
 OUTPUT_LIMIT = 1 << 20  # bytes an agent may print in an episode
 START_OUTPUT_LIMIT = 1 << 26  # bytes that may be printed while an agent or a world is loaded
 START_SECONDS = 600.0  # to make an agent or to load a world, in runs with a time limit; models take their time
 POLL_SECONDS = 1.0  # the longest wait before the workers are looked at again
+EXIT_POLL_SECONDS = 0.005
 RETRY_SECONDS = 0.05  # until the rest of a message is sent
-SAFE_PATH = "while a worker starts"  # any text has the same effect
-OOM_SCORE = 900  # if memory runs out, Linux ends a worker rather than the run
-
-Job = TypeVar("Job")
-Result = TypeVar("Result")
-
-
-class Work(ABC, Generic[Job, Result]):
-    """What the workers of a pool do. It is sent to them, so it contains nothing an agent may not know."""
-
-    limit_seconds: float | None = None  # of an item
-    item_name: str = "episode"
-
-    @abstractmethod
-    def make_context(self) -> tuple[Any, dict[str, str]]:
-        """In a worker: what it needs for all jobs, and the digests of the agent's files by name."""
-
-    @abstractmethod
-    def serve(self, context: Any, job: bytes, worker: WorkerSide) -> None:
-        """In a worker: do a job; `worker.start` is called once, then `worker.report` for every item."""
 
 
 class Jobs(ABC, Generic[Job, Result]):
@@ -103,137 +64,6 @@ class Jobs(ABC, Generic[Job, Result]):
     @abstractmethod
     def lose(self, job: Job, index: int, reason: str) -> Result:
         """The result of an item whose worker is gone."""
-
-
-class WorkerSide:
-    """In a worker: its pipe to the parent, and its output."""
-
-    def __init__(self, pipe: WorkerPipe, output: OutputPipe) -> None:
-        self._pipe, self._output = pipe, output
-
-    def start(self) -> None:
-        """The world is loaded; what follows is the agent's time and output."""
-        self._output.mark()
-        self._pipe.send(Started())
-
-    def report(self, index: int, record: bytes) -> None:
-        """Send the record of an item."""
-        self._output.mark()
-        self._pipe.send(Item(index, record))
-
-    def ask(self, index: int, record: bytes) -> bytes:
-        """Send the final record of an item's acting phase; the parent's answer."""
-        self._pipe.send(Ended(index, record))
-        answer = self._pipe.receive()
-        if answer is None:
-            raise EOFError
-        return answer
-
-
-def end_with_parent(*, group: bool = False) -> None:
-    """End this worker when its parent ends, however that happens; Ctrl-C is left to the parent.
-
-    With `group`, the worker leads a process group of its own, which ends with it, and so do all its descendants.
-    """
-    if group:
-        os.setpgid(0, 0)
-        adopt_orphans()
-    else:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-
-    def watch() -> None:
-        wait([parent.sentinel] if parent is not None else [])
-        if group:
-            kill_descendants(os.getpid())
-            os.killpg(0, signal.SIGKILL)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def make_error(message: str, exit_code: int) -> ItineraError:
-    """An error that came from a worker in words: not every exception can be sent between processes."""
-    error = ItineraError(message)
-    error.exit_code = exit_code
-    return error
-
-
-@contextmanager
-def _starting(start_method: StartMethod) -> Iterator[None]:
-    """While a worker starts: Ctrl-C waits, and a fresh interpreter imports nothing from the current folder."""
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    before = os.environ.get("PYTHONSAFEPATH")
-    try:
-        if start_method == "spawn":
-            os.environ.setdefault("PYTHONSAFEPATH", SAFE_PATH)
-        with warnings.catch_warnings():
-            # A fork of a process with threads may deadlock; the only locks the worker's code needs are Python's own.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            yield
-    finally:
-        if before is None:
-            os.environ.pop("PYTHONSAFEPATH", None)
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-
-
-def start_worker(work: Work[Any, Any], start_method: StartMethod) -> tuple[BaseProcess, ParentPipe, CapturedOutput]:
-    """A new worker, the pipe to it, and its output.
-
-    It sends Ready once; for every job Started when the world is loaded, Item for each item and Done; Ended where it
-    needs an answer; and Broken if it cannot work. Its output is marked before Started and Item. It ends with the pipe.
-    """
-    processes = get_context(start_method)
-    ours, theirs = processes.Pipe()
-    output, printed = processes.Pipe(duplex=False)
-    marker = os.urandom(16).hex().encode()
-    arguments = (theirs, ours if start_method == "fork" else None, OutputPipe(printed, marker), work, start_method)
-    process = processes.Process(target=_serve, args=arguments)  # type: ignore[attr-defined]
-    with _starting(start_method):
-        process.start()
-    theirs.close()
-    printed.close()
-    return process, ParentPipe(ours), CapturedOutput(output, marker)
-
-
-def end_worker(process: BaseProcess) -> None:
-    """Kill a worker with every process it started."""
-    if process.is_alive() and process.pid is not None:
-        kill_tree(process.pid)
-    process.kill()
-    process.join()
-
-
-def _serve(
-    connection: Connection,
-    parents: Connection | None,
-    output: OutputPipe,
-    work: Work[Any, Any],
-    start_method: StartMethod,
-) -> None:
-    end_with_parent(group=True)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked while it started
-    if os.environ.get("PYTHONSAFEPATH") == SAFE_PATH:
-        del os.environ["PYTHONSAFEPATH"]  # not for the processes that the agent starts
-    if parents is not None:
-        parents.close()  # a copy, which would keep the pipe open after the parent's end
-    if sys.platform.startswith("linux"):
-        with suppress(OSError), open("/proc/self/oom_score_adj", "w", encoding="ascii") as stream:
-            stream.write(str(OOM_SCORE))
-    output.redirect(replace_streams=start_method == "fork")
-    pipe = WorkerPipe(connection)
-    try:
-        context, files = work.make_context()
-        pipe.send(Ready(files))
-        while (job := pipe.receive()) is not None:
-            work.serve(context, job, WorkerSide(pipe, output))
-            pipe.send(Done())
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        return
-    except ItineraError as error:
-        pipe.send(Broken(str(error), error.exit_code))
-    except (Exception, SystemExit) as error:
-        pipe.send(Broken(describe_failure(error)["traceback"], 1))
 
 
 @dataclass(eq=False)
@@ -279,7 +109,7 @@ class WorkerPool(Generic[Job, Result]):
 
     def __enter__(self) -> WorkerPool[Job, Result]:
         if self.start_method == "spawn":
-            with _starting("spawn"):
+            with starting("spawn"):
                 resource_tracker.ensure_running()  # before the reaper, which must not take it for an orphan
         self._reaper = OrphanReaper().__enter__()
         return self
@@ -291,7 +121,7 @@ class WorkerPool(Generic[Job, Result]):
                 worker.pipe.close()
             for worker in self.workers:
                 if worker.ready and worker.job < 0:
-                    worker.process.join(GRACE_SECONDS)
+                    _wait_for_exit(worker.process)
                 end_worker(worker.process)
                 worker.output.close()
             self.workers = []
@@ -481,8 +311,15 @@ class WorkerPool(Generic[Job, Result]):
         return [found[item] for item in sorted(found)]
 
 
+def _wait_for_exit(process: BaseProcess) -> None:
+    """Give a process a moment to end. `join` would wait forever for one that has closed all its files."""
+    until = time.monotonic() + GRACE_SECONDS
+    while process.is_alive() and time.monotonic() < until:
+        time.sleep(EXIT_POLL_SECONDS)
+
+
 def _describe_exit(process: BaseProcess) -> str:
-    process.join(GRACE_SECONDS)
+    _wait_for_exit(process)
     code = process.exitcode
     if code is None:
         return "the process closed its connection."

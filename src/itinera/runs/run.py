@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from itinera.agents.loading import OptionValue, check_options
+from itinera.agents.loading import OptionValue, check_options, describe_agent
 from itinera.errors import BadArgument, ItineraError
 from itinera.formats.native import Header, header_line
 from itinera.formats.native_predictions import decode_rollout, encode_rollout, read_predictions
@@ -31,7 +31,6 @@ from itinera.runs.config import (
     WorkerContext,
     agent_digests,
     agent_files,
-    describe_agent,
     input_files,
     load_tasks,
     load_worlds,
@@ -43,8 +42,8 @@ from itinera.runs.config import (
     requirements_for,
     select_protocol,
 )
-from itinera.runs.pool import StartMethod
 from itinera.runs.resume import ResumableWriter
+from itinera.runs.worker_process import StartMethod
 from itinera.runs.workers import check_limits, count_workers, make_pool, run_here, run_in_pool
 from itinera.simulators.factory import apply_drive, make_simulator
 from itinera.tasks import Protocol, Split, Tour
@@ -373,7 +372,7 @@ def configure_agent(
     from itinera.agents.isolation import describe_isolation, make_sandbox
 
     hidden = tuple(path for path in (config.tasks, config.tours, config.worlds_path) if isinstance(path, Path))
-    sandbox = make_sandbox(config.agent, is_command=config.is_command, files=agent_files(config), hidden=hidden)
+    sandbox = make_sandbox(str(config.agent), is_command=config.is_command, files=agent_files(config), hidden=hidden)
     _log.info(describe_isolation(sandbox))
     return replace(config, hidden=hidden)
 

@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from itinera.agents.loading import OptionValue
+from itinera.agents.loading import OptionValue, describe_agent
 from itinera.errors import BadArgument
 from itinera.formats.action_probabilities import ActionProbabilities, encode_record, read_action_probabilities
 from itinera.formats.annotations import WorldFiles
@@ -25,7 +25,6 @@ from itinera.records.action_probabilities import ActionDistribution
 from itinera.records.provenance import make_provenance
 from itinera.runs.config import (
     RunConfig,
-    describe_agent,
     input_files,
     load_agent,
     make_plan,
@@ -33,7 +32,6 @@ from itinera.runs.config import (
     requirements_for,
 )
 from itinera.runs.observations import configure_observations, open_views, view_columns
-from itinera.runs.pool import StartMethod
 from itinera.runs.probing import ProbeContext, check_workers, make_probe_pool, probe_here, probe_in_pool
 from itinera.runs.resume import ResumableWriter
 from itinera.runs.run import (
@@ -46,6 +44,7 @@ from itinera.runs.run import (
     parse_agent,
     require_unchanged,
 )
+from itinera.runs.worker_process import StartMethod
 from itinera.simulators.factory import make_simulator
 from itinera.tasks import Split
 from itinera.tasks.protocol import RXR

@@ -25,8 +25,9 @@ from itinera.formats.native_predictions import decode_rollout, encode_rollout
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.config import RolloutConfig, TourJob, WorkerContext, find_world, run_job
 from itinera.runs.messages import BadMessage
-from itinera.runs.pool import Jobs, StartMethod, Work, WorkerPool, WorkerSide, end_with_parent, make_error
+from itinera.runs.pool import Jobs, WorkerPool
 from itinera.runs.tour_loop import require_goals
+from itinera.runs.worker_process import StartMethod, Work, WorkerSide, end_with_parent, make_error
 from itinera.tasks import Episode, Instruction, Protocol, Tour
 from itinera.worlds import NavGraph, Places, Pose, World
 
