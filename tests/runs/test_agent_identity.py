@@ -76,7 +76,7 @@ def run(files, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("changed", ["weights.txt", "helper.py", "my_agent.py"])
-def test_a_changed_agent_is_another_run(changed):
+def test_a_changed_agent_is_another_run(run, files, changed):
     assert run().returncode == 0
     again = run()
     assert again.returncode == 0
@@ -98,7 +98,7 @@ def test_the_digests_do_not_depend_on_the_number_of_workers(run, files):
     assert found == {"agent": "my_agent.py", "agent 2": "helper.py", "agent 3": "weights.txt"}
 
 
-def test_options_and_given_files_are_part_of_the_run():
+def test_options_and_given_files_are_part_of_the_run(run, files):
     files.write("more.bin", "1")
     given = ["--agent-option", "moves=2", "--agent-file", "more.bin"]
     assert run(*given).returncode == 0
@@ -109,7 +109,7 @@ def test_options_and_given_files_are_part_of_the_run():
     assert run(*given).returncode == 2
 
 
-def test_files_that_options_name_are_part_of_the_run():
+def test_files_that_options_name_are_part_of_the_run(run, files):
     files.write("ckpt.txt", "x")
     files.write("my_agent.py", AGENT.replace('moves=""', 'moves="", ckpt=""'))
     assert run("--agent-option", "ckpt=ckpt.txt").returncode == 0
@@ -151,7 +151,7 @@ def test_an_agent_that_changes_during_the_run_ends_it(run, files):
     assert not (files.folder / "preds.jsonl").exists()
 
 
-def test_a_worker_with_another_agent_ends_the_run():
+def test_a_worker_with_another_agent_ends_the_run(run, files):
     # The first worker changes the weights and dies: the next one would be another agent.
     dying = "import os; Path('weights.txt').write_text('2'); os._exit(3)"
     files.write("my_agent.py", AGENT.replace("self.left = self.moves", dying))

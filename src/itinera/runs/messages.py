@@ -25,11 +25,11 @@ class Ready(msgspec.Struct, tag=True, frozen=True):
     files: dict[str, str]  # the digests of the agent's files, by name
 
 
-class Started(msgspec.Struct, tag=True, frozen=True):
+class Start(msgspec.Struct, tag=True, frozen=True):
     """The world of a job is loaded: from now on time is the agent's."""
 
 
-class Ended(msgspec.Struct, tag=True, frozen=True):
+class ActingEnd(msgspec.Struct, tag=True, frozen=True):
     """The acting phase of an item has ended: the record is final, and the worker waits for an answer."""
 
     index: int
@@ -54,7 +54,7 @@ class Broken(msgspec.Struct, tag=True, frozen=True):
     exit_code: int
 
 
-Message = Ready | Started | Ended | Item | Done | Broken
+Message = Ready | Start | ActingEnd | Item | Done | Broken
 _decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(Message)
 _encoder = msgspec.msgpack.Encoder()
 

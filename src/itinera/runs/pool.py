@@ -21,7 +21,7 @@ from typing import Any, Generic
 
 from itinera.agents.process_tree import OrphanReaper
 from itinera.errors import ItineraError
-from itinera.runs.messages import BadMessage, Broken, Done, Ended, Item, Message, ParentPipe, Ready, Started
+from itinera.runs.messages import ActingEnd, BadMessage, Broken, Done, Item, Message, ParentPipe, Ready, Start
 from itinera.runs.output_capture import CapturedOutput
 from itinera.runs.worker_process import Job, Result, StartMethod, Work, end_worker, make_error, start_worker, starting
 
@@ -179,7 +179,7 @@ class WorkerPool(Generic[Job, Result]):
         try:
             for message in worker.pipe.receive():
                 # The output before a message is read first, or its size would depend on which pipe is faster.
-                if isinstance(message, Started | Item) and not worker.output.end_section(worker.output_limit):
+                if isinstance(message, Start | Item) and not worker.output.end_section(worker.output_limit):
                     bearable = False
                     break
                 yield from self._receive(worker, message)
@@ -211,9 +211,9 @@ class WorkerPool(Generic[Job, Result]):
             self._compare_files(message.files)
             worker.ready, worker.deadline = True, math.inf
             self._assign(worker)
-        elif isinstance(message, Started) and worker.job >= 0 and not worker.started:
+        elif isinstance(message, Start) and worker.job >= 0 and not worker.started:
             worker.started, worker.deadline = True, time.monotonic() + self._limit
-        elif isinstance(message, Ended) and worker.started:
+        elif isinstance(message, ActingEnd) and worker.started:
             self._answer(worker, message)
         elif isinstance(message, Item) and worker.started:
             self._store(worker, message)
@@ -237,11 +237,11 @@ class WorkerPool(Generic[Job, Result]):
     def _count(self, worker: _Worker) -> int:
         return self.jobs.count(self.todo[worker.job])
 
-    def _answer(self, worker: _Worker, message: Ended) -> None:
+    def _answer(self, worker: _Worker, message: ActingEnd) -> None:
         """Keep the record of an acting phase; from now on the worker may know the answer."""
         index = worker.first + message.index
         if index != worker.item or worker.ended or index >= self._count(worker):
-            raise BadMessage("Ended out of turn")
+            raise BadMessage("ActingEnd out of turn")
         job = self.todo[worker.job]
         self.partial.setdefault(worker.job, {})[index] = self.jobs.decode(job, index, message.record)
         worker.ended = True

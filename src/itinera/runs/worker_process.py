@@ -20,7 +20,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from itinera.agents.process_tree import adopt_orphans, kill_descendants, kill_tree
 from itinera.errors import ItineraError
-from itinera.runs.messages import Broken, Done, Ended, Item, ParentPipe, Ready, Started, WorkerPipe
+from itinera.runs.messages import ActingEnd, Broken, Done, Item, ParentPipe, Ready, Start, WorkerPipe
 from itinera.runs.output_capture import CapturedOutput, OutputPipe
 from itinera.runs.rollout import describe_failure
 
@@ -59,7 +59,7 @@ class WorkerSide:
     def start(self) -> None:
         """The world is loaded; what follows is the agent's time and output."""
         self._output.mark()
-        self._pipe.send(Started())
+        self._pipe.send(Start())
 
     def report(self, index: int, record: bytes) -> None:
         """Send the record of an item."""
@@ -68,7 +68,7 @@ class WorkerSide:
 
     def ask(self, index: int, record: bytes) -> bytes:
         """Send the final record of an item's acting phase; the parent's answer."""
-        self._pipe.send(Ended(index, record))
+        self._pipe.send(ActingEnd(index, record))
         answer = self._pipe.receive()
         if answer is None:
             raise EOFError
@@ -125,8 +125,8 @@ def starting(start_method: StartMethod) -> Iterator[None]:
 def start_worker(work: Work[Any, Any], start_method: StartMethod) -> tuple[BaseProcess, ParentPipe, CapturedOutput]:
     """A new worker, the pipe to it, and its output.
 
-    It sends Ready once; for every job Started when the world is loaded, Item for each item and Done; Ended where it
-    needs an answer; and Broken if it cannot work. Its output is marked before Started and Item. It ends with the pipe.
+    It sends Ready once; for every job Start when the world is loaded, Item for each item and Done; ActingEnd where it
+    needs an answer; and Broken if it cannot work. Its output is marked before Start and Item. It ends with the pipe.
     """
     processes = get_context(start_method)
     ours, theirs = processes.Pipe()
