@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+import crossing
 import hostile_agents
 import itinera
 import tiny
 from itinera.agents.sandbox import landlock_version
 from itinera.records import Ending, Predictions
 from itinera.runs import pool
+from itinera.runs.probing import probe_all
+from itinera.tasks import Instruction
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
 ALLOWED_SECONDS = 8.0  # for an episode; most agents are ended long before
@@ -79,6 +84,7 @@ def test_isolation_changes_no_row(run):
 
 ENDINGS = {
     "stay": "stopped",
+    "memory": "The agent chose '900'",  # if memory runs out, Linux ends the worker rather than the run
     "pickle": "RuntimeError: boom",
     "pickle in the pipe": "the worker process sent what it should not",
     "garbage": "the worker process sent what it should not",
@@ -182,3 +188,38 @@ def test_false_probabilities_fail_their_episode(run, isolate):
     found = run("FalseProbabilities", words, record_probabilities=True, **options)
     assert [one.ending for one in found.trajectories] == [Ending.FAILED] * len(words)
     assert not Path(os.environ["HOSTILE_FILE"]).exists()
+
+
+def test_the_worker_of_a_study_has_no_targets_and_survives_its_agents(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOSTILE_FILE", str(tmp_path / "left_behind"))
+    trials = crossing.trials(["stop", "room-within-2"])[:4]
+    assert any(trial.target for trial in trials)
+    words = ["look", "leave", "garbage", "look"]
+    trials = [
+        replace(trial, episode=replace(trial.episode, instruction=Instruction(word)))
+        for trial, word in zip(trials, words, strict=True)
+    ]
+    make = partial(crossing.context, hostile_agents.StudySpy)
+    found = dict(pair for batch in probe_all(make, trials, seed=0, workers=1) for pair in batch)
+    reasons = [found[k].failed for k in range(4)]
+    assert reasons[0] == reasons[3] == "NothingFound: target"
+    assert reasons[1] == "the process ended with exit code 4."
+    assert reasons[2].startswith("the worker process sent what it should not")
+    assert not (tmp_path / "left_behind").exists()
+
+
+def test_a_program_leaves_no_process_behind(run):
+    program = run.files.write(
+        "program.py",
+        "import json, os, subprocess, sys\n"
+        "words = [sys.executable, '-I', '-S', '-c', 'import time; time.sleep(600)']\n"
+        "child = subprocess.Popen(words, start_new_session=True, stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL)\n"
+        "open('child', 'w').write(str(child.pid))\n"
+        "for line in sys.stdin:\n"
+        "    answers = {'hello': {'version': 1, 'wants': []}, 'act': {'action': 0}}\n"
+        "    print(json.dumps(answers.get(json.loads(line)['ask'], {})), flush=True)\n",
+    )
+    words = [sys.executable, "-I", str(program)]
+    found = itinera.run(words, run.files.tasks, run.files.worlds, workers=0)
+    assert {one.ending for one in found.trajectories} == {Ending.STOPPED}
+    assert not Path(f"/proc/{Path('child').read_text()}").exists()

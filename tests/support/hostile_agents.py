@@ -264,6 +264,7 @@ def replace_stdout() -> int:
 
 DEEDS: dict[str, Callable[[], Any]] = {
     "stay": stay,
+    "memory": lambda: Path("/proc/self/oom_score_adj").read_text().strip(),
     "pickle": lambda: Bomb(),
     "pickle in the pipe": lambda: write_everywhere(pickle.dumps(Bomb())) or time.sleep(600),
     "garbage": lambda: write_everywhere(b"\xff" * 5000) or time.sleep(600),
@@ -357,3 +358,20 @@ class Walker(Hostile):
         if self.word == "teleport":
             teleport()
         return 1
+
+
+class StudySpy(Spy):
+    """Searches its process for the targets of trials, or ends it, as the first word of the instruction says."""
+
+    def act(self, observation: Any) -> int:
+        return 0
+
+    def action_probabilities(self, observation: Any) -> Any:
+        if "leave" in self.word:
+            os._exit(4)
+        if "garbage" in self.word:
+            write_everywhere(pickle.dumps(Bomb()))
+            time.sleep(600)
+        trials = [thing for thing in gc.get_objects() if type(thing).__name__ == "Trial"]
+        found = any(len(one.target) or len(one.episode.goals) for one in trials)
+        raise Found("target") if found or not trials else NothingFound("target")

@@ -23,7 +23,19 @@ from dataclasses import asdict, dataclass
 
 from itinera.agents.process_tree import adopt_orphans, kill_descendants
 
-SYSTEM_FOLDERS = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/etc", "/opt", "/nix/store", "/sys")
+SYSTEM_FOLDERS = (
+    "/usr",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/etc",
+    "/opt/cuda",
+    "/opt/rocm",
+    "/nix/store",
+    "/sys",
+)
 PROC_FILES = ("cpuinfo", "meminfo", "stat", "filesystems", "version", "sys", "self")
 DEVICES = ("null", "zero", "full", "random", "urandom", "dri", "kfd")  # and NVIDIA's
 CODE = (".py", ".pyc", ".so", ".pyd")

@@ -157,7 +157,10 @@ def _serve(
     start_method: StartMethod,
 ) -> None:
     end_with_parent(group=True)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # blocked while it started
+    # A Ctrl-C that came while this process started, and still belonged to the parent's group, is the parent's alone.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.get("PYTHONSAFEPATH") == SAFE_PATH:
         del os.environ["PYTHONSAFEPATH"]  # not for the processes that the agent starts
     if parents is not None:
