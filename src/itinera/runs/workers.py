@@ -2,7 +2,8 @@
 
 The results depend neither on the number of workers nor on which worker did what. In `run_tours`, a worker that dies,
 takes too long or prints too much loses its current episode, which is recorded as failed; another continues with the
-next. How long an episode takes depends on the machine, so time limits are the one thing that may differ.
+next (`pool.py`). How long an episode takes depends on the machine, so time limits are the one thing that may differ.
+Workers have no goals: where an agent is guided to one, they ask for it, after the record of the episode is final.
 """
 
 from __future__ import annotations
