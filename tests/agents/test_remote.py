@@ -205,7 +205,8 @@ def test_what_is_told_in_words_is_sent_to_those_who_want_it(tmp_path):
 
 def test_the_names_of_columns_come_with_the_hello(tmp_path):
     file = tmp_path / "listen.py"
-    file.write_text("import sys; print('{\"version\": 1}', flush=True); open(sys.argv[1], 'w').write(input())")
+    write = "with open(sys.argv[1], 'w') as log: log.write(input())"
+    file.write_text(f"import sys\n{write}\nprint('{{\"version\": 1}}', flush=True)")
     command = shlex.join([sys.executable, "-I", "-S", str(file), str(tmp_path / "log")])
     for columns, told in ((("sofa", "in kitchen"), {"columns": ["sofa", "in kitchen"]}), ((), {})):
         start_program(command, columns=columns).close()

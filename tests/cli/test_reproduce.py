@@ -88,3 +88,19 @@ def test_code_of_others_is_found_however_it_is_named(command):
 def test_where_to_write_and_how_to_print_is_left_out():
     command = ["run", "--out", "a", "--rows=b", "--seed", "3", "--json", "--workers", "4", "--tasks=t"]
     assert strip_options(command) == ["run", "--seed", "3", "--tasks=t"]
+
+
+@pytest.mark.parametrize("name", ["typer.py", "msgspec.py", "json.py", "multiprocessing.py", "itinera.py", "signal.py"])
+def test_modules_of_the_current_folder_do_not_run_without_trust(itinera, files, tmp_path, monkeypatch, name):
+    bundle = tmp_path / "predictions.jsonl"
+    command = ["--agent", "uniform", *files.options, "--workers", 1 if name == "signal.py" else 0]
+    assert itinera("run", *command, "--out", bundle).code == 0
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / name).write_text(f"open({str(tmp_path / 'executed')!r}, 'w')\n")
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    workers = ["--workers", 1] if name == "signal.py" else ["--workers", 0]
+    done = itinera("reproduce", bundle, *workers)
+    assert not (tmp_path / "executed").exists()
+    assert done.code == 0, done.err

@@ -14,7 +14,7 @@ import scripted_agents
 from itinera.agents.baselines import ForwardBiasedAgent, RandomWalkAgent, StationaryAgent, UniformAgent
 from itinera.agents.oracle import GraphExpert
 from itinera.agents.rule_based import RuleBasedAgent
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 from itinera.records.action_probabilities import ActionDistribution
 from itinera.runs.probing import MAX_MOVES, probe, probe_all
 from itinera.simulators.graph import GraphSimulator
@@ -250,5 +250,5 @@ def test_a_worker_that_cannot_begin_says_why(make_context, why):
 
 
 def test_a_worker_that_dies_is_told_with_what_to_do():
-    with pytest.raises(BadArgument, match=r"A worker process ended during its trials.*--workers 0"):
+    with pytest.raises(ItineraError, match=r"A worker process could not start: .* exit code 5.*workers=0"):
         list(probe_all(scripted_agents.dying_context, [crossing.trial()], seed=0, workers=1))

@@ -88,6 +88,9 @@ def _require_steps(context: AgentContext) -> None:
         )
 
 
+# The agents that read the tasks with their goals and reference paths. No other receives them.
+PRIVILEGED = frozenset({"random", "forward", "expert"})
+
 AGENTS: dict[str, Callable[[AgentContext], Agent]] = {
     "still": _still,  # stops at once
     "uniform": _uniform,  # every action with equal probability

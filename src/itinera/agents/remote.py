@@ -26,6 +26,7 @@ from itinera.worlds import Array
 
 VERSION: Final = 1
 OPTIONAL = ("views", "description", *CHANNELS)  # what an agent may ask for; all but the description are arrays
+LONGEST_ERROR = 4000  # characters of a reported error
 REPLY_SECONDS = 60.0  # time limit of a reply; models take their time to load
 
 
@@ -38,6 +39,8 @@ class Reply(msgspec.Struct, forbid_unknown_fields=True):
     wants: list[str] | None = None  # of OPTIONAL; all if left out
     action: int | None = None
     probabilities: list[float] | None = None
+    failed: str = ""  # of our own host: the agent's error, after which it can be asked again
+    files: dict[str, str] = {}  # of our own host: the digests of the agent's files
 
 
 _decoder = msgspec.json.Decoder(Reply)
@@ -49,28 +52,37 @@ def start_program(command: str, *, seconds: float = REPLY_SECONDS, columns: Sequ
 
     seconds: the time limit of a reply. columns: the meanings of the numbers of its views, sent to it first.
     """
-    return _connect(lambda: open_process(command), seconds, columns)
+    return connect_agent(lambda: open_process(command), seconds, columns)
 
 
 def connect_address(address: str, *, seconds: float = REPLY_SECONDS, columns: Sequence[str] = ()) -> Agent:
     """The agent that listens at HOST:PORT on this machine; see `start_program`."""
-    return _connect(lambda: open_socket(address), seconds, columns)
+    return connect_agent(lambda: open_socket(address), seconds, columns)
 
 
-def _connect(open_channel: Callable[[], Channel], seconds: float, columns: Sequence[str]) -> Agent:
+def connect_agent(
+    open_channel: Callable[[], Channel],
+    seconds: float,
+    columns: Sequence[str],
+    *,
+    kinds: tuple[type[RemoteAgent], type[ProbabilisticRemoteAgent]] | None = None,
+) -> Agent:
+    """The agent at the other end of a channel, of the second kind if it reports action probabilities."""
     if not (math.isfinite(seconds) and seconds > 0):
         raise BadArgument(f"The time limit of a reply must be above 0 s (got {seconds}).")
-    session = _Session(open_channel, seconds, columns)
+    session = Session(open_channel, seconds, columns)
     probabilistic = session.open().action_probabilities
-    return ProbabilisticRemoteAgent(session) if probabilistic else RemoteAgent(session)
+    plain, with_probabilities = kinds or (RemoteAgent, ProbabilisticRemoteAgent)
+    return with_probabilities(session) if probabilistic else plain(session)
 
 
-class _Session:
+class Session:
     """Requests and replies. After a failure, the next episode opens a new channel."""
 
     def __init__(self, open_channel: Callable[[], Channel], seconds: float, columns: Sequence[str]) -> None:
         self._open_channel, self._seconds, self._columns = open_channel, seconds, list(columns)
         self._channel: Channel | None = None
+        self.files: dict[str, str] = {}
         self._wants = frozenset(OPTIONAL)
 
     @property
@@ -88,6 +100,7 @@ class _Session:
         if unknown:
             raise self._fail(f"wants {', '.join(unknown)}; it may ask for {', '.join(OPTIONAL)}")
         self._wants = frozenset(OPTIONAL if reply.wants is None else reply.wants)
+        self.files = reply.files
         return reply
 
     def request(self, what: str, observation: Observation | None = None, **fields: Any) -> Reply:
@@ -121,7 +134,9 @@ class _Session:
             raise self._fail(f"answered {what} with {_short(line)}: {error}", remedy) from None
         if reply.error:
             self.close()
-            raise AgentFailure(f"The agent reports: {reply.error[:1000]}")
+            raise AgentFailure(f"The agent reports: {reply.error[:LONGEST_ERROR]}")
+        if reply.failed:
+            raise AgentFailure(reply.failed)
         return reply
 
     def _fail(self, how: str, remedy: str = "") -> AgentFailure:
@@ -132,7 +147,7 @@ class _Session:
 class RemoteAgent:
     """An agent in another process. After a failure it is started or connected anew for the next episode."""
 
-    def __init__(self, session: _Session) -> None:
+    def __init__(self, session: Session) -> None:
         self._session = session
         self._seed = 0
 

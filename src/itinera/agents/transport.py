@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 
+from itinera.agents.process_tree import OrphanReaper, kill_tree
 from itinera.errors import BadArgument, ItineraError
 
 LONGEST_REPLY = 1 << 20  # bytes; an action takes a few, probabilities of a hundred actions a few thousand
@@ -196,14 +197,21 @@ def _read(source: int) -> bytes | None:
         return b""
 
 
-def open_process(command: str) -> Channel:
-    """A channel to a program that is started now, by its standard input and output; no shell is involved."""
+def split_command(command: str) -> list[str]:
+    """The words of an agent's command."""
     try:
         words = shlex.split(command)
     except ValueError as error:
         raise BadArgument(f"The agent's command cannot be parsed: {error}. Found: {command}") from None
     if not words:
         raise BadArgument("The agent's command is empty.")
+    return words
+
+
+def open_process(command: str) -> Channel:
+    """A channel to a program that is started now, by its standard input and output; no shell is involved."""
+    words = split_command(command)
+    reaper = OrphanReaper().__enter__()
     try:
         process = subprocess.Popen(
             words,
@@ -214,13 +222,14 @@ def open_process(command: str) -> Channel:
             process_group=0,  # so that it can be killed with every process it starts
         )
     except OSError as error:
+        reaper.__exit__()
         raise BadArgument(f"The agent's command cannot be run: {words[0]}: {error.strerror}.") from None
     guard = _guard(process.pid)
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
     descriptors = process.stdin.fileno(), process.stdout.fileno(), process.stderr.fileno()
-    return Channel(*descriptors, lambda: _end(process, guard))
+    return Channel(*descriptors, lambda: _end(process, guard, reaper))
 
 
 def _guard(group: int) -> subprocess.Popen[bytes]:
@@ -229,24 +238,29 @@ def _guard(group: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, stdin=subprocess.PIPE, process_group=0)
 
 
-def _end(process: subprocess.Popen[bytes], guard: subprocess.Popen[bytes]) -> str:
+def _end(process: subprocess.Popen[bytes], guard: subprocess.Popen[bytes], reaper: OrphanReaper) -> str:
     """Kill the program with every process it started; returns how it had ended by itself."""
     with suppress(subprocess.TimeoutExpired):
         process.wait(0.05)  # a program that has just closed its output may need a moment to end
-    how = "" if process.returncode is None else _describe_exit(process.returncode)
+    how = "" if process.returncode is None else describe_exit(process.returncode)
     guard.kill()  # before the group's id can be reused
     guard.communicate()
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if process.returncode is None:
+        kill_tree(process.pid)
+    else:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
     for pipe in (process.stdin, process.stdout, process.stderr):
         assert pipe is not None
         with suppress(OSError):
             pipe.close()
     process.wait()
+    reaper.__exit__()
     return how
 
 
-def _describe_exit(code: int) -> str:
+def describe_exit(code: int) -> str:
+    """How a process with this exit code ended."""
     if code >= 0:
         return f"exit code {code}"
     try:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
     from itinera.runs.run import Run
-    from itinera.runs.workers import StartMethod
+    from itinera.runs.worker_process import StartMethod
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.simulator import Simulator
     from itinera.simulators.view_features import ViewSource
@@ -37,6 +37,10 @@ def run(
     worlds: Mapping[str, World] | File,
     *,
     command: str | None = None,
+    agent_options: Mapping[str, bool | int | float | str] | None = None,
+    agent_files: Sequence[File] = (),
+    isolate: bool = False,
+    keep_going: bool = False,
     tours: File | None = None,
     protocol: str | Protocol | None = None,
     seed: int = 0,
@@ -66,6 +70,11 @@ def run(
     agent: an object with the methods of `itinera.agents.agent.Agent`, a class of such objects, a name ("random",
         "expert", ...), a model file, "module:Class", or the words of a command that starts an agent in another
         process. `command` is such a command in one string; `agent` is then None.
+    agent_options: keyword arguments of the class, if the agent is a class or "module:Class".
+    agent_files: files and folders of the agent, such as its weights. A run is resumed only if these, the modules of
+        the agent and the files it declares itself (`files = [...]`) are unchanged.
+    isolate: run a "module:Class" or a command in a process that cannot read the tasks and has no privileges.
+    keep_going: run all episodes, even if the first ones all fail in the same way.
     tasks, worlds: as read, or their paths.
     workers: the number of processes; 0 runs in this process. Default: one per core, and for an agent given as an
         object or class this process. The result does not depend on it.
@@ -81,7 +90,9 @@ def run(
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
     command_words: the words of the command line, for the provenance.
 
-    An agent's error fails its episode, with the reason in the notes of the trajectory; the run continues.
+    An agent's error fails its episode, with the reason in the notes of the trajectory; the run continues, unless the
+    first five episodes fail in the same way. A run is as honest as its agent unless it is isolated: an agent in this
+    process (workers=0), or in a copy of it, can read everything that this process can.
     """
     from itinera.formats.io import check_outputs
     from itinera.runs.observations import make_camera
@@ -96,6 +107,10 @@ def run(
         tasks,
         worlds,
         command=command,
+        agent_options=agent_options,
+        agent_paths=agent_files,
+        isolate=isolate,
+        keep_going=keep_going,
         tours=tours,
         protocol=protocol,
         seed=seed,
@@ -152,7 +167,7 @@ def rollout(
     >>> worlds = itinera.read_worlds("connectivity/")  # doctest: +SKIP
     >>> itinera.rollout(MyAgent(), tasks[0], worlds).trajectories[0].places  # doctest: +SKIP
     """
-    from itinera.runs.config import require_agent
+    from itinera.agents.loading import require_agent
     from itinera.runs.rollout import rollout
     from itinera.simulators.factory import make_simulator
     from itinera.tasks import PROTOCOLS, Episode, Protocol, Tour

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from itinera.formats.trials import Study
     from itinera.records import ScoreTable
     from itinera.reports.skill_findings import StudyAnalysis
-    from itinera.runs.workers import StartMethod
+    from itinera.runs.worker_process import StartMethod
     from itinera.skills.trials import Skill
     from itinera.tasks import Split
     from itinera.worlds import World
@@ -144,6 +144,9 @@ def run_study(
     worlds: Mapping[str, World] | File,
     *,
     command: str | None = None,
+    agent_options: Mapping[str, bool | int | float | str] | None = None,
+    agent_files: Sequence[File] = (),
+    isolate: bool = False,
     name: str | None = None,
     seed: int = 0,
     workers: int | None = None,
@@ -165,6 +168,7 @@ def run_study(
     The agent is guided along the path of a trial, then queried with `action_probabilities`; see `run` for the ways to
     give one. An agent's error fails its trial, with the reason; the others go on.
 
+    agent_options, agent_files, isolate: as in `run`.
     name: the agent's name in tables. Default: how it was given.
     workers: the number of processes; 0 runs in this process. The result does not depend on it.
     views: "annotations", "rendered" or a file of features; objects and rooms are sources of annotations, and rooms of
@@ -183,6 +187,9 @@ def run_study(
         study if _is_study(study) else require_path(study, "study", "run_study"),  # type: ignore[arg-type]
         worlds if isinstance(worlds, Mapping) else require_path(worlds, "worlds", "run_study"),
         command=command,
+        agent_options=agent_options,
+        agent_files=agent_files,
+        isolate=isolate,
         name=name,
         seed=seed,
         workers=workers,

@@ -69,6 +69,22 @@ AgentCommand = Annotated[
     str | None,
     typer.Option("--agent-command", help="Command that starts an agent in any language; it speaks JSON lines."),
 ]
+AgentOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--agent-option",
+        metavar="NAME=VALUE",
+        help="Keyword argument of the agent's class; numbers and booleans as in JSON. May be repeated.",
+    ),
+]
+AgentFile = Annotated[
+    list[Path] | None,
+    typer.Option("--agent-file", help="File or folder of the agent, such as its weights. May be repeated."),
+]
+Isolate = Annotated[
+    bool,
+    typer.Option("--isolate", help="Run the agent in a process that cannot read the tasks, without privileges."),
+]
 ReplySeconds = Annotated[
     float | None,
     typer.Option(help="Time limit for one reply of an agent in another process, seconds. Default: 60."),

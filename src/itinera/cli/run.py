@@ -29,6 +29,9 @@ def run(
     out: options.Out,
     agent: options.Agent = None,
     agent_command: options.AgentCommand = None,
+    agent_option: options.AgentOption = None,
+    agent_file: options.AgentFile = None,
+    isolate: options.Isolate = False,
     tours: Annotated[Path | None, typer.Option(help="Tours of IVLN: the episodes of each are one rollout.")] = None,
     protocol: Annotated[str | None, typer.Option(help="Protocol to use instead of the tasks' own.")] = None,
     workers: options.Workers = None,
@@ -40,6 +43,9 @@ def run(
     max_episodes: Annotated[int | None, typer.Option(help="Run only the first N episodes.")] = None,
     record_probabilities: Annotated[
         bool, typer.Option("--record-probabilities", help="Record the agent's action probabilities.")
+    ] = False,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Run all episodes even if the agent fails in all of the first ones.")
     ] = False,
     overwrite: options.Overwrite = False,
     views: options.Views = None,
@@ -58,13 +64,15 @@ def run(
     """Run an agent on tasks: one rollout per episode, or per tour.
 
     If interrupted, rerun the command to resume. The result does not depend on that, nor on the number of workers. An
-    episode in which the agent fails is recorded as failed, with the reason, and the run continues.
+    episode in which the agent fails is recorded as failed, with the reason, and the run continues, unless the first
+    five fail in the same way.
 
     Agents: still, uniform, random, forward, expert, reader, and the pretrained ones of docs/agents.md.
 
     Example: itinera run --agent my_agent:Agent --tasks R2R_val_unseen.json --worlds connectivity/ --out preds.jsonl
     """
     from itinera import api
+    from itinera.agents.loading import parse_options
     from itinera.runs.observations import make_camera
 
     sensor = make_camera(camera, channels=channels, fov=fov, height=camera_height, panorama=panorama)
@@ -76,6 +84,10 @@ def run(
                 tasks,
                 worlds,
                 command=agent_command,
+                agent_options=parse_options(agent_option or ()),
+                agent_files=agent_file or (),
+                isolate=isolate,
+                keep_going=keep_going,
                 tours=tours,
                 protocol=protocol,
                 seed=seed,

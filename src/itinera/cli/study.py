@@ -113,6 +113,9 @@ def run(
     out: options.Out,
     agent: options.Agent = None,
     agent_command: options.AgentCommand = None,
+    agent_option: options.AgentOption = None,
+    agent_file: options.AgentFile = None,
+    isolate: options.Isolate = False,
     name: Annotated[str | None, typer.Option(help="Name of the agent in tables. Default: how it is given.")] = None,
     workers: options.Workers = None,
     reply_seconds: options.ReplySeconds = None,
@@ -131,6 +134,7 @@ def run(
     Example: itinera study run --agent reader --trials trials.jsonl --worlds hearth --out reader.jsonl
     """
     from itinera import api
+    from itinera.agents.loading import parse_options
 
     # Results stand alone on stdout, whatever an agent in this process prints.
     with redirect_stdout(sys.stderr), output.progress("probing", None) as done:
@@ -140,6 +144,9 @@ def run(
                 trials,
                 worlds,
                 command=agent_command,
+                agent_options=parse_options(agent_option or ()),
+                agent_files=agent_file or (),
+                isolate=isolate,
                 name=name,
                 seed=seed,
                 workers=workers,

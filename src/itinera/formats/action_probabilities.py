@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -103,6 +103,14 @@ def _find_repeats(trial_ids: Iterable[tuple[str, str]]) -> Iterator[Fault]:
         if name in first:
             yield Fault(where, f'trial "{name}" also has a record in {first[name]}.', "Give one record per trial.")
         first.setdefault(name, where)
+
+
+def decode_record(line: bytes) -> ActionDistribution:
+    """The action distribution of a line, exactly as `encode_record` was given it; raises `msgspec.DecodeError`."""
+    record = msgspec.json.decode(line, type=_Record)
+    for problem, _, field in _check_record(record):
+        raise msgspec.ValidationError(f"{field} {problem}")
+    return replace(_decode_record(record), probabilities=np.array(record.probabilities, dtype=np.float64))
 
 
 def _decode_record(record: _Record) -> ActionDistribution:

@@ -112,8 +112,11 @@ def write_predictions(path: str | Path, predictions: Predictions) -> None:
 
 
 def decode_rollout(record: bytes) -> Rollout:
-    """The rollout of a line of a file."""
+    """The rollout of a line of a file; raises `msgspec.DecodeError` if it is none."""
     read = msgspec.json.decode(record, type=_Rollout)
+    for trajectory in read.trajectories:
+        for field, problem in _wrong_lengths(trajectory):
+            raise msgspec.ValidationError(f"{field} {problem}")
     return Rollout(read.tour_id, tuple(map(_trajectory, read.trajectories)))
 
 

@@ -7,19 +7,26 @@ or address of an agent in another process, a class or an object. Every worker ma
 from __future__ import annotations
 
 import hashlib
-import importlib
-import importlib.util
 import inspect
-import os
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from itinera.agents.agent import METHODS, Agent, missing_methods
-from itinera.agents.registry import AGENTS, AgentContext
+from itinera.agents.agent import Agent
+from itinera.agents.loading import (
+    OptionValue,
+    describe_agent,
+    digest_agent,
+    import_class,
+    instantiate,
+    require_agent,
+    require_files,
+    short_name,
+)
+from itinera.agents.registry import AGENTS, PRIVILEGED, AgentContext
 from itinera.errors import BadArgument, validate_choice
 from itinera.policies.pretrained import (
     TrainedAgent,
@@ -31,6 +38,7 @@ from itinera.policies.pretrained import (
 from itinera.records import Rollout
 from itinera.runs.resume import plan_fingerprint
 from itinera.runs.rollout import OnEpisode, rollout
+from itinera.runs.tour_loop import FindGoals
 from itinera.simulators.factory import make_simulator
 from itinera.simulators.simulator import Simulator
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split, Tour
@@ -55,6 +63,7 @@ class WorkerContext:
     agent: Agent
     simulator: Simulator
     worlds: Mapping[str, World]
+    files: Mapping[str, str] = field(default_factory=dict)  # the digests of the agent's files, by name
 
 
 @dataclass(frozen=True)
@@ -76,7 +85,11 @@ class TourJob:
 
 
 def run_job(
-    context: WorkerContext, job: TourJob, config: RolloutConfig, on_episode: OnEpisode | None = None
+    context: WorkerContext,
+    job: TourJob,
+    config: RolloutConfig,
+    on_episode: OnEpisode | None = None,
+    find_goals: FindGoals | None = None,
 ) -> Rollout:
     """The rollout of a tour; see `rollout`."""
     return rollout(
@@ -87,6 +100,7 @@ def run_job(
         job.episodes,
         protocol=config.protocol,
         seed=config.seed,
+        find_goals=find_goals,
         record_probabilities=config.record_probabilities,
         on_episode=on_episode,
     )
@@ -143,6 +157,10 @@ class RunConfig:
     is_command: bool = False
     reply_seconds: float | None = None  # for an agent in another process; None for the default
     observations: ObservationConfig = BLIND
+    agent_options: Mapping[str, OptionValue] = field(default_factory=dict)  # keyword arguments of the agent's class
+    agent_files: tuple[Path, ...] = ()  # files of the agent that it does not declare itself
+    isolate: bool = False  # whether a foreign agent runs in a process that cannot read the answers
+    hidden: tuple[Path, ...] = ()  # the files and folders that an isolated agent must not read
 
     @property
     def model(self) -> Path | None:
@@ -166,6 +184,16 @@ class RunConfig:
         return self.is_command or (not self.is_named and self.agent.rpartition(":")[2].isdecimal())
 
     @property
+    def is_foreign(self) -> bool:
+        """Whether the agent is Python code of somebody else."""
+        return not (self.is_remote or self.is_named or self.model is not None)
+
+    @property
+    def is_privileged(self) -> bool:
+        """Whether the agent is one of Itinera's own that read the tasks with their goals."""
+        return self.is_named and self.agent in PRIVILEGED
+
+    @property
     def is_portable(self) -> bool:
         """Whether a fresh process can make the context: everything is named or in files."""
         return isinstance(self.agent, str) and isinstance(self.tasks, Path) and isinstance(self.worlds, Path)
@@ -185,6 +213,10 @@ class RunConfig:
     def read_tasks(self) -> Split:
         """The tasks with their goals, for agents that are allowed to know them."""
         return load_tasks(self.tasks, self.tours)
+
+    def without_answers(self) -> Any:
+        """The same for the process of an agent: without the tasks, unless it is allowed to know them."""
+        return self if self.is_privileged else replace(self, tasks=Split("", ()), tours=None)
 
 
 def agent_names() -> tuple[str, ...]:
@@ -244,12 +276,40 @@ def make_context(config: RunConfig) -> WorkerContext:
     simulator = make_simulator(
         config.protocol, views=views, descriptions=read_descriptions(config), camera=config.observations.camera
     )
-    return WorkerContext(make_agent(config, worlds, columns=columns), simulator, worlds)
+    agent, files = load_agent(config, worlds, columns=columns)
+    return WorkerContext(agent, simulator, worlds, files)
+
+
+def load_agent(
+    config: RunConfig, worlds: Mapping[str, World], *, columns: Sequence[str] = ()
+) -> tuple[Agent, Mapping[str, str]]:
+    """The agent of a configuration, and the digests of its files by name if it is somebody else's Python code."""
+    imported_before = tuple(sys.modules)
+    agent = make_agent(config, worlds, columns=columns)
+    if not config.is_foreign:
+        return agent, {}
+    if config.isolate:
+        return agent, getattr(agent, "files", {})
+    if isinstance(config.agent, str):
+        return agent, digest_agent(agent, imported_before=imported_before)
+    return agent, digest_agent(agent)
 
 
 def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Sequence[str] = ()) -> Agent:
     """The agent of a configuration; `columns` are the meanings of the numbers of its views."""
     agent = config.agent
+    if config.isolate and not config.is_named and config.model is None:
+        from itinera.agents.isolation import start_isolated
+
+        return start_isolated(
+            cast(str, agent),
+            is_command=config.is_command,
+            options=config.agent_options,
+            files=agent_files(config),
+            hidden=config.hidden,
+            seconds=config.reply_seconds,
+            columns=columns,
+        )
     if config.is_remote:
         from itinera.agents.remote import REPLY_SECONDS, connect_address, start_program
 
@@ -261,55 +321,18 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
     if config.model is not None:
         return load_pretrained_agent(config.model, columns)
     if not isinstance(agent, str):
-        return _instantiate(agent) if isinstance(agent, type) else require_agent(agent)
+        names = agent_names()
+        if isinstance(agent, type):
+            return instantiate(agent, config.agent_options, names=names)
+        return require_agent(agent, names=names)
     if agent in AGENTS:
         return AGENTS[agent](AgentContext(agent, config.protocol, worlds, config.read_tasks, config.has_descriptions))
-    return _instantiate(_import_class(agent))
-
-
-def _import_class(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    if not attribute:
+    if ":" not in agent:
         raise BadArgument(
-            f"There is no agent {name!r}. Agents are {', '.join(agent_names())}; yours as module:Class, "
+            f"There is no agent {agent!r}. Agents are {', '.join(agent_names())}; yours as module:Class, "
             "NAME.safetensors, or a command (--agent-command, command=)."
         )
-    prepend_cwd()
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except ModuleNotFoundError as error:
-        raise BadArgument(f"{module} cannot be imported: {error}. The current folder is searched first.") from None
-    except AttributeError:
-        raise BadArgument(f"Module {module} has no {attribute}.") from None
-
-
-def _instantiate(make: Any) -> Agent:
-    name = describe_agent(make)
-    try:
-        agent = make()
-    except TypeError as error:
-        raise BadArgument(
-            f"{name}() failed: {error}. An agent class is called without arguments; pass an object, or a class that "
-            "needs none."
-        ) from error
-    return require_agent(agent, name)
-
-
-def require_agent(agent: object, name: str = "") -> Agent:
-    """The agent, if it has the methods of one."""
-    if not isinstance(agent, Agent):
-        raise BadArgument(
-            f"{name or type(agent).__name__} is not an agent: it has no {', '.join(missing_methods(agent))}. "
-            f"An agent has the methods {', '.join(METHODS)}; or give a name: {', '.join(agent_names())}."
-        )
-    return agent
-
-
-def describe_agent(agent: object) -> str:
-    """A short name of an agent."""
-    if isinstance(agent, str):
-        return agent
-    return agent.__name__ if isinstance(agent, type) else type(agent).__name__
+    return instantiate(import_class(agent), config.agent_options, names=agent_names())
 
 
 def requirements_for(config: RunConfig) -> ModelRequirements | None:
@@ -319,40 +342,39 @@ def requirements_for(config: RunConfig) -> ModelRequirements | None:
     return None if config.model is None else model_requirements(config.model)
 
 
-def prepend_cwd() -> None:
-    """Search modules in the current folder first, as Python does for a script."""
-    folder = os.getcwd()
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-
-
-def agent_files(config: RunConfig) -> dict[str, Path]:
-    """The files with the code or weights of an agent of somebody else, by role, so that a run notices changes.
+def agent_files(config: RunConfig) -> list[Path]:
+    """The files of an agent that are known before it is made: its model file, those declared, those that options name.
 
     Of a command these are all files it names, as in `--weights=FILE` too; what those read in turn is not known.
     """
-    if not isinstance(config.agent, str):
-        return {}
+    found = require_files(config.agent_files) if config.agent_files else []
+    found += [Path(value) for value in config.agent_options.values() if isinstance(value, str) and Path(value).exists()]
+    if config.model is not None and not config.is_named:
+        found.insert(0, config.model)
     if config.is_command:
         try:
-            words = shlex.split(config.agent)
+            words = shlex.split(cast(str, config.agent))
         except ValueError:  # reported when the command is run
-            return {}
-        named = [word.partition("=")[2] or word for word in words]
-        files = [Path(name) for name in dict.fromkeys(named) if Path(name).is_file()]
-        return {f"agent {number}" if number > 1 else "agent": file for number, file in enumerate(files, start=1)}
-    if config.model is not None and not config.is_named:
-        return {"agent": config.model}
-    module, _, attribute = config.agent.partition(":")
-    if config.is_remote or config.is_named or not attribute:
-        return {}
-    prepend_cwd()
-    try:
-        spec = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        return {}
-    file = Path((spec and spec.origin) or "")
-    return {"agent": file} if file.is_file() else {}
+            words = []
+        named = [Path(word.partition("=")[2] or word) for word in words]
+        found = [*(file for file in named if file.is_file()), *found]
+    return list(dict.fromkeys(found))
+
+
+def agent_digests(config: RunConfig, files: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """The names of an agent's files and their digests, both by role; `files` are those it was found to consist of."""
+    from itinera.records.provenance import digest
+
+    first = 1 if isinstance(config.agent, str) else 2  # an object is the first itself; see `object_digests`
+    found = dict(files) if first == 1 else {}
+    for path in agent_files(config):
+        name = str(path) if config.is_command or path == config.model else short_name(path)
+        found.setdefault(name, digest(path))
+    roles = ["agent" if number == 1 else f"agent {number}" for number in range(first, len(found) + first)]
+    digests = dict(zip(roles, found.values(), strict=True))
+    if config.agent_options:
+        digests["agent options"] = plan_fingerprint(sorted(config.agent_options.items()))
+    return dict(zip(roles, found, strict=True)), digests
 
 
 def input_files(config: RunConfig) -> dict[str, Path | None]:
@@ -368,14 +390,13 @@ def input_files(config: RunConfig) -> dict[str, Path | None]:
         "worlds": worlds,
         "tours": config.tours,
         **config.observations.inputs,
-        **agent_files(config),
     }
 
 
-def object_digests(config: RunConfig) -> dict[str, str]:
+def object_digests(config: RunConfig, files: Mapping[str, str]) -> dict[str, str]:
     """The digests of what was given as objects instead of files, by role.
 
-    An agent object is known by the source code of its class and its plain attributes.
+    An agent object is known by the source code of its class, its plain attributes, and the digests of its `files`.
     """
     digests = {}
     if isinstance(config.tasks, Split):
@@ -386,7 +407,7 @@ def object_digests(config: RunConfig) -> dict[str, str]:
         world_ids = config.read_tasks().world_ids
         digests["worlds"] = plan_fingerprint(*describe_worlds(config.worlds, world_ids))
     if not isinstance(config.agent, str):
-        digests["agent"] = plan_fingerprint(*_describe_object(config.agent))
+        digests["agent"] = plan_fingerprint(*_describe_object(config.agent), sorted(files.items()))
     return digests
 
 
@@ -425,6 +446,7 @@ def make_plan(provenance: Provenance, config: RunConfig, *more: object) -> str:
         sorted(provenance.digests.items()),
         provenance.seed,
         *more,
+        *(["isolated"] if config.isolate else []),
     )
 
 

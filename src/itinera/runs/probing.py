@@ -6,23 +6,26 @@ result does not depend on the number of processes. An agent's error fails its tr
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabilities
-from itinera.errors import BadArgument, ItineraError
+from itinera.errors import BadArgument
+from itinera.formats.action_probabilities import decode_record, encode_record
 from itinera.records.action_probabilities import ActionDistribution
+from itinera.runs.messages import BadMessage
+from itinera.runs.pool import Jobs, WorkerPool
 from itinera.runs.rollout import describe_failure
-from itinera.runs.workers import StartMethod, WorkerFailure, parallel_map
+from itinera.runs.worker_process import StartMethod, Work, WorkerSide
 from itinera.seeding import generator
 from itinera.simulators.simulator import STOP, Observation, Simulator
+from itinera.tasks import Episode, Instruction
 from itinera.tasks.trial import Trial
-from itinera.worlds import Array, World
+from itinera.worlds import Array, Pose, World
 
 MAX_MOVES = 20  # from the start of the episode, guided ones included, as agents on RxR are allowed
 BATCH_SIZE = 64  # trials a worker takes at a time
@@ -35,6 +38,7 @@ class ProbeContext:
     make_agent: Callable[[Trial], Agent]  # the same agent for all trials, unless it is allowed to know their targets
     simulator: Simulator
     worlds: Mapping[str, World]
+    files: Mapping[str, str] = field(default_factory=dict)  # the digests of the agent's files, by name
 
 
 MakeContext = Callable[[], ProbeContext]  # sent to workers, so it is a function of a module, or a partial of one
@@ -110,6 +114,103 @@ def _roll_out(
 Batch = list[tuple[int, Trial]]
 
 
+class _TrialMessage(msgspec.Struct, frozen=True):
+    """What the worker of an agent may know of a trial; goals and target are empty unless the agent is an expert."""
+
+    id: str
+    control_id: str
+    skill: str
+    arm: str
+    start: str
+    path: list[str]
+    heading: float
+    elevation: float
+    text: str
+    language: str
+    goals: list[str]
+    target: dict[str, Any]
+
+
+class _BatchMessage(msgspec.Struct, frozen=True):
+    world_id: str
+    trials: list[_TrialMessage]
+
+
+class ProbeWork(Work[Batch, ActionDistribution]):
+    """Probes of batches of trials: an item is a trial, its record an action distribution."""
+
+    item_name = "trial"
+
+    def __init__(self, make_context: MakeContext, seed: int, rollout_skills: frozenset[str]) -> None:
+        self._make_context, self._seed, self._rollout_skills = make_context, seed, rollout_skills
+
+    def make_context(self) -> tuple[ProbeContext, dict[str, str]]:
+        context = self._make_context()
+        return context, dict(context.files)
+
+    def serve(self, context: ProbeContext, job: bytes, worker: WorkerSide) -> None:
+        message = msgspec.msgpack.decode(job, type=_BatchMessage)
+        trials = [_decode_trial(trial, message.world_id) for trial in message.trials]
+        _find_world(context, trials[0])
+        worker.start()
+        for index, trial in enumerate(trials):
+            worker.report(index, encode_record(_probe_trial(context, trial, self._seed, self._rollout_skills)))
+
+
+class ProbeJobs(Jobs[Batch, ActionDistribution]):
+    """The batches in the parent; workers receive goals and targets only if the agent is `privileged`."""
+
+    def __init__(self, *, privileged: bool) -> None:
+        self._privileged = privileged
+
+    def world_id(self, job: Batch) -> str:
+        return job[0][1].episode.world_id
+
+    def count(self, job: Batch) -> int:
+        return len(job)
+
+    def encode(self, job: Batch, first: int) -> bytes:
+        trials = [_encode_trial(trial, privileged=self._privileged) for _, trial in job[first:]]
+        return msgspec.msgpack.encode(_BatchMessage(self.world_id(job), trials))
+
+    def decode(self, job: Batch, index: int, record: bytes) -> ActionDistribution:
+        try:
+            distribution = decode_record(record)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise BadMessage(f"no action distribution ({error})") from None
+        if distribution.trial_id != job[index][1].id:
+            raise BadMessage("an action distribution of another trial")
+        return distribution
+
+    def lose(self, job: Batch, index: int, reason: str) -> ActionDistribution:
+        return ActionDistribution.failure(job[index][1].id, reason)
+
+
+def _encode_trial(trial: Trial, *, privileged: bool) -> _TrialMessage:
+    episode = trial.episode
+    return _TrialMessage(
+        trial.id,
+        trial.control_id,
+        trial.skill,
+        trial.arm,
+        str(episode.start.place),
+        [str(node) for node in episode.reference],
+        episode.start.heading,
+        episode.start.elevation,
+        episode.instruction.text,
+        episode.instruction.language,
+        [str(goal) for goal in episode.goals] if privileged else [],
+        dict(trial.target) if privileged else {},
+    )
+
+
+def _decode_trial(message: _TrialMessage, world_id: str) -> Trial:
+    start = Pose(message.start, message.heading, message.elevation)
+    instruction = Instruction(message.text, message.language)
+    episode = Episode(message.id, world_id, start, tuple(message.goals), tuple(message.path), instruction)
+    return Trial(message.id, message.skill, message.arm, message.control_id, episode, message.target)
+
+
 def probe_all(
     make_context: MakeContext,
     trials: Sequence[Trial],
@@ -118,31 +219,55 @@ def probe_all(
     workers: int = 1,
     rollout_skills: frozenset[str] = frozenset(),
     start_method: StartMethod = "spawn",
-) -> Generator[list[tuple[int, ActionDistribution]]]:
+    privileged: bool = False,
+) -> Iterator[list[tuple[int, ActionDistribution]]]:
     """The action distributions of all trials, each with its index, in batches as they finish.
 
     `workers=0` runs in this process. In trials of the `rollout_skills` the agent continues with greedy actions.
+    A `privileged` agent is an expert, which receives goals and targets.
     """
+    check_workers(workers)
+    if workers == 0:
+        yield from probe_here(make_context(), trials, seed, rollout_skills)
+        return
+    with make_probe_pool(make_context, seed, rollout_skills, start_method, privileged=privileged) as pool:
+        yield from probe_in_pool(pool, trials, workers)
+
+
+def check_workers(workers: int) -> None:
+    """Refuse negative numbers."""
     if workers < 0:
         raise BadArgument(f"workers must be ≥ 0 (got {workers}); 0 runs in this process.")
+
+
+def probe_here(
+    context: ProbeContext, trials: Sequence[Trial], seed: int, rollout_skills: frozenset[str]
+) -> Iterator[list[tuple[int, ActionDistribution]]]:
+    """The action distributions of all trials in batches, in this process."""
+    for batch in _make_batches(trials):
+        yield [(index, _probe_trial(context, trial, seed, rollout_skills)) for index, trial in batch]
+
+
+def make_probe_pool(
+    make_context: MakeContext,
+    seed: int,
+    rollout_skills: frozenset[str],
+    start_method: StartMethod,
+    *,
+    privileged: bool,
+) -> WorkerPool[Batch, ActionDistribution]:
+    """Workers for trials."""
+    work = ProbeWork(make_context, seed, rollout_skills)
+    return WorkerPool(work, ProbeJobs(privileged=privileged), start_method)
+
+
+def probe_in_pool(
+    pool: WorkerPool[Batch, ActionDistribution], trials: Sequence[Trial], workers: int
+) -> Iterator[list[tuple[int, ActionDistribution]]]:
+    """The action distributions of all trials in batches, by the workers of a pool."""
     batches = _make_batches(trials)
-    if workers == 0:
-        context = make_context()
-        for batch in batches:
-            yield _probe_batch(context, batch, seed, rollout_skills)
-        return
-    # The context is made once in each process, whatever the number of its batches; the token tells calls apart.
-    work = partial(_probe_in_worker, os.urandom(8), make_context, seed, rollout_skills)
-    try:
-        jobs, count = map(_strip, batches), min(workers, len(batches))
-        with closing(parallel_map(work, jobs, workers=count, spawn_one=True, start_method=start_method)) as finished:
-            for _, results in finished:
-                yield results
-    except WorkerFailure:
-        raise BadArgument(
-            "A worker process ended during its trials: the agent ended its process, or memory ran out. Run with "
-            "--workers 0 (workers=0) to see more, or give the agent a process of its own (--agent-command, command=)."
-        ) from None
+    for number, found in pool.run(batches, min(workers, len(batches))):
+        yield [(index, distribution) for (index, _), distribution in zip(batches[number], found, strict=True)]
 
 
 def _make_batches(trials: Sequence[Trial]) -> list[Batch]:
@@ -153,43 +278,14 @@ def _make_batches(trials: Sequence[Trial]) -> list[Batch]:
     return [group[k : k + BATCH_SIZE] for group in by_world.values() for k in range(0, len(group), BATCH_SIZE)]
 
 
-def _strip(batch: Batch) -> Batch:
-    """The same trials without what probing does not need, so that little is sent."""
-    return [
-        (index, replace(trial, target=dict(trial.target), episode=replace(trial.episode, alignment=None, notes={})))
-        for index, trial in batch
-    ]
-
-
-def _probe_batch(
-    context: ProbeContext, batch: Batch, seed: int, rollout_skills: frozenset[str]
-) -> list[tuple[int, ActionDistribution]]:
-    def probe_trial(trial: Trial) -> ActionDistribution:
-        world = _find_world(context, trial)
-        rolls_out = trial.skill in rollout_skills
-        agent = context.make_agent(trial)
-        return probe(agent, context.simulator, world, trial, seed=seed, greedy_rollout=rolls_out)
-
-    return [(index, probe_trial(trial)) for index, trial in batch]
+def _probe_trial(context: ProbeContext, trial: Trial, seed: int, rollout_skills: frozenset[str]) -> ActionDistribution:
+    world = _find_world(context, trial)
+    rolls_out = trial.skill in rollout_skills
+    agent = context.make_agent(trial)
+    return probe(agent, context.simulator, world, trial, seed=seed, greedy_rollout=rolls_out)
 
 
 def _find_world(context: ProbeContext, trial: Trial) -> World:
     if trial.episode.world_id not in context.worlds:
         raise BadArgument(f"World {trial.episode.world_id} is not among the worlds given. Check --worlds (worlds=).")
     return context.worlds[trial.episode.world_id]
-
-
-_worker_context: dict[bytes, ProbeContext] = {}  # of a worker process: its context, by the token of the call
-
-
-def _probe_in_worker(
-    token: bytes, make_context: MakeContext, seed: int, rollout_skills: frozenset[str], batch: Batch
-) -> list[tuple[int, ActionDistribution]]:
-    if token not in _worker_context:
-        try:
-            _worker_context[token] = make_context()
-        except ItineraError:
-            raise
-        except Exception as error:  # of any type, which may not survive being sent to the parent
-            raise ItineraError(describe_failure(error)["failed"]) from None
-    return _probe_batch(_worker_context[token], batch, seed, rollout_skills)

@@ -17,14 +17,14 @@ from itinera.errors import BadArgument, BadFile, Fault, ItineraError, escape_con
 from itinera.formats.io import read_bytes
 from itinera.formats.native import read_header
 from itinera.policies.pretrained import model_file
-from itinera.records.provenance import Provenance, digest, itinera_version
+from itinera.records.provenance import PACKAGE, Provenance, digest, itinera_version
 from itinera.runs.config import agent_names
 
 VERBS = ("run", "score")
 # Options that name files to write, all replaced, and options that do not change the result.
 OUTPUT_OPTIONS = ("--out", "--rows")
 NEUTRAL_OPTIONS = ("--workers",)
-NEUTRAL_FLAGS = ("--overwrite", "--json", "--csv", "--markdown", "--latex")
+NEUTRAL_FLAGS = ("--overwrite", "--keep-going", "--json", "--csv", "--markdown", "--latex")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def reproduce(file: str | os.PathLike[str], *, trust: bool = False, workers: int
     more = ["--workers", str(workers)] if workers is not None and command[0] == "run" else []
     with tempfile.TemporaryDirectory() as folder:
         repeated = Path(folder) / bundle.name
-        _repeat([*strip_options(command), "--out", str(repeated), *more])
+        _repeat([*strip_options(command), "--out", str(repeated), *more], trust=trust)
         stored, found = _read_rows(bundle), _read_rows(repeated)
     if provenance.version != itinera_version():
         logging.getLogger("itinera").info("Made by itinera %s, repeated by %s.", provenance.version, itinera_version())
@@ -123,15 +123,23 @@ def _check_inputs(bundle: Path, provenance: Provenance) -> None:
         raise BadFile(str(bundle), faults)
 
 
-def _repeat(command: list[str]) -> None:
-    # A fresh process, as it was the first time, which finds the modules that this one finds.
-    program = [sys.executable, "-m", "itinera"]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+def _repeat(command: list[str], *, trust: bool) -> None:
+    # A fresh process, as it was the first time. -P: modules in the current folder do not stand for those of Python and
+    # of installed packages; the modules of an agent are found there all the same, which needs trust.
+    program = [sys.executable, "-P", "-m", "itinera"]
+    path = sys.path if trust else _installed_path()
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
     done = subprocess.run([*program, *command], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ItineraError(
             f"The command could not be repeated: itinera {format_command(command)}\n{done.stderr.strip()}"
         )
+
+
+def _installed_path() -> list[str]:
+    """Where this process finds modules, without the current folder."""
+    here, package = Path.cwd(), PACKAGE.parent  # the package may be used from a checkout
+    return [name for name in sys.path if Path(name).resolve() != here or here == package]
 
 
 def _read_rows(file: Path) -> list[bytes]:

@@ -14,7 +14,7 @@ from typing import Any
 from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabilities
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.guidance import Guide
-from itinera.runs.tour_loop import IllegalAction, TourLoop
+from itinera.runs.tour_loop import FindGoals, IllegalAction, TourLoop
 from itinera.seeding import generator
 from itinera.simulators.simulator import Observation, Simulator
 from itinera.tasks import Episode, Protocol, Tour
@@ -36,6 +36,7 @@ def rollout(
     protocol: Protocol,
     seed: int,
     guide: Guide | None = None,
+    find_goals: FindGoals | None = None,
     record_probabilities: bool = False,
     on_episode: OnEpisode | None = None,
 ) -> Rollout:
@@ -44,9 +45,9 @@ def rollout(
     The agent's random numbers depend on the seed and the tour's id alone. It receives every observation once: by `act`
     while it acts, by `observe` while it is guided. `record_probabilities` records the action probabilities of a
     `ProbabilisticAgent`. `on_episode` is called when the acting phase of an episode ends, and again if the agent was
-    then guided to the goal.
+    then guided to the goal. `find_goals` finds goals that the episodes do not contain; see `TourLoop`.
     """
-    loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide)
+    loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide, find_goals=find_goals)
     return _RolloutLoop(agent, loop, tour, record_probabilities, on_episode).run(seed)
 
 

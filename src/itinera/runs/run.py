@@ -6,28 +6,34 @@ Start with `itinera.api.run`. One process: `rollout.py`; several: `workers.py`; 
 from __future__ import annotations
 
 import logging
+import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from itinera.agents.loading import OptionValue, check_options, describe_agent
 from itinera.errors import BadArgument, ItineraError
 from itinera.formats.native import Header, header_line
 from itinera.formats.native_predictions import decode_rollout, encode_rollout, read_predictions
-from itinera.records import Predictions, Provenance, Rollout
-from itinera.records.provenance import make_provenance
+from itinera.records import Ending, Predictions, Provenance, Rollout, Trajectory
+from itinera.records.provenance import digest, make_provenance
 from itinera.runs.config import (
     RolloutConfig,
     RunConfig,
     TourJob,
-    describe_agent,
+    WorkerContext,
+    agent_digests,
+    agent_files,
     input_files,
     load_tasks,
+    load_worlds,
     make_agent,
     make_context,
     make_plan,
@@ -37,7 +43,8 @@ from itinera.runs.config import (
     select_protocol,
 )
 from itinera.runs.resume import ResumableWriter
-from itinera.runs.workers import StartMethod, count_workers, run_tours
+from itinera.runs.worker_process import StartMethod
+from itinera.runs.workers import check_limits, count_workers, make_pool, run_here, run_in_pool
 from itinera.simulators.factory import apply_drive, make_simulator
 from itinera.tasks import Protocol, Split, Tour
 from itinera.worlds import World
@@ -46,6 +53,10 @@ if TYPE_CHECKING:
     from itinera.agents.agent import Agent
     from itinera.simulators.sensors import CameraSensor
 
+# Failures of the same kind at the same place in the first episodes, none of which went well: all others would fail too.
+MAX_EQUAL_FAILURES = 5
+
+RunConfigType = TypeVar("RunConfigType", bound=RunConfig)
 OnRollout = Callable[[Rollout], None]
 _log = logging.getLogger("itinera")
 
@@ -61,16 +72,20 @@ class Run:
     workers: int
     start_method: StartMethod
     max_episodes: int | None
+    keep_going: bool = False
 
     @property
     def total(self) -> int:
         """The number of episodes."""
         return sum(len(job.episodes) for job in self.jobs)
 
-    def make_provenance(self, command: Sequence[str] = ()) -> Provenance:
-        """The provenance of the run; what was given as objects is in the digests only."""
+    def make_provenance(self, command: Sequence[str] = (), files: Mapping[str, str] | None = None) -> Provenance:
+        """The provenance of the run; what was given as objects is in the digests only.
+
+        `files` are the digests of the files that the agent was found to consist of, by name.
+        """
         provenance = make_provenance(input_files(self.config), command, seed=self.rollouts.seed)
-        return replace(provenance, digests={**provenance.digests, **object_digests(self.config)})
+        return add_agent(provenance, self.config, files or {})
 
     def execute(
         self,
@@ -84,52 +99,180 @@ class Run:
         report = on_rollout or (lambda rollout: None)
         if self.workers == 0 and self.rollouts.limit_seconds is not None:
             _log.info("There is no time limit in this process (workers=0): an agent in it cannot be stopped.")
-        if out is None:
-            return self._execute_in_memory(command, report)
-        provenance = self.make_provenance(command)
-        config = self.rollouts
-        decisive = config.protocol.digest, config.limit_seconds, config.record_probabilities, self.max_episodes
-        plan = make_plan(provenance, self.config, *decisive)
-        with ResumableWriter(out, plan, overwrite=overwrite) as work:
-            if work.finished:
-                predictions = read_predictions(out)
-                for rollout in predictions.rollouts:
-                    report(rollout)
-                return predictions
-            self._resume(work, report)
-            header = Header(itinera="predictions", provenance=provenance, protocol=config.protocol, plan=plan)
-            work.finish(head=header_line(header))
+        with _Runner(self) as runner:
+            if out is None:
+                return self._execute_in_memory(runner, command, report)
+            provenance = self.make_provenance(command, runner.files)
+            config = self.rollouts
+            decisive = config.protocol.digest, config.limit_seconds, config.record_probabilities, self.max_episodes
+            plan = make_plan(provenance, self.config, *decisive)
+            with ResumableWriter(out, plan, overwrite=overwrite) as work:
+                if work.finished:
+                    _log.info(describe_comparison(provenance, self.config))
+                    predictions = read_predictions(out)
+                    for rollout in predictions.rollouts:
+                        report(rollout)
+                    return predictions
+                if len(work):
+                    _log.info("%d of %d rollouts exist already; resuming.", len(work), len(self.jobs))
+                    _log.info(describe_comparison(provenance, self.config))
+                self._resume(work, runner, report)
+                require_unchanged(runner.files)
+                header = Header(itinera="predictions", provenance=provenance, protocol=config.protocol, plan=plan)
+                work.finish(head=header_line(header))
         return read_predictions(out)
 
-    def _execute_in_memory(self, command: Sequence[str], report: OnRollout) -> Predictions:
+    def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: OnRollout) -> Predictions:
         rollouts: dict[int, Rollout] = {}
-        for index, rollout in self._run(self.jobs):
+        failures = _FailureCount(self)
+        for index, rollout in runner.run(self.jobs):
             rollouts[index] = rollout
+            failures.add(rollout)
             report(rollout)
-        provenance = self.make_provenance(command)
+        provenance = self.make_provenance(command, runner.files)
         ordered = tuple(rollouts[index] for index in range(len(self.jobs)))
         return Predictions("", ordered, self.rollouts.protocol, provenance)
 
-    def _resume(self, work: ResumableWriter, report: OnRollout) -> None:
-        """Run the jobs that the writer has no records of."""
+    def _resume(self, work: ResumableWriter, runner: _Runner, report: OnRollout) -> None:
+        """Run the jobs that the writer has no records of.
+
+        Until an episode has gone well, failed ones are not written: a run that is stopped keeps none of them.
+        """
         left = [index for index in range(len(self.jobs)) if index not in work]
+        failures = _FailureCount(self)
         for index in range(len(self.jobs)):
             if index in work:
-                report(decode_rollout(work[index]))
-        if len(work):
-            _log.info("%d of %d rollouts exist already; resuming.", len(work), len(self.jobs))
+                rollout = decode_rollout(work[index])
+                failures.add(rollout)
+                report(rollout)
+        unwritten: list[tuple[int, Rollout]] = []
         try:
-            with closing(self._run([self.jobs[index] for index in left])) as rollouts:
-                for number, rollout in rollouts:
-                    work.add(left[number], encode_rollout(rollout) + b"\n")
-                    report(rollout)
+            for number, rollout in runner.run([self.jobs[index] for index in left]):
+                unwritten.append((left[number], rollout))
+                failures.add(rollout)
+                if failures.are_tolerable:
+                    _write(work, unwritten)
+                report(rollout)
+            _write(work, unwritten)
         except KeyboardInterrupt:
             _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", len(work), len(self.jobs))
             raise
 
-    def _run(self, jobs: Sequence[TourJob]) -> Any:
-        make = partial(make_context, self.config)
-        return run_tours(make, jobs, self.rollouts, workers=self.workers, start_method=self.start_method)
+
+def _write(work: ResumableWriter, rollouts: list[tuple[int, Rollout]]) -> None:
+    """Write rollouts, and empty the list."""
+    for index, rollout in rollouts:
+        work.add(index, encode_rollout(rollout) + b"\n")
+    rollouts.clear()
+
+
+class _Runner:
+    """The processes of a run, or this one. Use it in a `with` statement."""
+
+    def __init__(self, run: Run) -> None:
+        check_limits(run.workers, run.rollouts.limit_seconds)
+        self._run, self._config = run, run.rollouts
+        self._make = partial(make_context, run.config.without_answers())
+        # On graphs the parent checks every move that a worker reports; on the ground `itinera replay` does.
+        worlds = (
+            None if run.rollouts.protocol.on_ground else partial(load_worlds, run.config.worlds, self._config.protocol)
+        )
+        self._pool = make_pool(self._make, self._config, run.start_method, worlds) if run.workers else None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> _Runner:
+        if self._pool is not None:
+            self._stack.enter_context(self._pool)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    @cached_property
+    def _context(self) -> WorkerContext:
+        context = self._make()
+        close = getattr(context.agent, "close", None)
+        if self._run.config.is_remote or self._run.config.isolate:
+            self._stack.callback(close or (lambda: None))
+        return context
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """The digests of the files that the agent consists of, if it is somebody else's Python code."""
+        if not self._run.config.is_foreign or not self._run.jobs:
+            return {}
+        return self._context.files if self._pool is None else self._pool.read_files()
+
+    def run(self, jobs: Sequence[TourJob]) -> Iterator[tuple[int, Rollout]]:
+        """The index of each tour and its rollout, in the order in which they finish."""
+        if not jobs:
+            return iter(())
+        if self._pool is None:
+            return run_here(self._context, jobs, self._config)
+        return run_in_pool(self._pool, jobs, self._run.workers)
+
+
+class _FailureCount:
+    """Counts equal failures, and stops a run in which nothing else happens."""
+
+    def __init__(self, run: Run) -> None:
+        self._left, self.are_tolerable = len(run.jobs), run.keep_going
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    def add(self, rollout: Rollout) -> None:
+        """Count the failures of a rollout; raises ItineraError if enough were equal and others are to come."""
+        self._left -= 1
+        for trajectory in rollout.trajectories:
+            if trajectory.ending is not Ending.FAILED:
+                self.are_tolerable = True
+                continue
+            kind = _failure_kind(trajectory)
+            self._counts[kind] += 1
+            if self._counts[kind] >= MAX_EQUAL_FAILURES and self._left and not self.are_tolerable:
+                reason = trajectory.notes.get("traceback") or trajectory.notes.get("failed", "")
+                raise ItineraError(
+                    f"The agent failed in the same way in all of {self._counts.total()} episodes, so the run was "
+                    f"stopped; correct the agent, or give --keep-going (keep_going=True).\n{reason}".rstrip()
+                )
+
+
+def _failure_kind(trajectory: Trajectory) -> tuple[str, str]:
+    """The type of an error and the line that raised it; for other failures the reason."""
+    reason, traceback = (str(trajectory.notes.get(name, "")) for name in ("failed", "traceback"))
+    lines = re.findall(r'^  File ".*", line \d+', traceback, flags=re.MULTILINE)
+    kind = reason.partition(":")[0]
+    # In another process, the place is unknown here.
+    return (kind, lines[-1]) if lines and kind != "AgentFailure" else (reason, "")
+
+
+def add_agent(provenance: Provenance, config: RunConfig, files: Mapping[str, str]) -> Provenance:
+    """The provenance with the files of the agent, and with what was given as objects."""
+    names, digests = agent_digests(config, files)
+    return replace(
+        provenance,
+        inputs={**provenance.inputs, **names},
+        digests={**provenance.digests, **digests, **object_digests(config, files)},
+    )
+
+
+def describe_comparison(provenance: Provenance, config: RunConfig) -> str:
+    """What was compared, by digest, before work was resumed."""
+    named = [f"{role} {name}" for role, name in provenance.inputs.items()]
+    others = [role for role in provenance.digests if role not in provenance.inputs]
+    text = f"Unchanged by digest: {', '.join([*named, *others])}."
+    if not config.is_foreign and not config.is_remote:
+        return text
+    return f"{text} Files that the agent reads without declaring them (files, --agent-file) were not compared."
+
+
+def require_unchanged(files: Mapping[str, str]) -> None:
+    """Refuse to finish a run whose agent was changed meanwhile."""
+    changed = [name for name, value in files.items() if not Path(name).exists() or digest(Path(name)) != value]
+    if changed:
+        raise ItineraError(
+            f"The files of the agent changed during the run: {', '.join(changed)}. Restore them and run the same "
+            "again, or start anew with --overwrite (overwrite=True)."
+        )
 
 
 def prepare_run(
@@ -154,8 +297,13 @@ def prepare_run(
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
+    agent_options: Mapping[str, OptionValue] | None = None,
+    agent_paths: Sequence[str | PathLike[str]] = (),
+    keep_going: bool = False,
+    isolate: bool = False,
 ) -> Run:
     """A run with everything checked that can be checked before it starts; see `itinera.api.run`."""
+    check_seed(seed)
     agent, is_command = parse_agent(agent, command)
     given_tasks = tasks if isinstance(tasks, Split) else _path("tasks", tasks, "a Split (see read_tasks)")
     given_worlds = worlds if isinstance(worlds, Mapping) else _path("worlds", worlds, "worlds by id (see read_worlds)")
@@ -164,6 +312,7 @@ def prepare_run(
     chosen = apply_drive(select_protocol(protocol, split), drive, vmax=vmax, wmax=wmax)
     require_matching(chosen, split)
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
+    config = configure_agent(config, agent_options, agent_paths, isolate=isolate)
     requirements = requirements_for(config)
     if requirements is not None or any(option is not None for option in (views, objects, rooms, camera)):
         from itinera.runs.observations import configure_observations
@@ -187,7 +336,45 @@ def prepare_run(
         count,
         choose_start_method(config.is_portable, start_method) if count else "spawn",
         max_episodes,
+        keep_going,
     )
+
+
+def check_seed(seed: int) -> None:
+    """Refuse negative seeds, which random generators do not take."""
+    if seed < 0:
+        raise BadArgument(f"seed must be ≥ 0 (got {seed}).")
+
+
+def configure_agent(
+    config: RunConfigType,
+    options: Mapping[str, OptionValue] | None,
+    files: Sequence[str | PathLike[str]],
+    *,
+    isolate: bool,
+) -> RunConfigType:
+    """The configuration with the options and files of the agent, and whether it is isolated."""
+    options = options or {}
+    if options:
+        check_options(options)
+        if not config.is_foreign or not isinstance(config.agent, (str, type)):
+            raise BadArgument(
+                "--agent-option (agent_options=) passes arguments to a class of yours: give module:Class."
+            )
+    if isolate and (config.is_named or config.model is not None):
+        _log.info("%s runs no code of somebody else, so there is nothing to isolate.", describe_agent(config.agent))
+        isolate = False
+    if isolate and (not isinstance(config.agent, str) or (config.is_remote and not config.is_command)):
+        raise BadArgument("--isolate (isolate=True) starts the agent itself: give module:Class or a command.")
+    config = replace(config, agent_options=dict(options), agent_files=tuple(map(Path, files)), isolate=isolate)
+    if not isolate:
+        return config
+    from itinera.agents.isolation import describe_isolation, make_sandbox
+
+    hidden = tuple(path for path in (config.tasks, config.tours, config.worlds_path) if isinstance(path, Path))
+    sandbox = make_sandbox(str(config.agent), is_command=config.is_command, files=agent_files(config), hidden=hidden)
+    _log.info(describe_isolation(sandbox))
+    return replace(config, hidden=hidden)
 
 
 def parse_agent(

@@ -6,13 +6,15 @@ Start with `itinera.api.run_study`. One trial and many: `probing.py`; interrupte
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from itinera.agents.loading import OptionValue, describe_agent
 from itinera.errors import BadArgument
 from itinera.formats.action_probabilities import ActionProbabilities, encode_record, read_action_probabilities
 from itinera.formats.annotations import WorldFiles
@@ -23,19 +25,26 @@ from itinera.records.action_probabilities import ActionDistribution
 from itinera.records.provenance import make_provenance
 from itinera.runs.config import (
     RunConfig,
-    describe_agent,
     input_files,
-    make_agent,
+    load_agent,
     make_plan,
-    object_digests,
     read_descriptions,
     requirements_for,
 )
 from itinera.runs.observations import configure_observations, open_views, view_columns
-from itinera.runs.probing import ProbeContext, probe_all
+from itinera.runs.probing import ProbeContext, check_workers, make_probe_pool, probe_here, probe_in_pool
 from itinera.runs.resume import ResumableWriter
-from itinera.runs.run import choose_start_method, choose_workers, parse_agent
-from itinera.runs.workers import StartMethod
+from itinera.runs.run import (
+    add_agent,
+    check_seed,
+    choose_start_method,
+    choose_workers,
+    configure_agent,
+    describe_comparison,
+    parse_agent,
+    require_unchanged,
+)
+from itinera.runs.worker_process import StartMethod
 from itinera.simulators.factory import make_simulator
 from itinera.tasks import Split
 from itinera.tasks.protocol import RXR
@@ -45,6 +54,7 @@ from itinera.worlds import NavGraph, World
 if TYPE_CHECKING:
     from itinera.agents.agent import Agent
 
+Probe = Callable[[Sequence[Trial]], Iterator[list[tuple[int, ActionDistribution]]]]
 OnBatch = Callable[[int], None]  # called with the number of trials that were completed
 _log = logging.getLogger("itinera")
 
@@ -79,15 +89,15 @@ class StudyRun:
     start_method: StartMethod
     rollout_skills: frozenset[str]  # in whose trials the agent continues with greedy actions
 
-    def make_provenance(self, command: Sequence[str] = ()) -> Provenance:
-        """The provenance of the run; what was given as objects is in the digests only."""
-        files = input_files(self.config)
-        files = {"trials": files.pop("tasks"), **files, "rooms": self.config.rooms or files.get("rooms")}
-        digests = object_digests(self.config)
+    def make_provenance(self, command: Sequence[str] = (), files: Mapping[str, str] | None = None) -> Provenance:
+        """The provenance of the run; what was given as objects is in the digests only; `files` as in `Run`."""
+        inputs = input_files(self.config)
+        inputs = {"trials": inputs.pop("tasks"), **inputs, "rooms": self.config.rooms or inputs.get("rooms")}
+        provenance = add_agent(make_provenance(inputs, command, seed=self.seed), self.config, files or {})
+        digests = dict(provenance.digests)
         if "tasks" in digests:
             digests["trials"] = digests.pop("tasks")
-        provenance = make_provenance(files, command, seed=self.seed)
-        return replace(provenance, digests={**provenance.digests, **digests})
+        return replace(provenance, digests=digests)
 
     def execute(
         self,
@@ -99,43 +109,50 @@ class StudyRun:
     ) -> ActionProbabilities:
         """The action probabilities; with `out`, they are written there and interrupted work is resumed."""
         report = on_batch or (lambda count: None)
-        provenance = self.make_provenance(command)
-        if out is None:
-            found = dict(pair for batch in self._report(self._probe(self.trials), report) for pair in batch)
-            return ActionProbabilities(self.name, tuple(found[k] for k in range(len(self.trials))), provenance)
-        plan = make_plan(provenance, self.config, self.name)
-        with ResumableWriter(out, plan, overwrite=overwrite) as work:
-            if not work.finished:
-                self._resume(work, report)
-                header = Header(itinera="action-probabilities", agent=self.name, provenance=provenance, plan=plan)
-                work.finish(head=header_line(header))
+        check_workers(self.workers)
+        with ExitStack() as stack:
+            files, probe = self._open(stack)
+            provenance = self.make_provenance(command, files)
+            if out is None:
+                found = dict(pair for batch in self._report(probe(self.trials), report) for pair in batch)
+                return ActionProbabilities(self.name, tuple(found[k] for k in range(len(self.trials))), provenance)
+            plan = make_plan(provenance, self.config, self.name)
+            with ResumableWriter(out, plan, overwrite=overwrite) as work:
+                if work.finished or len(work):
+                    _log.info(describe_comparison(provenance, self.config))
+                if not work.finished:
+                    self._resume(work, probe, report)
+                    require_unchanged(files)
+                    header = Header(itinera="action-probabilities", agent=self.name, provenance=provenance, plan=plan)
+                    work.finish(head=header_line(header))
         return read_action_probabilities(out)
 
-    def _resume(self, work: ResumableWriter, report: OnBatch) -> None:
+    def _open(self, stack: ExitStack) -> tuple[Mapping[str, str], Probe]:
+        """The digests of the agent's files, and a function that probes it; processes end with the stack."""
+        make = partial(make_probe_context, self.config.without_answers())
+        if self.workers == 0:
+            context = make()
+            return context.files, lambda trials: probe_here(context, trials, self.seed, self.rollout_skills)
+        is_expert = self.config.is_privileged
+        pool = make_probe_pool(make, self.seed, self.rollout_skills, self.start_method, privileged=is_expert)
+        stack.enter_context(pool)
+        files = pool.read_files() if self.config.is_foreign and self.trials else {}
+        return files, lambda trials: probe_in_pool(pool, trials, self.workers)
+
+    def _resume(self, work: ResumableWriter, probe: Probe, report: OnBatch) -> None:
         """Probe the trials that the writer has no records of."""
         left = [index for index in range(len(self.trials)) if index not in work]
         if len(work):
             _log.info("%d of %d trials exist already; resuming.", len(work), len(self.trials))
             report(len(work))
         try:
-            with closing(self._probe([self.trials[index] for index in left])) as batches:
-                for batch in batches:
-                    for number, distribution in batch:
-                        work.add(left[number], encode_record(distribution) + b"\n")
-                    report(len(batch))
+            for batch in probe([self.trials[index] for index in left]):
+                for number, distribution in batch:
+                    work.add(left[number], encode_record(distribution) + b"\n")
+                report(len(batch))
         except KeyboardInterrupt:
             _log.warning("Interrupted with %d of %d trials. Run the same again to resume.", len(work), len(self.trials))
             raise
-
-    def _probe(self, trials: Sequence[Trial]) -> Generator[list[tuple[int, ActionDistribution]]]:
-        return probe_all(
-            partial(make_probe_context, self.config),
-            trials,
-            seed=self.seed,
-            workers=self.workers,
-            rollout_skills=self.rollout_skills,
-            start_method=self.start_method,
-        )
 
     def _report(self, batches: Iterator[list[Any]], report: OnBatch) -> Iterator[list[Any]]:
         for batch in batches:
@@ -158,12 +175,17 @@ def prepare_study(
     objects: Path | None = None,
     rooms: Path | None = None,
     rollout_skills: frozenset[str] = frozenset(),
+    agent_options: Mapping[str, OptionValue] | None = None,
+    agent_files: Sequence[str | PathLike[str]] = (),
+    isolate: bool = False,
 ) -> StudyRun:
     """A run of a study with everything checked that can be checked before it starts; see `itinera.api.run_study`."""
+    check_seed(seed)
     given, is_command = parse_agent(agent, command)
     read = read_trials(study) if isinstance(study, Path) else study
     tasks = study if isinstance(study, Path) else make_split(study)
     config = StudyConfig(given, tasks, worlds, RXR, None, is_command, reply_seconds, rooms=rooms)
+    config = configure_agent(config, agent_options, agent_files, isolate=isolate)
     requirements = requirements_for(config)
     has_views = views is not None or (requirements is not None and bool(requirements.columns))
     observations = configure_observations(
@@ -194,21 +216,22 @@ def make_probe_context(config: StudyConfig) -> ProbeContext:
         worlds = WorldFiles(worlds, rooms=config.rooms).read(objects=False)
     views = open_views(config.observations, config.worlds_path, worlds)
     simulator = make_simulator(config.protocol, views=views, descriptions=read_descriptions(config))
-    return ProbeContext(_agent_maker(config, worlds, view_columns(views)), simulator, worlds)
+    make, files = _agent_maker(config, worlds, view_columns(views))
+    return ProbeContext(make, simulator, worlds, files)
 
 
 def _agent_maker(
     config: StudyConfig, worlds: Mapping[str, World], columns: tuple[str, ...]
-) -> Callable[[Trial], Agent]:
+) -> tuple[Callable[[Trial], Agent], Mapping[str, str]]:
     if isinstance(config.agent, str) and config.agent == "expert":
-        return lambda trial: make_trial_expert(trial, worlds)
+        return (lambda trial: make_trial_expert(trial, worlds)), {}
     if isinstance(config.agent, str) and config.agent == "forward":
         from itinera.agents.baselines import ForwardBiasedAgent
 
         forward = ForwardBiasedAgent()  # never stops: in a study it is the baseline for where agents go
-        return lambda trial: forward
-    agent = make_agent(config, worlds, columns=columns)
-    return lambda trial: agent
+        return (lambda trial: forward), {}
+    agent, files = load_agent(config, worlds, columns=columns)
+    return (lambda trial: agent), files
 
 
 def make_trial_expert(trial: Trial, worlds: Mapping[str, World]) -> Agent:

@@ -12,8 +12,8 @@ ending alone. There is no guidance after the last episode.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from itinera.runs.guidance import Controller, Guide, make_guide
 from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import Array, Places, Pose, World
+
+# The goals of an episode of the tour, by its index, once its acting phase has ended with this trajectory.
+FindGoals: TypeAlias = Callable[[int, Trajectory], Places]
 
 
 class IllegalAction(BadArgument):
@@ -52,6 +55,16 @@ def _short(value: object, max_length: int = 80) -> str:
 
 def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, ItineraError) else f"{type(error).__name__}: {error}"
+
+
+def require_goals(protocol: Protocol, episodes: Sequence[Episode]) -> None:
+    """Refuse episodes without goals for a protocol that guides agents there."""
+    guidance = protocol.guidance
+    if guidance is not None and guidance.to_goal and any(episode.goals_withheld for episode in episodes[:-1]):
+        raise BadArgument(
+            f"Protocol {protocol.name} guides agents to goals they miss, but these tasks withhold their goals. "
+            f"Use a protocol that does not, such as {protocol.name}-test."
+        )
 
 
 class _EpisodeRecord:
@@ -121,19 +134,19 @@ class TourLoop:
         *,
         protocol: Protocol,
         guide: Guide | None = None,
+        find_goals: FindGoals | None = None,
     ) -> None:
-        """`guide` is the protocol's own unless another is given. Call `reset` next."""
+        """`guide` is the protocol's own unless another is given. Call `reset` next.
+
+        With `find_goals`, the episodes need not contain their goals: it is asked for those an agent is guided to.
+        """
         if not episodes:
             raise BadArgument("A tour must have at least one episode.")
-        guidance = protocol.guidance
-        if guidance is not None and guidance.to_goal and any(episode.goals_withheld for episode in episodes[:-1]):
-            raise BadArgument(
-                f"Protocol {protocol.name} guides agents to goals they miss, but these tasks withhold their goals. "
-                f"Use a protocol that does not, such as {protocol.name}-test."
-            )
+        if find_goals is None:
+            require_goals(protocol, episodes)
         self._simulator, self._world, self._episodes = simulator, world, episodes
-        self._protocol, self._guidance = protocol, guidance
-        self._guide = guide
+        self._protocol, self._guidance = protocol, protocol.guidance
+        self._guide, self._find_goals = guide, find_goals
         self._record = _EpisodeRecord()
         self._controller: Controller | None = None
         self._action = STOP  # the controller's next
@@ -236,7 +249,7 @@ class TourLoop:
         self._ending = ending
         self.done = self.episode_index + 1 == len(self._episodes)
         guided = self._guidance is not None and not self._lost and not self.done
-        goal = self._missed_goal() if guided else None
+        goal = self._missed_goal(ending) if guided else None
         self._finished.append(self._record.trajectory(self.episode, ending))
         if goal is not None:
             self._start_guidance(Phase.GUIDED_TO_GOAL, goal, facing=False)
@@ -246,12 +259,14 @@ class TourLoop:
             self._next_episode()
             self._lost = True
 
-    def _missed_goal(self) -> Pose | None:
+    def _missed_goal(self, ending: Ending) -> Pose | None:
         """The nearest goal, if the protocol guides the agent there and it is not near enough already."""
         assert self._guidance is not None
         if not self._guidance.to_goal:
             return None
         goals = self.episode.goals
+        if self._find_goals is not None:
+            goals = self._find_goals(self.episode_index, self._record.trajectory(self.episode, ending))
         try:
             distances = self._world.space.between(cast(Places, [self.observation.place]), goals)[0]
         except ItineraError as error:

@@ -2,50 +2,38 @@
 
 The results depend neither on the number of workers nor on which worker did what. In `run_tours`, a worker that dies,
 takes too long or prints too much loses its current episode, which is recorded as failed; another continues with the
-next. How long an episode takes depends on the machine, so time limits are the one thing that may differ.
+next (`pool.py`). How long an episode takes depends on the machine, so time limits are the one thing that may differ.
+Workers have no goals: where an agent is guided to one, they ask for it, after the record of the episode is final.
 """
 
 from __future__ import annotations
 
-import math
 import os
-import signal
-import sys
-import threading
-import time
-import warnings
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
 from concurrent.futures import wait as wait_for
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from itertools import islice
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import Connection, wait
-from multiprocessing.process import BaseProcess
-from typing import Generic, Literal, TypeVar
+from multiprocessing import get_context
+from typing import Any, Generic, TypeVar, cast
 
+import msgspec
 import numpy as np
 
 from itinera.errors import BadArgument, ItineraError
-from itinera.records import Ending, Rollout, Trajectory
+from itinera.formats.native_predictions import decode_rollout, encode_rollout
+from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.config import RolloutConfig, TourJob, WorkerContext, find_world, run_job
-from itinera.runs.output_capture import CapturedOutput, OutputPipe
-from itinera.runs.rollout import describe_failure
-from itinera.tasks import Episode
-
-# "spawn" starts fresh processes, whose results cannot depend on what was done here before. "fork" copies this one,
-# with objects that cannot be sent to another process, such as an agent defined in a notebook.
-StartMethod = Literal["spawn", "fork"]
+from itinera.runs.messages import BadMessage
+from itinera.runs.pool import Jobs, WorkerPool
+from itinera.runs.tour_loop import require_goals
+from itinera.runs.worker_process import StartMethod, Work, WorkerSide, end_with_parent, make_error
+from itinera.tasks import Episode, Instruction, Protocol, Tour
+from itinera.worlds import NavGraph, Places, Pose, World
 
 AHEAD = 4  # jobs handed out for each worker of a map: enough to keep it busy
-MARKED = ("started", "episode")  # messages a worker sends after marking its output
-GRACE_SECONDS = 5.0  # an idle worker has to end by itself
-OUTPUT_LIMIT = 1 << 20  # bytes an agent may print in an episode
-POLL_SECONDS = 1.0  # the longest wait before the workers are looked at again
-PR_SET_PDEATHSIG = 1  # of prctl(2)
+START_TOLERANCE = 1e-6  # metres
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -56,42 +44,6 @@ def count_workers(workers: int | None = None) -> int:
     if workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return workers
-
-
-def end_with_parent(*, group: bool = False) -> None:
-    """End this worker when its parent ends, however that happens; Ctrl-C is left to the parent.
-
-    With `group`, the worker leads a process group of its own, which ends with it.
-    """
-    if group:
-        os.setpgid(0, 0)
-    else:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _kill_with_parent()
-    parent = parent_process()
-
-    def watch() -> None:
-        wait([parent.sentinel] if parent is not None else [])
-        if group:
-            os.killpg(0, signal.SIGKILL)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
-def _kill_with_parent() -> None:
-    """Let the kernel kill this process when its parent ends, even while a library keeps Python's lock."""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
-def _make_error(message: str, exit_code: int) -> ItineraError:
-    """An error that came from a worker in words: not every exception can be sent between processes."""
-    error = ItineraError(message)
-    error.exit_code = exit_code
-    return error
 
 
 class WorkerFailure(ItineraError):
@@ -157,8 +109,159 @@ def _results(
         for future in done:
             result, error = future.result()
             if error is not None:
-                raise _make_error(*error)
+                raise make_error(*error)
             yield waiting.pop(future), result  # type: ignore[misc]
+
+
+Point = tuple[float, float, float]
+
+
+class _EpisodeMessage(msgspec.Struct, frozen=True):
+    """What an agent may know of an episode: neither its goals nor its reference path."""
+
+    id: str
+    place: str | Point
+    heading: float
+    elevation: float
+    text: str
+    language: str
+
+
+class _TourMessage(msgspec.Struct, frozen=True):
+    """A tour, or the rest of one."""
+
+    tour_id: str
+    world_id: str
+    episodes: list[_EpisodeMessage]
+
+
+class TourWork(Work[TourJob, Trajectory]):
+    """Rollouts of tours: an item is an episode, its record a trajectory."""
+
+    def __init__(self, make_context: Callable[[], WorkerContext], config: RolloutConfig) -> None:
+        self._make_context, self._config = make_context, config
+        self.limit_seconds = config.limit_seconds
+
+    def make_context(self) -> tuple[WorkerContext, dict[str, str]]:
+        context = self._make_context()
+        return context, dict(context.files)
+
+    def serve(self, context: WorkerContext, job: bytes, worker: WorkerSide) -> None:
+        message = msgspec.msgpack.decode(job, type=_TourMessage)
+        episodes = tuple(_decode_episode(one, message.world_id) for one in message.episodes)
+        tour = TourJob(Tour(message.tour_id, message.world_id, tuple(one.id for one in episodes)), episodes)
+
+        def report(index: int, trajectory: Trajectory) -> None:
+            worker.report(index, encode_rollout(Rollout("", (trajectory,))))
+
+        def find_goals(index: int, trajectory: Trajectory) -> Places:
+            answer = worker.ask(index, encode_rollout(Rollout("", (trajectory,))))
+            return _as_places(msgspec.msgpack.decode(answer, type=list[str | Point]))
+
+        _load(context, tour)
+        worker.start()
+        run_job(context, tour, self._config, report, find_goals)
+
+
+def _load(context: WorkerContext, job: TourJob) -> None:
+    """Load the world and all that the simulator needs in it: that time is not the agent's."""
+    world = find_world(context, job.tour)
+    with suppress(Exception):  # the rollout will meet and record it
+        context.simulator.reset(world, job.episodes[0].start)
+
+
+class TourJobs(Jobs[TourJob, Trajectory]):
+    """The tours in the parent, which has the goals and checks the trajectories.
+
+    `worlds`, if given, are the graphs on which every move is checked.
+    """
+
+    def __init__(self, protocol: Protocol, worlds: Callable[[], Mapping[str, World]] | None = None) -> None:
+        self._protocol, self._read_worlds = protocol, worlds
+        self._worlds: Mapping[str, World] | None = None
+
+    def world_id(self, job: TourJob) -> str:
+        return job.tour.world_id
+
+    def count(self, job: TourJob) -> int:
+        return len(job.episodes)
+
+    def encode(self, job: TourJob, first: int) -> bytes:
+        require_goals(self._protocol, job.episodes)
+        episodes = [_encode_episode(episode) for episode in job.episodes[first:]]
+        return msgspec.msgpack.encode(_TourMessage(job.tour.id, job.tour.world_id, episodes))
+
+    def answer(self, job: TourJob, index: int) -> bytes:
+        goals = job.episodes[index].goals
+        return msgspec.msgpack.encode([goal if isinstance(goal, str) else np.asarray(goal).tolist() for goal in goals])
+
+    def decode(self, job: TourJob, index: int, record: bytes) -> Trajectory:
+        try:
+            rollout = decode_rollout(record)
+        except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+            raise BadMessage(f"no trajectory ({error})") from None
+        if len(rollout.trajectories) != 1:
+            raise BadMessage("no single trajectory")
+        problem = self._find_problem(rollout.trajectories[0], job.episodes[index])
+        if problem:
+            raise BadMessage(f"a trajectory that {problem}")
+        return rollout.trajectories[0]
+
+    def _find_problem(self, trajectory: Trajectory, episode: Episode) -> str:
+        """Why this cannot be the trajectory of the episode; empty if it can."""
+        if trajectory.episode_id != episode.id:
+            return "belongs to another episode"
+        places, exact = trajectory.acting_places, Phase.GUIDED_TO_START not in (trajectory.phases or ())
+        if isinstance(places, np.ndarray) == isinstance(episode.start.place, str) or not len(places):
+            return "has places of another kind"
+        if exact and not _is_at(places[0], episode.start.place):
+            return "does not begin at the start of its episode"
+        limit = self._protocol.step_limit
+        if limit is not None and len(places) > limit + 1:
+            return f"has more than {limit} steps"
+        return self._find_jump(places, episode.world_id) if isinstance(places, tuple) else ""
+
+    def _find_jump(self, places: Sequence[str], world_id: str) -> str:
+        if self._read_worlds is None:
+            return ""
+        if self._worlds is None:
+            self._worlds = self._read_worlds()
+        space = self._worlds[world_id].space if world_id in self._worlds else None
+        if not isinstance(space, NavGraph):
+            return ""
+        numbers = [space.index.get(place, -1) for place in places]
+        if len(numbers) > 1 and (min(numbers) < 0 or not space.adjacency[numbers[:-1], numbers[1:]].all()):
+            return "moves where no edge leads"
+        return ""
+
+    def require_same(self, before: Trajectory, now: Trajectory) -> None:
+        if before.ending is not now.ending or not np.array_equal(before.acting_places, now.acting_places):
+            raise BadMessage("another trajectory for an episode that has ended")
+
+    def lose(self, job: TourJob, index: int, reason: str) -> Trajectory:
+        return _lost_trajectory(job.episodes[index], reason)
+
+
+def _is_at(place: Any, start: Any) -> bool:
+    if isinstance(start, str):
+        return bool(place == start)
+    return bool(np.linalg.norm(np.asarray(place) - np.asarray(start)) <= START_TOLERANCE)
+
+
+def _encode_episode(episode: Episode) -> _EpisodeMessage:
+    start, said = episode.start, episode.instruction
+    place = start.place if isinstance(start.place, str) else np.asarray(start.place, dtype=np.float64).tolist()
+    return _EpisodeMessage(episode.id, place, start.heading, start.elevation, said.text, said.language)
+
+
+def _decode_episode(message: _EpisodeMessage, world_id: str) -> Episode:
+    place = message.place if isinstance(message.place, str) else np.array(message.place)
+    start = Pose(place, message.heading, message.elevation)
+    return Episode(message.id, world_id, start, (), (), Instruction(message.text, message.language))
+
+
+def _as_places(places: Sequence[str | Point]) -> Places:
+    return cast(Places, tuple(places) if isinstance(places[0], str) else np.array(places, dtype=np.float64))
 
 
 def run_tours(
@@ -175,277 +278,46 @@ def run_tours(
     much as it likes, and one that ends the process ends the run. With "spawn", `make_context` is sent to the workers,
     so it must be a function of a module, or a partial of one.
     """
-    if workers < 0:
-        raise BadArgument(f"workers must be ≥ 0 (got {workers}); 0 runs in this process.")
-    if config.limit_seconds is not None and not config.limit_seconds > 0:
-        raise BadArgument(f"The time limit must be above 0 s (got {config.limit_seconds}).")
+    check_limits(workers, config.limit_seconds)
     if not jobs:
         return
     if workers == 0:
-        context = make_context()
-        for index, job in enumerate(jobs):
-            yield index, run_job(context, job, config)
+        yield from run_here(make_context(), jobs, config)
         return
-    pool = WorkerPool(make_context, jobs, config, start_method)
-    try:
-        yield from pool.run(min(workers, len(jobs)))
-    finally:
-        pool.close()
+    with make_pool(make_context, config, start_method) as pool:
+        yield from run_in_pool(pool, jobs, workers)
 
 
-def start_worker(
-    make_context: Callable[[], WorkerContext], config: RolloutConfig, start_method: StartMethod
-) -> tuple[BaseProcess, Connection, CapturedOutput]:
-    """A new worker, the pipe to it, and its output.
-
-    It sends ("ready",) once; for every job ("started",) when the world is loaded, ("episode", index, trajectory) for
-    each episode and ("done",); and ("broken", reason, exit code) if it cannot work. Its output is marked before
-    "started" and "episode". It ends when it receives None.
-    """
-    processes = get_context(start_method)
-    ours, theirs = processes.Pipe()
-    output, printed = processes.Pipe(duplex=False)
-    marker = os.urandom(16).hex().encode()
-    arguments = (theirs, OutputPipe(printed, marker), make_context, config, start_method)
-    process = processes.Process(target=_serve, args=arguments)  # type: ignore[attr-defined]
-    with warnings.catch_warnings():
-        # A fork of a process with threads may deadlock; the only locks that the worker's code needs are Python's own.
-        warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
-    theirs.close()
-    printed.close()
-    return process, ours, CapturedOutput(output, marker)
+def check_limits(workers: int, limit_seconds: float | None) -> None:
+    """Refuse numbers of workers and time limits that cannot be."""
+    if workers < 0:
+        raise BadArgument(f"workers must be ≥ 0 (got {workers}); 0 runs in this process.")
+    if limit_seconds is not None and not limit_seconds > 0:
+        raise BadArgument(f"The time limit must be above 0 s (got {limit_seconds}).")
 
 
-def end_worker(process: BaseProcess) -> None:
-    """Kill a worker with every process it started."""
-    try:
-        os.killpg(process.pid or 0, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.kill()  # it has no group of its own yet, or is gone
-    process.join()
+def run_here(context: WorkerContext, jobs: Sequence[TourJob], config: RolloutConfig) -> Iterator[tuple[int, Rollout]]:
+    """The index of each tour and its rollout, in this process."""
+    for index, job in enumerate(jobs):
+        yield index, run_job(context, job, config)
 
 
-def _serve(
-    pipe: Connection,
-    output: OutputPipe,
+def make_pool(
     make_context: Callable[[], WorkerContext],
     config: RolloutConfig,
     start_method: StartMethod,
-) -> None:
-    end_with_parent(group=True)
-    output.redirect(replace_streams=start_method == "fork")
-    try:
-        context = make_context()
-        pipe.send(("ready",))
-        while (job := pipe.recv()) is not None:
-            _serve_job(pipe, output, context, job, config)
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        return
-    except ItineraError as error:
-        pipe.send(("broken", str(error), error.exit_code))
-    except (Exception, SystemExit) as error:
-        pipe.send(("broken", describe_failure(error)["traceback"], 1))
+    worlds: Callable[[], Mapping[str, World]] | None = None,
+) -> WorkerPool[TourJob, Trajectory]:
+    """Workers for tours; `worlds` are read to check moves on graphs."""
+    return WorkerPool(TourWork(make_context, config), TourJobs(config.protocol, worlds), start_method)
 
 
-def _serve_job(
-    pipe: Connection, output: OutputPipe, context: WorkerContext, job: TourJob, config: RolloutConfig
-) -> None:
-    def report(index: int, trajectory: Trajectory) -> None:
-        output.mark()
-        pipe.send(("episode", index, trajectory))
-
-    _load(context, job)
-    output.mark()
-    pipe.send(("started",))
-    run_job(context, job, config, report)
-    pipe.send(("done",))
-
-
-def _load(context: WorkerContext, job: TourJob) -> None:
-    """Load the world and all that the simulator needs in it: that time is not the agent's."""
-    world = find_world(context, job.tour)
-    with suppress(Exception):  # the rollout will meet and record it
-        context.simulator.reset(world, job.episodes[0].start)
-
-
-@dataclass(eq=False)
-class _Worker:
-    """A process and its current job."""
-
-    process: BaseProcess
-    pipe: Connection
-    output: CapturedOutput
-    takeover: tuple[int, int] | None = None  # tour and episode it continues for a worker that is gone
-    ready: bool = False
-    tour: int = -1  # the index of its tour, -1 for none
-    first: int = 0  # the episode it started that tour with
-    episode: int = 0  # the current one
-    since: float = math.inf  # when that started
-    world_id: str = ""  # of its last tour
-
-    @property
-    def pipes(self) -> list[Connection]:
-        """Those that may receive something."""
-        return [self.pipe] if self.output.ended else [self.pipe, self.output.pipe]
-
-    @property
-    def output_limit(self) -> float:
-        """Bytes; before an episode starts it is not the agent that prints."""
-        return OUTPUT_LIMIT if self.since < math.inf else math.inf
-
-
-@dataclass(eq=False)
-class WorkerPool:
-    """Workers that can be killed, the jobs left, and the results so far."""
-
-    make_context: Callable[[], WorkerContext]
-    jobs: Sequence[TourJob]
-    config: RolloutConfig
-    start_method: StartMethod = "spawn"
-    workers: list[_Worker] = field(default_factory=list)
-    left: dict[str, deque[int]] = field(default_factory=dict)  # indices of the tours to do, by world
-    partial: dict[int, dict[int, Trajectory]] = field(default_factory=dict)  # by tour and episode, of unfinished tours
-
-    def run(self, count: int) -> Iterator[tuple[int, Rollout]]:
-        for index, job in enumerate(self.jobs):
-            self.left.setdefault(job.tour.world_id, deque()).append(index)
-        self.workers = [self._start() for _ in range(count)]
-        done = 0
-        while done < len(self.jobs):
-            wait([pipe for worker in self.workers for pipe in worker.pipes], self._timeout())
-            for worker in tuple(self.workers):
-                for result in self._attend(worker):
-                    done += 1
-                    yield result
-
-    def close(self) -> None:
-        """End every worker, whatever it is doing."""
-        for worker in self.workers:
-            with suppress(OSError):
-                worker.pipe.send(None)
-            worker.pipe.close()
-        for worker in self.workers:
-            if worker.ready and worker.tour < 0:
-                worker.process.join(GRACE_SECONDS)
-            end_worker(worker.process)
-            worker.output.close()
-        self.workers = []
-
-    def _start(self) -> _Worker:
-        return _Worker(*start_worker(self.make_context, self.config, self.start_method))
-
-    def _timeout(self) -> float:
-        """Seconds until the time of an episode is up, or until the workers are looked at again."""
-        left = (max(0.0, worker.since + self._limit - time.monotonic()) for worker in self.workers)
-        return min([POLL_SECONDS, *left])
-
-    @property
-    def _limit(self) -> float:
-        return math.inf if self.config.limit_seconds is None else self.config.limit_seconds
-
-    def _attend(self, worker: _Worker) -> Iterator[tuple[int, Rollout]]:
-        """Receive everything from a worker, and replace it if it is gone or late; finished rollouts come out."""
-        alive, bearable = worker.process.is_alive(), True
-        try:
-            while bearable and worker.pipe.poll():
-                message, *content = worker.pipe.recv()
-                # The output before a message is read first, or its size would depend on which pipe is faster.
-                bearable = message not in MARKED or worker.output.end_section(worker.output_limit)
-                if bearable:
-                    yield from self._receive(worker, message, *content)
-        except (EOFError, OSError):
-            alive = False
-        if not (bearable and worker.output.forward(worker.output_limit)):
-            yield from self._replace(worker, f"the agent printed more than {OUTPUT_LIMIT} bytes in the episode.")
-        elif not alive:
-            yield from self._replace(worker, _describe_exit(worker.process))
-        elif time.monotonic() >= worker.since + self._limit:
-            yield from self._replace(worker, f"time limit: the episode took longer than {self._limit:g} s.")
-
-    def _receive(self, worker: _Worker, message: str, *content: object) -> Iterator[tuple[int, Rollout]]:
-        if message == "broken":
-            raise _make_error(*content)  # type: ignore[arg-type]
-        if message == "started":
-            worker.since = time.monotonic()
-        elif message == "episode":
-            self._store(worker, *content)  # type: ignore[arg-type]
-        else:
-            index, worker.tour, worker.since, worker.ready = worker.tour, -1, math.inf, True
-            self._assign(worker)
-            if message == "done":
-                yield index, self._join(index)
-
-    def _store(self, worker: _Worker, index: int, trajectory: Trajectory) -> None:
-        index += worker.first
-        self.partial.setdefault(worker.tour, {})[index] = trajectory
-        if index == worker.episode:  # and not the one before, which has grown by the guided path to its goal
-            worker.episode, worker.since = index + 1, time.monotonic()
-
-    def _assign(self, worker: _Worker) -> None:
-        """Send a worker the rest of a tour, or a whole one."""
-        if worker.takeover is None and not self.left:
-            return
-        worker.tour, worker.first = worker.takeover or (self._next_tour(worker), 0)
-        worker.takeover = None
-        worker.episode = worker.first
-        job = self.jobs[worker.tour]
-        worker.world_id = job.tour.world_id
-        with suppress(OSError):  # of a worker that has died, which is noticed when it is next attended to
-            worker.pipe.send(TourJob(job.tour, tuple(map(_strip, job.episodes[worker.first :]))))
-
-    def _next_tour(self, worker: _Worker) -> int:
-        """A tour in the world the worker has loaded, else in the one with the most tours left per worker there."""
-        busy = [other.world_id for other in self.workers if other.tour >= 0]
-        if worker.world_id not in self.left:
-            worker.world_id = max(self.left, key=lambda name: len(self.left[name]) / (1 + busy.count(name)))
-        indices = self.left[worker.world_id]
-        index = indices.popleft()
-        if not indices:
-            del self.left[worker.world_id]
-        return index
-
-    def _replace(self, worker: _Worker, reason: str) -> Iterator[tuple[int, Rollout]]:
-        """Replace a worker by a new one; its current episode has failed."""
-        if not worker.ready:
-            raise ItineraError(
-                f"A worker process could not start: {reason} In a script of yours, call this under "
-                '`if __name__ == "__main__":`, or give workers=0.'
-            )
-        end_worker(worker.process)
-        worker.pipe.close()
-        worker.output.close()
-        fresh = self._start()
-        fresh.world_id = worker.world_id
-        self.workers[self.workers.index(worker)] = fresh
-        if worker.tour < 0:
-            return
-        episodes, lost = self.jobs[worker.tour].episodes, worker.episode
-        if lost < len(episodes):  # else it had reported them all
-            self.partial.setdefault(worker.tour, {})[lost] = _lost_trajectory(episodes[lost], reason)
-        if lost + 1 < len(episodes):
-            fresh.takeover = worker.tour, lost + 1
-        else:
-            yield worker.tour, self._join(worker.tour)
-
-    def _join(self, index: int) -> Rollout:
-        trajectories = self.partial.pop(index)
-        return Rollout(self.jobs[index].tour.id, tuple(trajectories[k] for k in sorted(trajectories)))
-
-
-def _describe_exit(process: BaseProcess) -> str:
-    process.join(GRACE_SECONDS)
-    code = process.exitcode
-    if code is None or code >= 0:
-        return f"the process ended with exit code {code or 0}."
-    name = signal.Signals(-code).name
-    hint = " Perhaps memory ran out." if name == "SIGKILL" else ""
-    return f"the process was ended by {name}.{hint}"
-
-
-def _strip(episode: Episode) -> Episode:
-    """The episode without what acting does not need, the reference path above all."""
-    return replace(episode, reference=(), alignment=None, notes={})
+def run_in_pool(
+    pool: WorkerPool[TourJob, Trajectory], jobs: Sequence[TourJob], workers: int
+) -> Iterator[tuple[int, Rollout]]:
+    """The index of each tour and its rollout, by the workers of a pool."""
+    for index, trajectories in pool.run(jobs, min(workers, len(jobs))):
+        yield index, Rollout(jobs[index].tour.id, tuple(trajectories))
 
 
 def _lost_trajectory(episode: Episode, reason: str) -> Trajectory:
