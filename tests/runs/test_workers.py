@@ -165,6 +165,14 @@ def test_workers_end_when_nobody_listens_any_more():
         os.kill(pid, 0)
 
 
+def test_a_fresh_worker_imports_nothing_from_the_current_folder_by_itself(tmp_path, monkeypatch):
+    for name in ("struct", "signal", "selectors", "tempfile"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(tmp_path / 'executed')!r}, 'w')")
+    monkeypatch.chdir(tmp_path)
+    assert endings(scripted_agents.Still, several(1)) == [[STOPPED] * 3]
+    assert not (tmp_path / "executed").exists()
+
+
 def doubled(number: int) -> int:
     return 2 * number
 
