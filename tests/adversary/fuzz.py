@@ -200,7 +200,9 @@ def run_reader(name: str, inputs: int, seed: int, engine: str, folder: Path, out
     if engine == "atheris":
         import atheris
 
-        with atheris.instrument_imports(include=["itinera"], enable_loader_override=False):
+        package = ROOT.parent / "src"
+        kernels = [".".join(file.relative_to(package).with_suffix("").parts) for file in package.rglob("_*kernels.py")]
+        with atheris.instrument_imports(include=["itinera"], exclude=kernels, enable_loader_override=False):
             from adversary.readers import READERS
 
             trial = Trial(name, folder, findings)

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from itinera.errors import BadArgument, BadFile
+from itinera.formats import map_images
 from itinera.formats.floor_plans import read_floor_plan
 
 # The top row of the picture first; the low left pixel alone is dark.
@@ -78,3 +79,24 @@ def test_a_picture_too_large_is_not_unpacked(tmp_path: Path) -> None:
     for name in ("large.png", "larger.png"):
         with pytest.raises(BadFile, match=r"pixels.*\n.*Crop"):
             read_floor_plan(tmp_path / name, 1.0)
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
+def test_bands_of_rows_give_the_same_cells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
+    values = np.random.default_rng(0).integers(0, 256, (23, 9, 4), dtype=np.uint8)
+    whole = Image.fromarray(values)
+    gray = Image.fromarray(values[..., 0].astype(np.uint16) * 257)
+    (gray if mode == "I;16" else whole.convert(mode)).save(tmp_path / "plan.png")
+    at_once = read_floor_plan(tmp_path / "plan.png", 0.1, 128)
+    monkeypatch.setattr(map_images, "_BAND", 20)
+    assert (read_floor_plan(tmp_path / "plan.png", 0.1, 128).blocked == at_once.blocked).all()
+    assert at_once.blocked.any()
+    assert not at_once.blocked.all()
+
+
+def test_a_text_image_is_parsed_part_by_part_until_its_pixels_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_images, "_PART", 3)
+    (tmp_path / "plan.pgm").write_bytes(b"P2 3 2 255\n255 0 # a\n\n  255 0\t255 255 " + b"7 " * 100)
+    assert read_floor_plan(tmp_path / "plan.pgm", 0.1).blocked.tolist() == [[True, False, False], [False, True, False]]

@@ -1,7 +1,7 @@
 """Images of maps as arrays: PGM is read here; PNG, BMP and JPEG are read by Pillow.
 
 Pillow rounds the values of PGM files whose white is not 255, and its error messages say less. Width and height are
-checked before an image is decoded, and brightness is computed in bands of rows: an image takes at most about 12 bytes
+checked before an image is decoded, and brightness is computed in bands of rows: an image takes at most about 9 bytes
 per pixel, and has at most `MAX_PIXELS`.
 """
 
@@ -151,10 +151,21 @@ def _read_with_pillow(source: str, content: bytes) -> Picture:
 
 def _from_pillow(image: Any) -> Picture:
     if image.mode.startswith("I"):  # 16-bit grayscale
-        values = np.asarray(image)
-        return Picture(values.astype(np.uint16)[..., None], None, _MAX_WHITE)
+        return Picture(_pixels(image, None, np.uint16)[..., None], None, _MAX_WHITE)
     if "A" in image.getbands() or "transparency" in image.info:
-        values = np.asarray(image.convert("RGBA"))
+        values = _pixels(image, "RGBA", np.uint8)
         return Picture(values[..., :3], values[..., 3], 255)
-    values = np.asarray(image.convert("L" if image.mode in ("1", "L") else "RGB"))
+    values = _pixels(image, "L" if image.mode in ("1", "L") else "RGB", np.uint8)
     return Picture(values.reshape(*values.shape[:2], -1), None, 255)
+
+
+def _pixels(image: Any, mode: str | None, kind: type[np.uint8 | np.uint16]) -> NDArray[Any]:
+    """(height, width, …) the pixels in a mode of Pillow, converted in bands of rows: a whole image is copied thrice."""
+    width, height = image.size
+    rows = max(1, _BAND // width)
+    channels = () if mode in (None, "L") else (len(mode or ""),)
+    found = np.empty((height, width, *channels), dtype=kind)
+    for top in range(0, height, rows):
+        band = image.crop((0, top, width, min(height, top + rows)))
+        found[top : top + rows] = np.asarray(band if mode is None else band.convert(mode)).astype(kind)
+    return found
