@@ -32,13 +32,13 @@ def main() -> None:
             code = _run()
             sys.stdout.flush()
         except KeyboardInterrupt:
-            code = INTERRUPTED
+            code = _print_interrupted()
         except BrokenPipeError:  # the reader has left, as in `itinera convert --list | head -1`
             code = 1
+        except SystemExit as ended:  # a verb that has printed what is kept
+            code = ended.code if isinstance(ended.code, int) else 1
         except Exception as error:
             code = _print_error(error)
-        if code == INTERRUPTED:  # else the verb has printed what is kept
-            print("Interrupted.", file=sys.stderr)
         if code and signals:  # what was complete before the signal was noticed has ended well
             code = 128 + signals[0]
         if code:
@@ -88,7 +88,14 @@ def _run() -> int:
         from itinera.cli.output import print_usage_error
 
         return print_usage_error(error)
+    if returned == INTERRUPTED:
+        return _print_interrupted()
     return returned if isinstance(returned, int) else 0
+
+
+def _print_interrupted() -> int:
+    print("Interrupted.", file=sys.stderr)
+    return INTERRUPTED
 
 
 def _is_usage_error(error: Exception) -> bool:

@@ -188,9 +188,11 @@ def test_a_driven_walk_is_told_replayed_and_scored(itinera, grounds, tmp_path, d
         np.testing.assert_array_equal(trajectory.times, np.arange(len(trajectory.places)))
         steps = np.linalg.norm(np.diff(trajectory.places, axis=0), axis=1)
         assert steps.max() == pytest.approx(0.2, abs=1e-3)
-    assert itinera("replay", out, *grounds).code == 0
+    rules = ["--protocol", "pointnav", *driven]
+    assert f"--protocol pointnav --drive {drive} --vmax 0.2 --wmax 15." in itinera("replay", out, *grounds).err
+    assert itinera("replay", out, *grounds, *rules).code == 0
     assert itinera("replay", out, *grounds, "--protocol", "pointnav").code == 1  # which is driven otherwise
-    assert itinera("score", out, *grounds, "--json").json["metrics"]["SR"]["mean"] == 1.0
+    assert itinera("score", out, *grounds, *rules, "--json").json["metrics"]["SR"]["mean"] == 1.0
     assert itinera(*command, "--agent", "expert").code == 2  # another run
 
 
@@ -207,4 +209,5 @@ def test_nobody_is_led_by_fifteen_speeds(itinera, grounds, tmp_path):
     command = ["run", "--agent", "uniform", *grounds, "--tours", tours, "--out", tmp_path / "w.jsonl", "--workers", 0]
     assert "does not support tours" in itinera(*command, "--drive", "unicycle-15").err
     assert itinera(*command, "--drive", "unicycle-6").code == 0
-    assert itinera("replay", tmp_path / "w.jsonl", *grounds).code == 0
+    rules = ["--tours", tours, "--protocol", "ivln-ce", "--drive", "unicycle-6"]
+    assert itinera("replay", tmp_path / "w.jsonl", *grounds, *rules).code == 0

@@ -219,7 +219,7 @@ def test_one_success_is_enough_to_go_on(files):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--seed", "-1"], r"seed must be ≥ 0 \(got -1\)"),
+        (["--seed", "-1"], r"Invalid value for .--seed.: .* greater than or equal to 0"),
         (["--agent-file", "missing.pt"], "missing.pt is named as a file of the agent and does not exist"),
         (["--agent-option", "moves"], "--agent-option is NAME=VALUE"),
         (["--out", "weights.txt/preds.jsonl"], "cannot be written"),

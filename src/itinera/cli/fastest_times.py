@@ -67,7 +67,7 @@ def fastest_times(
             )
         except KeyboardInterrupt:
             output.remark("Interrupted; the times found so far are kept. Rerun the command to resume.")
-            raise typer.Exit(1) from None  # what is kept has been reported
+            raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
     if json:
         output.print_json({"file": str(out), **asdict(summaries[-1])})
     else:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 UNBOUNDED = 100_000  # columns, if stdout is not a terminal
 LONGEST_REASON = 500  # characters of a failure, whose reason an agent may have written
 SHOWN_REASONS = 3
+INTERRUPTED = 130  # exit code after Ctrl-C, as shells count it: 128 + SIGINT
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]|" + INVISIBLE.pattern)
 _quiet = False  # for the one command this process runs
 _command: tuple[str, ...] = ()

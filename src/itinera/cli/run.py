@@ -110,7 +110,7 @@ def run(
                 command_words=output.command_words(),
             )
         except KeyboardInterrupt:
-            raise typer.Exit(1) from None  # what is kept has been reported
+            raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
     _print(out, scores[-1], json=json)
 
 

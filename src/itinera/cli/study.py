@@ -161,7 +161,7 @@ def run(
                 command_words=output.command_words(),
             )
         except KeyboardInterrupt:
-            raise typer.Exit(1) from None  # what is kept has been reported
+            raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
     _print_responses(out, len(responses), responses, json=json)
 
 

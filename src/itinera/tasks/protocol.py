@@ -194,11 +194,14 @@ def _name_protocol(carried: Protocol, own: Protocol) -> str:
         return f"Give the tours of the run: --tours. Or, if these are the rules, name them: --protocol {known.name}."
     if known is not None and known.digest == carried.digest:
         return f"If these are the rules, name them: --protocol {known.name}."
-    if carried.drive is not None and carried.on_ground and carried.without_motion.digest == own.without_motion.digest:
-        words = f"--drive {carried.drive}"
-        if carried.step_size != own.step_size:
-            words += f" --vmax {carried.step_size:g}"
-        if carried.turn_angle is not None and carried.turn_angle != own.turn_angle:
-            words += f" --wmax {math.degrees(carried.turn_angle):g}"
-        return f"If these are the rules, name them: {words}."
+    for base in (own, known):
+        if base is None or not carried.on_ground or carried.drive is None or carried.step_size is None:
+            continue
+        if carried.without_motion.digest == base.without_motion.digest:
+            words = f"--drive {carried.drive}" if base is own else f"--protocol {base.name} --drive {carried.drive}"
+            if carried.step_size != base.step_size:
+                words += f" --vmax {carried.step_size:g}"
+            if carried.turn_angle is not None and carried.turn_angle != base.turn_angle:
+                words += f" --wmax {math.degrees(carried.turn_angle):g}"
+            return f"If these are the rules, name them: {words}."
     return f"Name the protocol to apply: --protocol {own.name}."
