@@ -29,6 +29,7 @@ NOT_FUZZED = {
     "formats.native.read_records": "the part that the readers of native files share",
     "formats.decoding.read_list": "the part that readers of JSON lists share",
     "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
+    "api.judging.read_challenge": "formats.challenge.read_challenge",
     "api.scoring.read_tasks": "formats.catalog.read_tasks with tours",
     "api.scoring.read_worlds": "formats.catalog.read_worlds and read_surfaces",
     "api.scoring.read_predictions": "formats.catalog.read_predictions",
@@ -129,6 +130,22 @@ def _model_of_transformers() -> bytes:
         max_word_positions=4, max_step_positions=4,
     )  # fmt: skip
     return encode_model(build_model(make_card("hamt", config, ("sofa",), Tokenizer(("go",)))))
+
+
+def _checkpoint() -> bytes:
+    import torch
+
+    from itinera.policies.checkpoint import read_model
+    from itinera.training.trainer import save_checkpoint
+
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "model").write_bytes(_model())
+        model = read_model(Path(folder) / "model").model
+        optimizer = torch.optim.AdamW(model.policy.parameters())
+        sum(parameter.sum() for parameter in model.policy.parameters()).backward()
+        optimizer.step()
+        save_checkpoint(Path(folder) / "file", "plan", 1, model, optimizer, torch.Generator())
+        return (Path(folder) / "file").read_bytes()
 
 
 def _features(name: str) -> bytes:
@@ -295,6 +312,7 @@ REPORTS = (
 REPLAY = '<html><script type="application/json" id="replay">{}</script></html>'.format(
     json.dumps({"agents": ["a"], "tour": "", "scenes": [{"id": "s"}], "episodes": [{"id": "1_0", "scene": 0}]})
 )
+CHALLENGE = 'name = "May"\ntasks = "tasks.json"\nworlds = "."\nprotocol = "r2r"\nvmax = 0.5\nmissing = "zero"\n'
 CATEGORIES = "index\traw_category\tcount\tmpcat40\n1\twall\t3\twall\n2\tsofa bed\t3\tsofa\n"
 REGIONS = "0 a 0 k\n1 b 1 h\n2 c -1 -\n"
 
@@ -431,7 +449,10 @@ def _others() -> list[Reader]:
         _plain("policies.checkpoint.read_model", lambda: [_model(), _model_of_transformers()],
                mutation.mutate_safetensors),
         _plain("policies.checkpoint.read_card", lambda: [_model()], mutation.mutate_safetensors),
-        _plain("training.trainer.read_progress", lambda: [_model()], mutation.mutate_safetensors),
+        _plain("training.trainer.read_checkpoint", lambda: [_checkpoint()], mutation.mutate_safetensors),
+        _plain("formats.challenge.read_challenge", _texts(CHALLENGE), table, file_name="folder/challenge.toml",
+               others={"folder/tasks.json": lambda: b"[]"}),
+        _plain("formats.hearth_season.read_secret", _texts("ab" * 32), raw),
         _plain("reports.replay.links.read_replay_page", _texts(REPLAY), raw,
                call=lambda read, path: read(path, "link")),
         *_archived("formats.matterport.read_worlds", "connectivity", json_),

@@ -260,7 +260,7 @@ def training(tmp_path):
 
 
 def test_a_damaged_checkpoint_is_detected_and_training_ends_with_the_same_bytes(training, caplog):
-    from itinera.training.trainer import _read_checkpoint
+    from itinera.training.trainer import read_checkpoint
 
     train, out, whole, checkpoint = training
     partial = out.with_name("agent.safetensors.partial")
@@ -270,7 +270,7 @@ def test_a_damaged_checkpoint_is_detected_and_training_ends_with_the_same_bytes(
         if damaged == checkpoint:
             continue
         with pytest.raises(BadFile):
-            _read_checkpoint(partial)
+            read_checkpoint(partial)
         if number % 60 == 0:
             caplog.clear()
             out.unlink(missing_ok=True)

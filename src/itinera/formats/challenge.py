@@ -8,6 +8,7 @@ protocol = "r2r"
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -42,9 +43,7 @@ class Challenge:
     tours: Path | None = None
     reference: Path | None = None  # dense reference paths
     times: Path | None = None  # fastest times, for SCT
-    missing: Literal["zero", "fail"] = (
-        "zero"  # episodes without a trajectory count as failures, or the entry is refused
-    )
+    missing: Literal["zero", "fail"] = "zero"  # episodes without a trajectory: failures, or the entry is refused
     positions: Literal["refuse", "allow"] = "refuse"  # entries without actions, which cannot be replayed
 
 
@@ -67,7 +66,7 @@ def read_challenge(path: str | Path) -> Challenge:
     except UNDECODABLE as error:
         raise BadFile(str(file), [make_fault(error, "")]) from None
     resolved = {name: file.parent / path for name in _paths() if (path := getattr(challenge, name)) is not None}
-    absent = [name for name, found in resolved.items() if not found.exists()]
+    absent = [name for name, found in resolved.items() if not os.path.exists(found)]  # False for impossible names
     if absent:
         remedy = "Paths are relative to the challenge file."
         raise BadFile(str(file), [Fault("", f"there is no {resolved[name]}.", remedy, name) for name in absent])

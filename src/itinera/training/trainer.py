@@ -129,7 +129,7 @@ class Trainer:
             self._on_step(self.step, float(loss.detach()))
         is_due = self.step % schedule.checkpoint_every == 0 or self.step == schedule.steps
         if self._checkpoint is not None and is_due:
-            _save_checkpoint(self._checkpoint, self._plan, self.step, self.model, self.optimizer, self.rng)
+            save_checkpoint(self._checkpoint, self._plan, self.step, self.model, self.optimizer, self.rng)
 
 
 def train_model(
@@ -161,19 +161,22 @@ def _check_finite(name: str, step: int, loss: Tensor, grad_norm: Tensor) -> None
         )
 
 
-class _Progress(msgspec.Struct):
+class Progress(msgspec.Struct):
+    """What a checkpoint says about itself."""
+
     plan: str
     step: int
     digest: str  # of the rest of the checkpoint
 
 
-def _save_checkpoint(
+def save_checkpoint(
     path: Path, plan: str, step: int, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator
 ) -> None:
+    """Write a checkpoint: the model, the state of the optimizer and of the generators, and their digest."""
     state: dict[str, Any] = optimizer.state_dict()["state"]
     extra = {f"optimizer.{k}.{part}": value for k, parts in state.items() for part, value in parts.items()}
     extra |= {"rng.sampling": rng.get_state(), "rng.torch": torch.get_rng_state()}
-    progress = _Progress(plan, step, _digest_state(plan, step, model, extra))
+    progress = Progress(plan, step, _digest_state(plan, step, model, extra))
     with atomic_write(path) as stream:
         stream.write(encode_model(model, extra, msgspec.json.encode(progress).decode()))
 
@@ -187,11 +190,11 @@ def _digest_state(plan: str, step: int, model: Model, extra: Mapping[str, Tensor
     return digest.hexdigest()
 
 
-def _read_checkpoint(path: Path) -> tuple[ModelFile, _Progress]:
+def read_checkpoint(path: Path) -> tuple[ModelFile, Progress]:
     """The contents of a checkpoint; raises BadFile for a plain model, or if it is incomplete or damaged."""
     contents = read_model(path)
     try:
-        progress = msgspec.json.decode(contents.notes, type=_Progress)
+        progress = msgspec.json.decode(contents.notes, type=Progress)
     except UNDECODABLE:
         problem = "is a trained model, not a training checkpoint."
         raise BadFile(str(path), [Fault("", problem, "Write to another file, or use overwrite=True.")]) from None
@@ -207,7 +210,7 @@ def remove_damaged_checkpoint(path: Path) -> None:
     """Remove a checkpoint that cannot be used, for training to start from the beginning; a warning says so."""
     try:
         if path.exists():
-            _read_checkpoint(path)
+            read_checkpoint(path)
     except BadFile as error:
         _log.warning("Training starts from the beginning: the checkpoint cannot be used.\n%s", error)
         path.unlink()
@@ -215,7 +218,7 @@ def remove_damaged_checkpoint(path: Path) -> None:
 
 def _resume(path: Path, plan: str, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator) -> int:
     """The number of steps a checkpoint has made; restores the weights, the optimizer and the generators."""
-    contents, progress = _read_checkpoint(path)
+    contents, progress = read_checkpoint(path)
     if progress.plan != plan or contents.model.card != model.card:
         raise BadArgument(
             f"{path} is a checkpoint of another training run: its plan is {progress.plan}, not {plan}, or its model "
