@@ -35,7 +35,7 @@ from itinera.__main__ import main as itinera
 from itinera.cli.output import progress
 from itinera.formats import ivln, pointnav, vlnce
 from itinera.formats.bundles import read_scores
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.records.summary import summarize
 from itinera.reports.benchmark import group_by_benchmark
 from itinera.reports.breakdown import classify_failures

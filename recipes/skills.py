@@ -27,7 +27,7 @@ import torch
 from rich.console import Console
 
 import itinera
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm
 from itinera.policies.checkpoint import build_model, encode_model
 from itinera.runs.workers import parallel_map

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.table import Table
 
 import itinera
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.policies import hamt
 from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
 from itinera.policies.tour_hamt import TABLE_2

@@ -20,7 +20,7 @@ import msgspec
 import torch
 
 import itinera
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm, tour_hamt
 from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
 from itinera.policies.pretrained import FOLDER

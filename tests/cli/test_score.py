@@ -316,7 +316,7 @@ def test_an_output_that_cannot_be_written_is_told(files: tiny.Files, itinera: Co
 def test_everything_may_be_compressed_or_archived(files: tiny.Files, itinera: Command) -> None:
     import gzip
 
-    from itinera.formats.io import write_members
+    from itinera.formats.writing import write_members
 
     packed = {
         path.name: files.write(f"{path.name}.gz", gzip.compress(path.read_bytes()))

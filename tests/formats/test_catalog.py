@@ -11,7 +11,7 @@ from examples import ARCHIVED, EXAMPLES
 from itinera.errors import BadArgument, BadFile
 from itinera.formats import catalog, ivln
 from itinera.formats.catalog import ARCHIVES, BY_NAME, FORMATS, Format, detect, find_format
-from itinera.formats.io import write_members
+from itinera.formats.writing import write_members
 from itinera.tasks import Split
 from tiny import written
 

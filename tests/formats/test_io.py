@@ -19,17 +19,8 @@ import pytest
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import io as own_io
-from itinera.formats.io import (
-    BELIEVED,
-    FaultList,
-    atomic_write,
-    check_file_name,
-    check_outputs,
-    members,
-    open_stream,
-    read_bytes,
-    write_members,
-)
+from itinera.formats.io import BELIEVED, FaultList, check_outputs, members, open_stream, read_bytes
+from itinera.formats.writing import atomic_write, check_file_name, write_members
 
 TEXT = b"the quick brown fox\n" * 50
 
@@ -275,7 +266,7 @@ def test_a_written_file_is_on_the_disk_before_it_has_its_name_and_its_name_is_af
 
 def test_the_next_write_removes_the_draft_of_a_process_that_was_killed(tmp_path: Path) -> None:
     program = (
-        "import os, signal, sys; from pathlib import Path; from itinera.formats.io import atomic_write\n"
+        "import os, signal, sys; from pathlib import Path; from itinera.formats.writing import atomic_write\n"
         "with atomic_write(Path(sys.argv[1])) as stream:\n"
         "    stream.write(b'half'); stream.flush(); os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from itinera.errors import BadFile
-from itinera.formats.io import write_members
 from itinera.formats.scene_descriptions import read_descriptions, write_descriptions
+from itinera.formats.writing import write_members
 from itinera.hearth.language.scene_description import (
     DescribedCandidate,
     DescribedDoor,

@@ -108,7 +108,8 @@ def report(
     >>> import itinera
     >>> itinera.report({"baseline": "baseline.jsonl", "mine": "mine.jsonl"}, out="report.html")  # doctest: +SKIP
     """
-    from itinera.formats.io import atomic_write, check_outputs
+    from itinera.formats.io import check_outputs
+    from itinera.formats.writing import atomic_write
     from itinera.records.provenance import itinera_version
     from itinera.reports.page import manuscript
     from itinera.reports.page.inputs import collect_inputs

@@ -14,7 +14,6 @@ import msgspec
 import numpy as np
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.io import atomic_write
 from itinera.formats.native import (
     Header,
     header_line,
@@ -22,6 +21,7 @@ from itinera.formats.native import (
     read_records,
     write_file,
 )
+from itinera.formats.writing import atomic_write
 from itinera.records import (
     Column,
     EpisodeInfo,

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
-from itinera.formats.io import FaultList, atomic_write, open_file
+from itinera.formats.io import FaultList, open_file
+from itinera.formats.writing import atomic_write
 from itinera.rendering.panorama import VIEW_FOV, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 
 if TYPE_CHECKING:

@@ -21,8 +21,9 @@ from itinera.errors import BadArgument, Fault
 from itinera.formats import r2r
 from itinera.formats.decoding import decode_list
 from itinera.formats.frames import heading_to_r2r
-from itinera.formats.io import FaultList, atomic_write, read_bytes
+from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
+from itinera.formats.writing import atomic_write
 from itinera.tasks import Alignment, Episode, Split
 
 Words: TypeAlias = list[list[str]]  # the words of each sub-instruction

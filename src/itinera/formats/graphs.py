@@ -19,7 +19,8 @@ import numpy as np
 from itinera.errors import BadArgument, Fault
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import points_from_habitat, points_to_habitat
-from itinera.formats.io import FaultList, atomic_write, read_bytes
+from itinera.formats.io import FaultList, read_bytes
+from itinera.formats.writing import atomic_write
 from itinera.worlds import NavGraph, World
 
 Frame = Literal["z-up", "habitat"]

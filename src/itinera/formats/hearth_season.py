@@ -22,8 +22,9 @@ import numpy as np
 from itinera.errors import BadFile, Fault
 from itinera.formats import matterport, pointnav, r2r, reverie, rooms, rxr, vlnce
 from itinera.formats.decoding import decode
-from itinera.formats.io import FaultList, check_file_name, members, read_bytes, write_members
+from itinera.formats.io import FaultList, members, read_bytes
 from itinera.formats.scene_descriptions import write_descriptions
+from itinera.formats.writing import check_file_name, write_members
 from itinera.hearth.season import SECRET_BYTES
 from itinera.tasks import Episode, Split
 from itinera.worlds import World

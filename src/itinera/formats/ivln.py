@@ -16,9 +16,10 @@ import msgspec
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import points_from_habitat
-from itinera.formats.io import FaultList, atomic_write, read_bytes
+from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.r2r import parse_id
 from itinera.formats.vlnce import Point, habitat_points
+from itinera.formats.writing import atomic_write
 from itinera.records import Phase, Predictions, Rollout, Trajectory
 from itinera.tasks import Split, Tour
 from itinera.worlds import Array

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode_list
-from itinera.formats.io import FaultList, Member, members, write_members
+from itinera.formats.io import FaultList, Member, members
+from itinera.formats.writing import write_members
 from itinera.worlds import Array, NavGraph, World
 
 SUFFIX = "_connectivity.json"

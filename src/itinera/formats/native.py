@@ -14,7 +14,8 @@ import numpy as np
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import UNDECODABLE, MemoryBudget, make_fault
-from itinera.formats.io import FaultList, atomic_write, open_stream
+from itinera.formats.io import FaultList, open_stream
+from itinera.formats.writing import atomic_write
 from itinera.records import Column, Provenance
 from itinera.tasks import Protocol
 from itinera.tasks.fastest_times import ReferenceRobot

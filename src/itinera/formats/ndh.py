@@ -16,9 +16,9 @@ import msgspec
 from itinera.errors import Fault
 from itinera.formats.decoding import read_list
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import atomic_write
 from itinera.formats.r2r import parse_id, raise_faults, split_name
 from itinera.formats.viewpoints import viewpoint_path
+from itinera.formats.writing import atomic_write
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 

@@ -21,9 +21,10 @@ from itinera.formats.frames import (
     quaternion_from_yaw,
     yaw_from_quaternion,
 )
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import read_bytes
 from itinera.formats.r2r import parse_id, raise_faults, split_name
 from itinera.formats.vlnce import Point, Rotation, distance_faults, habitat_points, rotation_faults, scan_from_scene
+from itinera.formats.writing import atomic_write
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 

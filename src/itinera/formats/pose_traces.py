@@ -19,7 +19,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import read_bytes
+from itinera.formats.writing import atomic_write
 from itinera.worlds import Array
 
 LARGEST_TRACE = 256 << 20  # bytes; real ones have less than 10 MiB

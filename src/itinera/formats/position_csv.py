@@ -17,7 +17,8 @@ import numpy as np
 
 from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_positions
-from itinera.formats.io import FaultList, atomic_write, open_stream
+from itinera.formats.io import FaultList, open_stream
+from itinera.formats.writing import atomic_write
 from itinera.records import Predictions, Trajectory
 from itinera.worlds import Array
 

@@ -11,7 +11,8 @@ import msgspec
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import decode
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import read_bytes
+from itinera.formats.writing import atomic_write
 from itinera.records.provenance import Provenance, digest
 
 

@@ -21,8 +21,9 @@ from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.decoding import decode_list, pause_gc
 from itinera.formats.fast_scan import SMALLEST, scan
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import FaultList, atomic_write, read_bytes
+from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
+from itinera.formats.writing import atomic_write
 from itinera.records import Predictions, Rollout, Trajectory
 from itinera.records.predictions import TrajectoryBatch
 from itinera.tasks import Episode, Instruction, Split

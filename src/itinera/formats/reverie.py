@@ -17,9 +17,10 @@ import numpy as np
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.decoding import all_finite, decode, read_list
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import FaultList, Member, atomic_write, check_file_name, members, write_members
+from itinera.formats.io import FaultList, Member, members
 from itinera.formats.r2r import parse_id, path_faults, raise_faults, split_name
 from itinera.formats.viewpoints import viewpoint_path
+from itinera.formats.writing import atomic_write, check_file_name, write_members
 from itinera.rendering.panorama import VIEWS
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose, VisibleObject

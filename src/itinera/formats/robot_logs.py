@@ -19,7 +19,8 @@ import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats._export import acting_part, require_positions
-from itinera.formats.io import FaultList, atomic_write, members, read_bytes, write_members
+from itinera.formats.io import FaultList, members, read_bytes
+from itinera.formats.writing import atomic_write, write_members
 from itinera.records import Predictions, Trajectory
 from itinera.worlds import Array
 

@@ -14,7 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.io import FaultList, atomic_write, read_bytes
+from itinera.formats.io import FaultList, read_bytes
+from itinera.formats.writing import atomic_write
 from itinera.hearth.geometry.solids import HouseObject
 from itinera.hearth.layout.plan import FloorPlan, PlannedRoom
 from itinera.worlds import Array, NavGraph, Room, World

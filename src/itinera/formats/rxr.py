@@ -18,11 +18,12 @@ import numpy as np
 from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
-from itinera.formats.io import FaultList, Member, atomic_write, members
+from itinera.formats.io import FaultList, Member, members
 from itinera.formats.jsonl import iter_records
 from itinera.formats.pose_traces import LARGEST_TRACE, align_words, parse_trace
 from itinera.formats.r2r import parse_id, split_name
 from itinera.formats.viewpoints import viewpoint_path
+from itinera.formats.writing import atomic_write
 from itinera.records import Predictions, Rollout, Trajectory
 from itinera.tasks import Alignment, Episode, Instruction, Split
 from itinera.worlds import Pose

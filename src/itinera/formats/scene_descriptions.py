@@ -16,7 +16,8 @@ import msgspec
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import all_finite, decode, refuse_repeated_keys
-from itinera.formats.io import FaultList, Member, atomic_write, members, read_bytes
+from itinera.formats.io import FaultList, Member, members, read_bytes
+from itinera.formats.writing import atomic_write
 from itinera.hearth.language.scene_description import (
     DescribedCandidate,
     DescribedDoor,

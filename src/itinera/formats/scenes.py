@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault, MissingExtra
 from itinera.formats.frames import points_from_habitat, points_to_habitat
-from itinera.formats.io import atomic_write, read_bytes
+from itinera.formats.io import read_bytes
+from itinera.formats.writing import atomic_write
 from itinera.worlds import World
 from itinera.worlds.labels import MPCAT40
 from itinera.worlds.lazy import LazyMapping

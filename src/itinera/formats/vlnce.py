@@ -27,10 +27,11 @@ from itinera.formats.frames import (
     quaternion_from_yaw,
     yaw_from_quaternion,
 )
-from itinera.formats.io import FaultList, atomic_write, read_bytes
+from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.jsonl import replace_nan
 from itinera.formats.r2r import parse_id, raise_faults, split_name
 from itinera.formats.rxr import TimedWord, alignment_to_words, words_to_alignment
+from itinera.formats.writing import atomic_write
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Array, Pose
 

@@ -14,11 +14,12 @@ from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part
 from itinera.formats.decoding import decode_dict
 from itinera.formats.frames import heading_from_habitat, heading_to_habitat, points_from_habitat
-from itinera.formats.io import FaultList, atomic_write, read_bytes
+from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.jsonl import iter_records
 from itinera.formats.r2r import parse_id
 from itinera.formats.rxr import repeated_id_faults
 from itinera.formats.vlnce import Point, habitat_points
+from itinera.formats.writing import atomic_write
 from itinera.records import Ending, Predictions, Trajectory
 from itinera.tasks import Episode, Split
 

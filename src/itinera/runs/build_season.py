@@ -21,8 +21,9 @@ import msgspec
 from itinera.errors import BadArgument, BadFile
 from itinera.formats.decoding import decode
 from itinera.formats.hearth_season import SEASON_FILE, SplitPart, assemble, assemble_worlds, write_part
-from itinera.formats.io import atomic_write, is_draft, read_bytes, sync_folder
+from itinera.formats.io import read_bytes
 from itinera.formats.provenance import sidecar_path, write_sidecar
+from itinera.formats.writing import atomic_write, is_draft, sync_folder
 from itinera.hearth import season as seasons
 from itinera.hearth.season import Season
 from itinera.records.provenance import Provenance, digest

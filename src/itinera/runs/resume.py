@@ -44,9 +44,9 @@ from typing import IO, Any, NoReturn, TypeAlias
 import msgspec
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.io import atomic_write, make_folder, sync_folder
 from itinera.formats.native import read_header
 from itinera.formats.provenance import read_sidecar, write_sidecar
+from itinera.formats.writing import atomic_write, make_folder, sync_folder
 from itinera.records import Provenance
 
 SYNC_SECONDS = 1.0  # records older than this survive a failure of the machine; all survive one of the process

@@ -18,7 +18,7 @@ import msgspec
 import torch
 
 from itinera.errors import BadArgument, validate_choice
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm
 from itinera.policies.agent import PolicyAgent
 from itinera.policies.base import Policy

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 from itinera.formats.decoding import UNDECODABLE
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.policies.checkpoint import Model, ModelFile, encode_model, read_model
 from itinera.runs.resume import exclusive_lock
 from itinera.seeding import generator

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from itinera.analysis.coverage import CoverageCurve, CoverageKind
 from itinera.analysis.datasets import DatasetDescription
 from itinera.errors import BadArgument, MissingExtra
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, MissingExtra
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.reports.storeys import WALL, RoomLabel, Shape, draw_storey, floor_heights, label_rooms
 from itinera.worlds import Array, NavGraph
 

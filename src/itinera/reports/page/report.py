@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
-from itinera.formats.io import atomic_write
 from itinera.formats.report_json import DatasetCoverage, StudyResults
+from itinera.formats.writing import atomic_write
 from itinera.records import ScoreTable
 from itinera.reports.benchmark import BenchmarkResults, group_by_benchmark
 from itinera.reports.markup import Markup, display_name, join, security_policy, tag

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from itinera.errors import BadArgument, MissingExtra
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.reports.charts.datasets import COLORS
 from itinera.reports.replay.data import ACTING, Label, Replay, ReplayEpisode, ReplayTrajectory, Track, duration
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from itinera.errors import BadArgument
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.reports.markup import security_policy, strip_control
 from itinera.reports.replay.data import Replay
 

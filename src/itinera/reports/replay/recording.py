@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from itinera.errors import BadArgument, MissingExtra
-from itinera.formats.io import atomic_write
+from itinera.formats.writing import atomic_write
 from itinera.reports.charts.datasets import COLORS
 from itinera.reports.replay.data import Replay, ReplayEpisode, ReplayTrajectory, SceneMap, Track
 
