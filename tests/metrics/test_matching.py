@@ -284,10 +284,10 @@ def test_steps_are_counted_or_timed():
 def test_moves_on_a_graph_are_counted_without_turns():
     check = PlausibilityCheck(replace(R2R, step_limit=2))
     match(predictions({"1": "aabbbc", "2": "abab"}), split(dict.fromkeys("12", "abc")), HOUSE, plausibility=check)
-    (fault,) = check.faults["too many steps"]
-    assert (fault.where, fault.problem) == ('episode "2"', "takes 3 steps; the protocol allows 2.")
-    assert check.summary.problem == (
-        f"1 trajectory is impossible under protocol {check.protocol.label}: 1 with too many steps."
+    assert (check.faults, check.long_paths) == ({}, [3])
+    assert check.remark == (
+        f"1 trajectory has more moves (up to 3) than protocol {check.protocol.label} allows steps (2); "
+        "scored as they are."
     )
 
 

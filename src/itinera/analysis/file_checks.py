@@ -86,11 +86,12 @@ def _check_predictions(
     groups = match(predictions, split, places, missing=missing, goals=False, plausibility=plausibility)
     if plausibility.faults:
         raise BadFile(str(file), [fault for faults in plausibility.faults.values() for fault in faults])
-    return {
+    counts = {
         "trajectories": len(predictions),
         "worlds": len(groups),
         "share with repeats": round(repeat_fraction(groups), 4),
     }
+    return counts | ({"beyond the step limit": len(plausibility.long_paths)} if plausibility.long_paths else {})
 
 
 def _load_worlds(

@@ -176,6 +176,8 @@ def score(
         if implausible == "fail":
             raise BadFile(given.predictions.source, [plausibility.summary])
         logger.warning(f"{plausibility.summary.problem} They are scored as they are.")
+    if plausibility.remark:
+        logger.info(plausibility.remark)
     _log_repeats(attempts)
     table = score_attempts(attempts, given.split, chosen, given.protocol, progress=progress)
     table = replace(table, source=given.predictions.source)

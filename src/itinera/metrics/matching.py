@@ -86,6 +86,7 @@ class PlausibilityCheck:
         self.protocol = protocol
         self.faults: dict[str, list[Fault]] = {}  # by name
         self.trajectories: set[str] = set()
+        self.long_paths: list[int] = []  # moves of trajectories on a graph that exceed the step limit
 
     @property
     def summary(self) -> Fault:
@@ -100,16 +101,31 @@ class PlausibilityCheck:
         )
         return Fault("", problem, remedy)
 
-    def check_moves(self, path: Ragged, names: Sequence[str]) -> None:
-        """Count the moves of trajectories on a graph; turns in place repeat a node."""
+    @property
+    def remark(self) -> str:
+        """A sentence on trajectories with more moves than steps; empty if there are none."""
+        if not self.long_paths:
+            return ""
+        number = len(self.long_paths)
+        which = "1 trajectory has" if number == 1 else f"{number} trajectories have"
+        return (
+            f"{which} more moves (up to {max(self.long_paths)}) than protocol {self.protocol.label} allows steps "
+            f"({self.protocol.step_limit}); scored as they are."
+        )
+
+    def count_moves(self, path: Ragged) -> None:
+        """Count the moves of trajectories on a graph; turns in place repeat a node.
+
+        More moves than steps are no fault: an action of agents with global action spaces (DUET) or with search
+        (Speaker-Follower) crosses several nodes, and servers accept that. `itinera judge` applies the limit to actions.
+        """
         limit = self.protocol.step_limit
         if limit is None:
             return
         joints = path.joints
         moved = path.owners[joints[path.values[joints] != path.values[joints + 1]]]
-        counts = np.bincount(moved, minlength=len(names))
-        for i in np.flatnonzero(counts > limit).tolist():
-            self._add("too many steps", names[i], f"takes {counts[i]} steps; the protocol allows {limit}.")
+        counts = np.bincount(moved, minlength=1)
+        self.long_paths += counts[counts > limit].tolist()
 
     def check_steps(self, points: Ragged, clocks: Sequence[Array | None], names: Sequence[str], space: Space) -> None:
         """Check the steps of trajectories on the ground; `clocks` has the times of their places, where known."""
@@ -344,10 +360,10 @@ class _Matcher:
             )
 
     def _check_plausibility(self, path: Ragged, check: PlausibilityCheck) -> None:
-        names = [self._name(i) for i in range(len(self.episodes))]
         if isinstance(self.space, NavGraph):
-            check.check_moves(path, names)
+            check.count_moves(path)
             return
+        names = [self._name(i) for i in range(len(self.episodes))]
         points = Ragged.from_counts(np.concatenate([np.asarray(row) for row in self._places()]), path.counts)
         clocks: list[Array | None] = [None] * len(names)
         if self.batch.times is not None:
