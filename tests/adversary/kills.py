@@ -236,7 +236,9 @@ class Campaign:
             self.counts.faults.append(f"exit code {code}: {self._stderr()}")
         else:
             self.counts.kills[number.name] += 1
-            if code not in EXIT_CODES[number]:
+            # Before the first line of the command runs, an interrupt ends the interpreter in its own way.
+            while_starting = code == 1 and "Could not import runpy module" in self._stderr()
+            if code not in EXIT_CODES[number] and not while_starting:
                 self.counts.faults.append(f"exit code {code} after {number.name}: {self._stderr()}")
             if number is not signal.SIGKILL:
                 self.counts.leftovers += [f"{file} after {number.name}" for file in find_temporary(folder) - before]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import signal
@@ -255,3 +256,24 @@ def test_no_worker_outlives_a_parent_that_was_killed(tmp_path):
     parent.kill()
     parent.wait()
     wait_for(lambda: all(is_gone(int(file.name)) for file in tmp_path.iterdir()))
+
+
+@pytest.mark.parametrize("worker", [1, 2])
+def test_an_interrupt_while_a_worker_starts_leaves_none_behind(monkeypatch, worker):
+    """The interrupt comes when the process runs and the pool has not heard of it yet."""
+    from itinera.runs import worker_process
+
+    started, real = [], worker_process.ParentPipe
+
+    def interrupted(connection):
+        started.append(connection)
+        if len(started) == worker:
+            raise KeyboardInterrupt
+        return real(connection)
+
+    monkeypatch.setattr(worker_process, "ParentPipe", interrupted)
+    before = set(multiprocessing.active_children())
+    with pytest.raises(KeyboardInterrupt):
+        rows(scripted_agents.Wanderer, several(4), workers=2)
+    assert len(started) == worker
+    assert set(multiprocessing.active_children()) <= before

@@ -103,6 +103,7 @@ class WorkerPool(Generic[Job, Result]):
     start_method: StartMethod = "spawn"
     files: dict[str, str] | None = None  # the digests of the agent's files, once a worker has reported them
     workers: list[_Worker] = field(default_factory=list)
+    processes: list[BaseProcess] = field(default_factory=list)  # of the workers, and of one that is just starting
     todo: Sequence[Job] = ()
     left: dict[str, deque[int]] = field(default_factory=dict)  # indices of the jobs to do, by world
     partial: dict[int, dict[int, Result]] = field(default_factory=dict)  # by job and item, of unfinished jobs
@@ -117,16 +118,24 @@ class WorkerPool(Generic[Job, Result]):
     def __exit__(self, *exception: object) -> None:
         """End every worker, whatever it is doing, and every process it left behind."""
         try:
-            for worker in self.workers:
-                worker.pipe.close()
-            for worker in self.workers:
-                if worker.ready and worker.job < 0:
-                    _wait_for_exit(worker.process)
-                end_worker(worker.process)
-                worker.output.close()
-            self.workers = []
+            self._end_workers()
+        except KeyboardInterrupt:  # another one, by somebody in a hurry; a worker that lives on would block the exit
+            self._end_workers()
+            raise
         finally:
             self._reaper.__exit__()
+
+    def _end_workers(self) -> None:
+        for worker in self.workers:
+            worker.pipe.close()
+        for worker in self.workers:
+            if worker.ready and worker.job < 0:
+                _wait_for_exit(worker.process)
+        for process in self.processes:
+            end_worker(process)
+        self.processes = []
+        while self.workers:
+            self.workers.pop().output.close()
 
     def read_files(self) -> dict[str, str]:
         """The digests of the agent's files, as the first worker reports them."""
@@ -146,7 +155,8 @@ class WorkerPool(Generic[Job, Result]):
             self.left.setdefault(self.jobs.world_id(job), deque()).append(index)
         for worker in self.workers:
             self._assign(worker)
-        self.workers += [self._start() for _ in range(count - len(self.workers))]
+        while len(self.workers) < count:
+            self.workers.append(self._start())
         done = 0
         while done < len(jobs):
             self._wait()
@@ -164,7 +174,8 @@ class WorkerPool(Generic[Job, Result]):
         return math.inf if self.work.limit_seconds is None else max(START_SECONDS, self.work.limit_seconds)
 
     def _start(self) -> _Worker:
-        return _Worker(*start_worker(self.work, self.start_method), deadline=time.monotonic() + self._start_limit)
+        started = start_worker(self.work, self.start_method, self.processes)
+        return _Worker(*started, deadline=time.monotonic() + self._start_limit)
 
     def _wait(self) -> None:
         """Until a worker sends something or its time is up, or until the workers are to be looked at again."""
@@ -291,6 +302,7 @@ class WorkerPool(Generic[Job, Result]):
                 '`if __name__ == "__main__":`, or give workers=0.'
             )
         end_worker(worker.process)
+        self.processes.remove(worker.process)
         worker.pipe.close()
         worker.output.close()
         fresh = self._start()

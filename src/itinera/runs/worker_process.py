@@ -29,6 +29,7 @@ from itinera.runs.rollout import describe_failure
 StartMethod = Literal["spawn", "fork"]
 
 SAFE_PATH = "while a worker starts"  # any text has the same effect
+INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 OOM_SCORE = 900  # if memory runs out, Linux ends a worker rather than the run
 
 Job = TypeVar("Job")
@@ -107,8 +108,8 @@ def make_error(message: str, exit_code: int) -> ItineraError:
 
 @contextmanager
 def starting(start_method: StartMethod) -> Iterator[None]:
-    """While a worker starts: Ctrl-C waits, and a fresh interpreter imports nothing from the current folder."""
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """While a worker starts: interrupts wait, and a fresh interpreter imports nothing from the current folder."""
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
     before = os.environ.get("PYTHONSAFEPATH")
     try:
         if start_method == "spawn":
@@ -123,18 +124,22 @@ def starting(start_method: StartMethod) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def start_worker(work: Work[Any, Any], start_method: StartMethod) -> tuple[BaseProcess, ParentPipe, CapturedOutput]:
+def start_worker(
+    work: Work[Any, Any], start_method: StartMethod, processes: list[BaseProcess]
+) -> tuple[BaseProcess, ParentPipe, CapturedOutput]:
     """A new worker, the pipe to it, and its output.
 
+    The process is added to `processes` before it starts, so that the caller can end it even if an interrupt comes now.
     It sends Ready once; for every job Start when the world is loaded, Item for each item and Done; ActingEnd where it
     needs an answer; and Broken if it cannot work. Its output is marked before Start and Item. It ends with the pipe.
     """
-    processes = get_context(start_method)
-    ours, theirs = processes.Pipe()
-    output, printed = processes.Pipe(duplex=False)
+    context = get_context(start_method)
+    ours, theirs = context.Pipe()
+    output, printed = context.Pipe(duplex=False)
     marker = os.urandom(16).hex().encode()
     arguments = (theirs, ours if start_method == "fork" else None, OutputPipe(printed, marker), work, start_method)
-    process = processes.Process(target=_serve, args=arguments)  # type: ignore[attr-defined]
+    process = context.Process(target=_serve, args=arguments)  # type: ignore[attr-defined]
+    processes.append(process)
     with starting(start_method):
         process.start()
     theirs.close()
@@ -143,8 +148,10 @@ def start_worker(work: Work[Any, Any], start_method: StartMethod) -> tuple[BaseP
 
 
 def end_worker(process: BaseProcess) -> None:
-    """Kill a worker with every process it started."""
-    if process.is_alive() and process.pid is not None:
+    """Kill a worker with every process it started; nothing happens if it never started."""
+    if process.pid is None:
+        return
+    if process.is_alive():
         kill_tree(process.pid)
     process.kill()
     process.join()
@@ -160,7 +167,7 @@ def _serve(
     end_with_parent(group=True)
     # A Ctrl-C that came while this process started, and still belonged to the parent's group, is the parent's alone.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, INTERRUPTS)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if os.environ.get("PYTHONSAFEPATH") == SAFE_PATH:
         del os.environ["PYTHONSAFEPATH"]  # not for the processes that the agent starts
