@@ -130,7 +130,7 @@ def _prepare_kernel_cache() -> None:
     numba refuses to load kernels without one. The folder is new and belongs to this process alone: its files are code,
     so a name that another user could guess would let that user run code here.
     """
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.abspath(__file__))
     beside = os.path.join(package, "worlds", "__pycache__")
     if "NUMBA_CACHE_DIR" in os.environ or (os.path.isdir(beside) and os.access(beside, os.W_OK)):
         return

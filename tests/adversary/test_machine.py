@@ -144,10 +144,11 @@ def test_kernels_are_loaded_where_no_folder_can_be_written(made: tiny.Files, tmp
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     environment = {"PYTHONPATH": str(tmp_path / "src"), "HOME": "/proc/none", "TMPDIR": str(temporary)}
-    environment |= {"XDG_CACHE_HOME": "", "PYTHONDONTWRITEBYTECODE": "1"}
+    environment |= {"XDG_CACHE_HOME": "/proc/none", "PYTHONDONTWRITEBYTECODE": "1"}
     done = run_process(["score", made.predictions, *made.options], env=environment)
     assert (done.returncode, done.stderr.count("fingerprint")) == (0, 1)
     assert list(temporary.iterdir()) == []
+    assert [path.name for path in (tmp_path / "src").iterdir()] == ["itinera"]
 
 
 IMPORTING = """
