@@ -63,7 +63,7 @@ def secret_season(secret: bytes) -> Season:
 
     def derive(purpose: bytes, size: int) -> bytes:
         # Other hashes than the published one. The houses are published and their generator is not a cryptographic
-        # one: whoever found their seed would know neither the secret nor the key of the sealed tasks.
+        # one: an attacker who finds their seed knows neither the secret nor the key of the sealed tasks.
         return hashlib.blake2b(secret, digest_size=size, person=purpose).digest()
 
     seed = int.from_bytes(derive(b"hearth season", 16), "little")

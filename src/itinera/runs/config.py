@@ -185,7 +185,7 @@ class RunConfig:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the agent is Python code of somebody else."""
+        """Whether the agent is Python code from outside Itinera."""
         return not (self.is_remote or self.is_named or self.model is not None)
 
     @property

@@ -16,7 +16,7 @@ iterable of blocks for records that do not fit into memory, and a `note`, a smal
 `notes` returns. `finish` writes head, records in the order of their keys, and tail; a name in .gz is compressed. The
 result is the same whatever the order of the records and however often the work was interrupted.
 
-The plan of a finished file is found in its native header (`Header.plan`) or, for a format of somebody else, in its
+The plan of a finished file is found in its native header (`Header.plan`) or, for the format of another project, in its
 provenance file: pass `provenance` to `finish`. Work whose result is written by other means (several files, a format
 with its own writer) keeps its records here, writes the result with `write_sidecar(..., plan=work.plan)`, then calls
 `discard`.
@@ -319,7 +319,7 @@ def open_locked(path: Path) -> FileIO:
             stream = open(path, "a+b", buffering=0)  # noqa: SIM115
             try:
                 _lock(stream, path)
-                # Whoever held the lock before may have finished and removed the file meanwhile.
+                # The previous holder of the lock may have finished and removed the file meanwhile.
                 if path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat()):
                     return stream
             except BaseException:

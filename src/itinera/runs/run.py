@@ -362,7 +362,7 @@ def configure_agent(
                 "--agent-option (agent_options=) passes arguments to a class of yours: give module:Class."
             )
     if isolate and (config.is_named or config.model is not None):
-        _log.info("%s runs no code of somebody else, so there is nothing to isolate.", describe_agent(config.agent))
+        _log.info("%s is an agent of Itinera, so there is nothing to isolate.", describe_agent(config.agent))
         isolate = False
     if isolate and (not isinstance(config.agent, str) or (config.is_remote and not config.is_command)):
         raise BadArgument("--isolate (isolate=True) starts the agent itself: give module:Class or a command.")
