@@ -77,11 +77,11 @@ def _interruptible() -> Iterator[list[int]]:
 
 
 def _run() -> int:
-    from itinera.cli.main import app
+    from itinera.cli.main import app_for
 
     try:
         # Also where it was started as a module. A verb returns nothing; `typer.Exit` its code.
-        returned = app(prog_name="itinera", standalone_mode=False)
+        returned = app_for(sys.argv[1:])(prog_name="itinera", standalone_mode=False)
     except Exception as error:
         if not _is_usage_error(error):
             raise

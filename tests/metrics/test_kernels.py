@@ -30,7 +30,7 @@ def laid_out(matrices):
 def test_warping_costs_equal_the_full_table_pinned_or_not(drawn):
     matrices, first, last = zip(*drawn, strict=True)
     out = np.empty(len(matrices))
-    warping_costs(*laid_out(matrices), np.array(first), np.array(last), out)
+    warping_costs(*laid_out(matrices), np.array(first), np.array(last), np.empty(9), out)
     expected = [twins.dtw(twins.pinned(m, f, l)) for m, f, l in drawn]  # noqa: E741
     np.testing.assert_allclose(out, expected, rtol=1e-12)
 
@@ -40,7 +40,7 @@ def test_warping_is_worked_by_hand():
     matrix = [[1.0, 9.0, 9.0], [0.0, 2.0, 9.0], [9.0, 5.0, 1.0]]
     out = np.empty(3)
     flat, rows, cols = laid_out([matrix] * 3)
-    warping_costs(flat, rows, cols, np.array([False, True, False]), np.array([False, False, True]), out)
+    warping_costs(flat, rows, cols, np.array([False, True, False]), np.array([False, False, True]), np.empty(3), out)
     # Pinned first: row 1 may not meet column 0, so (0,0) 1, (1,1) 2, (2,2) 1 = 4 as well.
     # Pinned last: only row 2 may meet column 2: the first alignment does so already.
     assert out.tolist() == [4.0, 4.0, 4.0]
@@ -49,7 +49,7 @@ def test_warping_is_worked_by_hand():
 def test_a_pinned_pair_of_places_cannot_take_a_third():
     # Two reference places, both pinned: the walked place in the middle has nothing left to meet.
     out = np.empty(1)
-    warping_costs(np.zeros(6), np.array([3]), np.array([2]), np.array([True]), np.array([True]), out)
+    warping_costs(np.zeros(6), np.array([3]), np.array([2]), np.array([True]), np.array([True]), np.empty(2), out)
     assert out.tolist() == [np.inf]
 
 
@@ -61,10 +61,10 @@ rows_of_numbers = st.lists(st.integers(0, 3), min_size=1, max_size=7)
 def test_edit_distances_equal_the_twin_over_places_and_over_edges(rows):
     a, b = (Ragged.from_rows(side, dtype=np.int64) for side in zip(*rows, strict=True))
     out = np.empty(len(rows))
-    all_of_them = np.ones(len(rows), dtype=bool)
-    edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, False, out)
+    all_of_them, room = np.ones(len(rows), dtype=bool), np.empty(8, dtype=np.int64)
+    edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, False, room, out)
     assert out.tolist() == [twins.levenshtein(x, y) for x, y in rows]
-    edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, True, out)
+    edit_distances(a.values, a.starts, b.values, b.starts, all_of_them, True, room, out)
     assert out.tolist() == [twins.levenshtein(twins.directed_edges(x), twins.directed_edges(y)) for x, y in rows]
 
 
@@ -76,7 +76,7 @@ def test_the_twin_edits_kitten_into_sitting_in_three():
 @given(st.lists(gaps, min_size=1, max_size=4), st.floats(0.5, 5))
 def test_coverages_equal_the_twin(matrices, decay):
     out = np.empty(len(matrices))
-    coverages(*laid_out(matrices), decay, out)
+    coverages(*laid_out(matrices), decay, np.empty(9), out)
     np.testing.assert_allclose(out, [twins.coverage(m, decay) for m in matrices], rtol=1e-12)
 
 

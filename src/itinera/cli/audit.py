@@ -30,9 +30,9 @@ def audit(
     Example: itinera audit preds.json --tasks R4R_val_unseen.json --worlds connectivity/ --published SPL=0.27 SR=31.5
     """
     from itinera import api
-    from itinera.worlds.kernel_loading import skip_blas_check
+    from itinera.worlds.kernel_loading import skip_type_registration
 
-    skip_blas_check()
+    skip_type_registration()
     found = api.audit(
         predictions,
         tasks,

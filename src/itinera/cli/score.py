@@ -58,10 +58,10 @@ def score(
     from itinera import api
     from itinera.formats.io import check_outputs
     from itinera.records.summary import summarize, summary_table, summary_to_dict
-    from itinera.worlds.kernel_loading import skip_blas_check
+    from itinera.worlds.kernel_loading import skip_type_registration
 
     check_outputs([out, rows], [predictions, tasks, worlds, tours, reference, times])
-    skip_blas_check()
+    skip_type_registration()
     with output.progress("scoring", None) as done:
         table = api.score(
             predictions,

@@ -1,6 +1,7 @@
 """Kernels of the fidelity metrics: warping, edit distance and coverage over all attempts at once.
 
-Blocks are distances path x reference, row-major, concatenated.
+Blocks are distances path x reference, row-major, concatenated. As in `worlds`, the kernels of a score get their working
+memory from the caller, so that they load quickly.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ Bools = NDArray[np.bool_]
 
 
 @njit(cache=True, nogil=True)
-def warping_costs(distances: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_last: Bools, out: Floats) -> None:
+def warping_costs(
+    distances: Floats, rows: Ints, cols: Ints, pin_first: Bools, pin_last: Bools, line: Floats, out: Floats
+) -> None:
     """out <- the least sum of distances over monotone alignments, both ends anchored, of every block.
 
     Where pinned, the first (last) reference place is aligned with the first (last) path place only; inf if no
-    alignment is left.
+    alignment is left. `line` is room for the longest reference.
     """
-    line = np.empty(cols.max() if len(cols) else 0)  # costs up to the current path place, by reference place
-    at = 0
+    at = 0  # line: costs up to the current path place, by reference place
     for k in range(len(rows)):
         n, m = rows[k], cols[k]
         line[0] = distances[at]
@@ -49,15 +51,13 @@ def warping_costs(distances: Floats, rows: Ints, cols: Ints, pin_first: Bools, p
 
 
 @njit(cache=True, nogil=True)
-def edit_distances(a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, wanted: Bools, edges: bool, out: Floats) -> None:
+def edit_distances(
+    a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, wanted: Bools, edges: bool, line: Ints, out: Floats
+) -> None:
     """out <- the Levenshtein distance of rows a[k] and b[k], of their places or of their directed edges, where wanted.
 
-    Other entries of `out` are not changed.
+    Other entries of `out` are not changed. `line` is room for one entry more than the longest row of b.
     """
-    longest = 0
-    for k in range(len(b_starts) - 1):
-        longest = max(longest, b_starts[k + 1] - b_starts[k])
-    line = np.empty(longest + 1, dtype=np.int64)
     for k in range(len(a_starts) - 1):
         if not wanted[k]:
             continue
@@ -80,13 +80,16 @@ def edit_distances(a: Ints, a_starts: Ints, b: Ints, b_starts: Ints, wanted: Boo
 
 
 @njit(cache=True, nogil=True)
-def coverages(distances: Floats, rows: Ints, cols: Ints, decay: float, out: Floats) -> None:
-    """out <- the mean over reference places of exp(-distance to the nearest path place / decay)."""
-    nearest = np.empty(cols.max() if len(cols) else 0)
+def coverages(distances: Floats, rows: Ints, cols: Ints, decay: float, nearest: Floats, out: Floats) -> None:
+    """out <- the mean over reference places of exp(-distance to the nearest path place / decay).
+
+    `nearest` is room for the longest reference.
+    """
     at = 0
     for k in range(len(rows)):
         m = cols[k]
-        nearest[:m] = np.inf
+        for j in range(m):
+            nearest[j] = np.inf
         for _ in range(rows[k]):
             line = distances[at : at + m]
             for j in range(m):

@@ -176,14 +176,16 @@ class Attempts:
         """(n,) as `warping`, but where `first` (`last`) is true the first (last) reference place is aligned with the
         first (last) place of the path only; inf where no alignment is left."""
         out = np.empty(len(self))
-        warping_costs(self.distances, self.path.counts, self.reference.counts, first, last, out)
+        room = np.empty(self.reference.counts.max(initial=0))
+        warping_costs(self.distances, self.path.counts, self.reference.counts, first, last, room, out)
         return out
 
     def coverage(self, decay: float) -> Array:
         """(n,) the mean over reference places of exp(-distance to the nearest place of the path / decay)."""
         if decay not in self._coverages:
             out = np.empty(len(self))
-            coverages(self.distances, self.path.counts, self.reference.counts, decay, out)
+            room = np.empty(self.reference.counts.max(initial=0))
+            coverages(self.distances, self.path.counts, self.reference.counts, decay, room, out)
             self._coverages[decay] = out
         return self._coverages[decay]
 

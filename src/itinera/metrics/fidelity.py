@@ -156,5 +156,6 @@ def sed_nodes(attempts: Attempts, *, radius: float, inclusive: bool = True, need
 def _edits(a: Ragged, b: Ragged, arrived: Array, *, edges: bool) -> Array:
     """Edit distances where the agent arrived; a failure scores 0 whatever its path, so there they are not computed."""
     out = np.zeros(len(a))
-    edit_distances(a.values, a.starts, b.values, b.starts, arrived > 0, edges, out)
+    room = np.empty(b.counts.max(initial=0) + 1, dtype=np.int64)
+    edit_distances(a.values, a.starts, b.values, b.starts, arrived > 0, edges, room, out)
     return out

@@ -1,8 +1,10 @@
-"""Distances of many trajectories at once. Rows are flat arrays with their starts; see `Ragged`."""
+"""Distances of many trajectories at once. Rows are flat arrays with their starts; see `Ragged`.
+
+The kernels of a score get their working memory from the caller: one that allocates an array or keeps a list needs parts
+of numba that take longer to import than a whole score.
+"""
 
 from __future__ import annotations
-
-import heapq
 
 import numpy as np
 from numba import njit
@@ -13,29 +15,69 @@ Ints = NDArray[np.int64]
 
 
 @njit(cache=True, nogil=True)
+def _push(waiting: Floats, nodes: Ints, count: int, far: float, node: int) -> int:
+    """Add (far, node) to the binary heap of the first `count` entries; the new count."""
+    at = count
+    while at > 0:
+        up = (at - 1) // 2
+        if waiting[up] < far or (waiting[up] == far and nodes[up] <= node):
+            break
+        waiting[at], nodes[at] = waiting[up], nodes[up]
+        at = up
+    waiting[at], nodes[at] = far, node
+    return count + 1
+
+
+@njit(cache=True, nogil=True)
+def _pop(waiting: Floats, nodes: Ints, count: int) -> int:
+    """Remove the first entry of the heap, which the caller has read; the new count. Ties go to the smaller node."""
+    count -= 1
+    far, node = waiting[count], nodes[count]
+    at, down = 0, 1
+    while down < count:
+        right = down + 1
+        if right < count and (
+            waiting[right] < waiting[down] or (waiting[right] == waiting[down] and nodes[right] < nodes[down])
+        ):
+            down = right
+        if far < waiting[down] or (far == waiting[down] and node <= nodes[down]):
+            break
+        waiting[at], nodes[at] = waiting[down], nodes[down]
+        at, down = down, 2 * down + 1
+    waiting[at], nodes[at] = far, node
+    return count
+
+
+@njit(cache=True, nogil=True)
 def all_pairs_shortest_paths(
-    starts: Ints, ends: Ints, lengths: Floats, distances: Floats, before: NDArray[np.int32]
+    starts: Ints,
+    ends: Ints,
+    lengths: Floats,
+    waiting: Floats,
+    nodes: Ints,
+    distances: Floats,
+    before: NDArray[np.int32],
 ) -> None:
     """distances, before <- Dijkstra from every node: distances and predecessors, inf and -1 where unreachable.
 
-    Edges leave node i for ends[starts[i]:starts[i + 1]]. scipy's routine is as fast, but importing it takes a third of
-    the time of a cold score.
+    Edges leave node i for ends[starts[i]:starts[i + 1]]. `waiting` and `nodes` are room for one entry more than there
+    are edges. On entry all of `distances` is inf and of `before` -1. scipy's routine is as fast, but importing it takes
+    a third of the time of a cold score.
     """
     for source in range(len(starts) - 1):
         far, last = distances[source], before[source]
-        far[:] = np.inf
-        last[:] = -1
         far[source] = 0.0
-        waiting = [(0.0, source)]
-        while waiting:
-            gone, at = heapq.heappop(waiting)
+        count = _push(waiting, nodes, 0, 0.0, source)
+        while count:
+            gone, at = waiting[0], nodes[0]
+            count = _pop(waiting, nodes, count)
             if gone > far[at]:
                 continue
             for edge in range(starts[at], starts[at + 1]):
                 to, there = ends[edge], gone + lengths[edge]
                 if there < far[to]:
                     far[to], last[to] = there, at
-                    heapq.heappush(waiting, (there, to))
+                    count = _push(waiting, nodes, count, there, to)
 
 
 @njit(cache=True, nogil=True)
@@ -49,15 +91,18 @@ def _search(
     far: Floats,
     before: NDArray[np.int32],
     reached: Ints,
+    waiting: Floats,
+    nodes: Ints,
 ) -> int:
     """far, before, reached <- Dijkstra from a node until the `missing` wanted ones are settled; the number reached.
 
     Numbers and ties are those of `all_pairs_shortest_paths`. On entry all of `far` is inf and of `before` -1.
     """
-    far[source], reached[0], count = 0.0, source, 1
-    waiting = [(0.0, source)]
-    while waiting:
-        gone, at = heapq.heappop(waiting)
+    far[source], reached[0], found = 0.0, source, 1
+    count = _push(waiting, nodes, 0, 0.0, source)
+    while count:
+        gone, at = waiting[0], nodes[0]
+        count = _pop(waiting, nodes, count)
         if gone > far[at]:
             continue
         if wanted[at]:
@@ -68,11 +113,11 @@ def _search(
             to, there = ends[edge], gone + lengths[edge]
             if there < far[to]:
                 if far[to] == np.inf:
-                    reached[count] = to
-                    count += 1
+                    reached[found] = to
+                    found += 1
                 far[to], before[to] = there, at
-                heapq.heappush(waiting, (there, to))
-    return count
+                count = _push(waiting, nodes, count, there, to)
+    return found
 
 
 @njit(cache=True, nogil=True)
@@ -83,6 +128,7 @@ def search_blocks(
     nodes = len(starts) - 1
     far, before = np.full(nodes, np.inf), np.full(nodes, -1, np.int32)
     wanted, reached = np.zeros(nodes, np.bool_), np.empty(nodes, np.int64)
+    heap = np.empty(len(ends) + 1), np.empty(len(ends) + 1, np.int64)
     at = 0
     for k in range(len(a_starts) - 1):
         places = b[b_starts[k] : b_starts[k + 1]]
@@ -94,7 +140,7 @@ def search_blocks(
         for i in range(a_starts[k], a_starts[k + 1]):
             if missing == 0:
                 continue
-            count = _search(starts, ends, lengths, a[i], wanted, missing, far, before, reached)
+            count = _search(starts, ends, lengths, a[i], wanted, missing, far, before, reached, heap[0], heap[1])
             for j in range(len(places)):
                 out[at + j] = far[places[j]]
             at += len(places)
@@ -111,7 +157,8 @@ def search_predecessors(starts: Ints, ends: Ints, lengths: Floats, source: int, 
     far, before = np.full(nodes, np.inf), np.full(nodes, -1, np.int32)
     wanted = np.zeros(nodes, np.bool_)
     wanted[goal] = True
-    _search(starts, ends, lengths, source, wanted, 1, far, before, np.empty(nodes, np.int64))
+    heap = np.empty(len(ends) + 1), np.empty(len(ends) + 1, np.int64)
+    _search(starts, ends, lengths, source, wanted, 1, far, before, np.empty(nodes, np.int64), heap[0], heap[1])
     return before
 
 

@@ -119,8 +119,10 @@ class NavGraph:
     def _shortest(self) -> tuple[Array, NDArray[np.int32]]:
         """(n, n) distances, and the predecessor of each node on the shortest path from each source."""
         n = len(self.nodes)
-        distances, before = np.empty((n, n)), np.empty((n, n), dtype=np.int32)
-        all_pairs_shortest_paths(*self._forward_star, distances, before)
+        distances, before = np.full((n, n), np.inf), np.full((n, n), -1, dtype=np.int32)
+        starts, ends, lengths = self._forward_star
+        waiting, nodes = np.empty(len(ends) + 1), np.empty(len(ends) + 1, dtype=np.int64)
+        all_pairs_shortest_paths(starts, ends, lengths, waiting, nodes, distances, before)
         distances.flags.writeable = False
         return distances, before
 

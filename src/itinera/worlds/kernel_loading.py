@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import import_module
 from typing import Any
 
 
-def skip_blas_check() -> None:
-    """Load numba without its check for BLAS, which imports all of scipy.linalg: a quarter of a cold `itinera score`.
+def skip_type_registration() -> None:
+    """Load kernels from numba's cache without everything that numba needs only to compile.
 
-    No kernel of ours multiplies matrices. In a process with other people's kernels `numpy.convolve` inside them would
-    be compiled without BLAS, so only the command line and its workers call this, never the library.
+    Before numba loads a compiled kernel it registers the types of all it could compile, and imports scipy.linalg on the
+    way: half of the time of a cold `itinera score`. A kernel that is not in the cache is compiled as ever, after that
+    registration. In a process with other people's kernels the order of numba's steps is theirs to rely on, so only the
+    command line calls this, never the library.
     """
-    if "scipy.linalg" in sys.modules or "numba.np.arraymath" in sys.modules:
-        return
-    linalg: Any = import_module("numba.np.linalg")
-    check = linalg.ensure_blas
-    linalg.ensure_blas = _no_blas
-    try:
-        import_module("numba.np.arraymath")
-    finally:
-        linalg.ensure_blas = check
+    from numba.core import caching
+    from numba.core.runtime import rtsys
 
+    def load_overload(cache: Any, signature: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)  # the memory of arrays, which a compiled kernel may count references of
+        with cache._guard_against_spurious_io_errors():
+            return cache._load_overload(signature, target_context)
 
-def _no_blas() -> None:
-    raise ImportError("BLAS is not needed by the kernels of this process")
+    needed = ("load_overload", "_load_overload", "_guard_against_spurious_io_errors")
+    if all(hasattr(caching.Cache, name) for name in needed):  # else another version of numba: load as it does
+        caching.Cache.load_overload = load_overload
