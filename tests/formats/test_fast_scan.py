@@ -108,7 +108,7 @@ def test_a_large_file_reads_as_a_small_one(tmp_path, monkeypatch):
     path = tmp_path / "submission.json"
     path.write_text(json.dumps(PLAIN))
     small = r2r.read_predictions(path)
-    monkeypatch.setattr(r2r, "SMALLEST", 0)
+    monkeypatch.setattr(r2r, "LARGE", 0)
     large = r2r.read_predictions(path)
     assert isinstance(large.batch.places, fast_scan.ScannedNodes)
     assert list(large.batch.episode_ids) == list(small.batch.episode_ids)

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from itinera.formats._kernels import fill_table, look_up, scan_predictions
 from itinera.worlds import NavGraph, Places
 
-SMALLEST = 4 << 20  # bytes: below, decoding takes less time than loading the kernels
-
 
 @dataclass(frozen=True, eq=False)
 class ScannedNodes(Sequence[Places]):

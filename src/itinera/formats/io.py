@@ -238,11 +238,15 @@ def _check_count(path: Path, count: int) -> None:
         raise BadFile(str(path), [Fault("", problem, "Check where the archive comes from.")])
 
 
+def _open_tar(stream: IO[bytes]) -> tarfile.TarFile:
+    return tarfile.open(fileobj=stream, mode="r|", bufsize=_BLOCK >> 2)  # blocks of 10 KiB take longer than they hold
+
+
 def _tar_members(path: Path, suffix: str, limit: int) -> dict[str, Member]:
     # A compressed tar cannot be entered in the middle, so what is wanted is read in one pass and kept.
     kept: dict[str, bytes] = {}
     room = LARGEST  # bytes of all members together
-    with open_stream(path, limit=4 * limit) as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+    with open_stream(path, limit=4 * limit) as stream, _open_tar(stream) as archive:
         for count, entry in enumerate(archive, start=1):
             _check_count(path, count)
             archive.members = []  # type: ignore[attr-defined]  # else every header is kept in memory

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.decoding import decode_list
+from itinera.formats.decoding import all_finite, decode_list
 from itinera.formats.io import FaultList, Member, members
 from itinera.formats.writing import write_members
 from itinera.worlds import Array, NavGraph, World
@@ -110,7 +110,8 @@ class _VisiblePanorama(_Panorama):
 
 def _flags(rows: list[list[bool]], kept: list[int]) -> NDArray[np.bool_]:
     """(kept, kept) the flags between the panoramas that are kept."""
-    flags = np.array(rows, dtype=bool).reshape(len(rows), len(rows))
+    # A bool is an int of 0 or 1, and bytes of such are a numpy array of bool already.
+    flags = np.frombuffer(b"".join(map(bytes, rows)), dtype=bool).reshape(len(rows), len(rows))
     return flags[np.ix_(kept, kept)] if kept else np.zeros((0, 0), dtype=bool)
 
 
@@ -123,7 +124,7 @@ def _places(poses: Array, positions: Positions) -> Array:
 
 def _faults(i: int, panorama: _Panorama, count: int) -> Iterator[Fault]:
     where = f"record {i}"
-    if len(panorama.pose) != 16 or not np.isfinite(panorama.pose).all():
+    if len(panorama.pose) != 16 or not all_finite(panorama.pose):
         yield Fault(where, "must hold 16 finite numbers.", "Take the official file.", "pose")
     if len(panorama.unobstructed) != count:
         problem = f"has {len(panorama.unobstructed)} entries for {count} panoramas."

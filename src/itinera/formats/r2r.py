@@ -19,7 +19,6 @@ import numpy as np
 from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_nodes
 from itinera.formats.decoding import decode_list, pause_gc
-from itinera.formats.fast_scan import SMALLEST, scan
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
@@ -29,6 +28,9 @@ from itinera.records.predictions import TrajectoryBatch
 from itinera.tasks import Episode, Instruction, Split
 from itinera.tasks.episode import PART_KEYS
 from itinera.worlds import Places, Pose
+
+
+LARGE = 16 << 20  # bytes of a submission: below, decoding takes less time than loading the kernels of the fast scan
 
 
 class PathRecord(msgspec.Struct, omit_defaults=True, kw_only=True):
@@ -98,15 +100,16 @@ def _episodes(record: PathRecord) -> Iterable[Episode]:
     start = Pose(reference[0], heading_from_r2r(record.heading))
     # The episodes of a path share its places, so that whatever is computed from them is computed once.
     goals, reference = ((), ()) if withheld else (reference[-1:], reference)
+    path_id = str(record.path_id)
     for i, instruction in enumerate(record.instructions):
         yield Episode(
-            id=f"{record.path_id}_{i}",
+            id=f"{path_id}_{i}",
             world_id=record.scan,
             start=start,
             goals=goals,
             reference=reference,
             instruction=Instruction(instruction),
-            path_id=str(record.path_id),
+            path_id=path_id,
             stated_distance=record.distance,
             notes=notes,
         )
@@ -168,9 +171,12 @@ def read_predictions(path: str | Path) -> Predictions:
     """
     path = Path(path)
     data = read_bytes(path)
-    if len(data) >= SMALLEST and (scanned := scan(data)) is not None:
-        names, nodes = scanned
-        return _make_predictions(path, names, nodes, _LazyRollouts(names, lambda: _decoded(data, str(path))))
+    if len(data) >= LARGE:
+        from itinera.formats.fast_scan import scan
+
+        if (scanned := scan(data)) is not None:
+            names, nodes = scanned
+            return _make_predictions(path, names, nodes, _LazyRollouts(names, lambda: _decoded(data, str(path))))
     with pause_gc():
         predictions = _decoded(data, str(path))
         ids = [p.inst_idx if p.instr_id is None else p.instr_id for p in predictions]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from itinera.records.scores import Column, ScoreTable
 from itinera.records.tables import TextTable, column_heading, format_number
-from itinera.stats import Interval, interval
+from itinera.stats import Interval, cluster_codes, interval
 from itinera.worlds import Array
 
 
@@ -40,8 +39,9 @@ def summarize(table: ScoreTable, *, level: float = 0.95) -> Summary:
     columns = (*table.columns, *(() if table.tours is None else table.tours.columns))
     intervals: dict[str, Interval] = {}
     undefined: dict[str, int] = {}
+    clusters = _clusters(table)
     for column in columns:
-        found, missing = _column_interval(table, column, level)
+        found, missing = _column_interval(table, column, clusters, level)
         if found is not None:
             intervals[column.name] = found
         if missing:
@@ -53,18 +53,20 @@ def metric_interval(table: ScoreTable, metric: str, *, level: float = 0.95) -> I
     """The mean of one metric with its interval; NaN where the metric is undefined everywhere."""
     columns = (*table.columns, *(() if table.tours is None else table.tours.columns))
     column = next(column for column in columns if column.name == metric)
-    found, _ = _column_interval(table, column, level)
+    found, _ = _column_interval(table, column, _clusters(table), level)
     return found or Interval(np.nan, np.nan, np.nan, level, "undefined")
 
 
-def _column_interval(table: ScoreTable, column: Column, level: float) -> tuple[Interval | None, int]:
+def _column_interval(
+    table: ScoreTable, column: Column, clusters: NDArray[np.int64], level: float
+) -> tuple[Interval | None, int]:
     """The interval of a metric, None if it is undefined everywhere, and the number of undefined rows."""
     weights: Array | None = None
     if column.name in table:
-        values, clusters = table[column.name], _clusters(table)
+        values = table[column.name]
     else:
         assert table.tours is not None
-        values, clusters = table.tours[column.name], table.tours.world_ids
+        values, clusters = table.tours[column.name], cluster_codes(table.tours.world_ids)
         weights = table.tours.weights[column.name]
     defined = ~np.isnan(values)
     used = defined if weights is None else defined & (weights > 0)
@@ -72,16 +74,17 @@ def _column_interval(table: ScoreTable, column: Column, level: float) -> tuple[I
     if not used.any():
         return None, undefined
     weights = None if weights is None else weights[used]
-    return _interval(column, values[used], np.asarray(clusters)[used], weights, level), undefined
+    return _interval(column, values[used], clusters[used], weights, level), undefined
 
 
-def _clusters(table: ScoreTable) -> Sequence[str]:
+def _clusters(table: ScoreTable) -> NDArray[np.int64]:
+    """The cluster of each episode as a whole number, the same for all metrics."""
     several = len(set(table.world_ids)) > 1
-    return table.world_ids if several or not all(table.path_ids) else table.path_ids
+    return cluster_codes(table.world_ids if several or not all(table.path_ids) else table.path_ids)
 
 
 def _interval(
-    column: Column, values: Array, clusters: NDArray[np.str_], weights: Array | None, level: float
+    column: Column, values: Array, clusters: NDArray[np.int64], weights: Array | None, level: float
 ) -> Interval:
     if not np.isfinite(values).all():  # an unreachable goal: the mean error is infinite, and so are its bounds
         mean = float(np.average(values, weights=weights))
