@@ -223,7 +223,7 @@ def _narrow(first: int, after: int, value: float, across: float, down: float) ->
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_triangle(
     face: int, xa: float, ya: float, xb: float, yb: float, xc: float, yc: float, nearest: float, w0: float, wx: float,
-    wy: float, optics: Intrinsics, near: Singles, shown: Ints, floors: Singles,
+    wy: float, optics: Intrinsics, near: Singles, shown: Ints | None, floors: Singles,
 ) -> None:  # fmt: skip
     """Draw a triangle, counter-clockwise on the image, where it is nearest; its nearness is w0 + wx column + wy row."""
     columns = optics.columns
@@ -276,7 +276,7 @@ def _draw_triangle(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_leaf(
     leaf: int, corners: Singles, planes: Floats, eye: Floats, axes: Floats, lens: Floats, optics: Intrinsics,
-    near: Singles, shown: Ints, floors: Singles, glow: Singles, stage: Floats, shape: Floats,
+    near: Singles, shown: Ints | None, floors: Singles, glow: Singles, stage: Floats, shape: Floats,
 ) -> None:  # fmt: skip
     """Draw the front faces of a leaf."""
     width, height, closest = np.float64(optics.width), np.float64(optics.height), optics.closest
@@ -305,7 +305,8 @@ def _draw_leaf(
         w0 = (n0 * axes[2, 0] + n1 * axes[2, 1] + n2 * axes[2, 2]) * scale
         w0 += wx * (0.5 - 0.5 * width) + wy * (0.5 - 0.5 * height)
         face = leaf * LEAF + k
-        glow[face] = HEADLIGHT * over
+        if shown is not None:
+            glow[face] = HEADLIGHT * over
         for j in range(2, count):
             _draw_triangle(
                 face, shape[0, 0], shape[0, 1], shape[j - 1, 0], shape[j - 1, 1], shape[j, 0], shape[j, 1], nearest,
@@ -316,50 +317,53 @@ def _draw_leaf(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _resolve(
     view: int, paint: Words, ambient: Singles, classes: Bytes, instances: Ints, optics: Intrinsics,
-    near: Singles, shown: Ints, glow: Singles, row: Bytes, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes,
+    near: Singles, shown: Ints | None, glow: Singles, row: Bytes, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes,
     out_instances: Ints,
 ) -> None:  # fmt: skip
     """Look up color, depth and labels of each pixel, and clear the canvas for the next view."""
     width, stride = optics.width, optics.columns * TILE
     clear, nothing = np.float32(1.0 / optics.farthest), np.int32(len(glow) - 1)
     for y in range(optics.height):
-        line, names = near[y * stride : y * stride + width], shown[y * stride : y * stride + width]
+        line = near[y * stride : y * stride + width]
         if len(out_depth):
             depth = out_depth[view, y]
             for x in range(width):
                 depth[x] = np.float32(np.inf) if line[x] <= clear else np.float32(1.0) / line[x]
-        if len(out_classes):
-            kinds = out_classes[view, y]
-            for x in range(width):
-                kinds[x] = classes[names[x]]
-        if len(out_instances):
-            labels = out_instances[view, y]
-            for x in range(width):
-                labels[x] = instances[names[x]]
-        if len(out_rgb):
-            colors = out_rgb[view, y]
-            down = (y + 0.5 - 0.5 * optics.height) / optics.focal
-            pitch, reach = np.float32(1.0 / optics.focal), np.float32(1.0 + down * down)
-            for x in range(0, stride, TILE):
-                across = np.float32(x + 0.5 - 0.5 * width)
-                shade_eight(near, shown, y * stride + x, paint, ambient, glow, across, pitch, reach, row, 3 * x)
-            for x in range(3 * width):
-                colors[x] = row[x]
+        if shown is not None:
+            names = shown[y * stride : y * stride + width]
+            if len(out_classes):
+                kinds = out_classes[view, y]
+                for x in range(width):
+                    kinds[x] = classes[names[x]]
+            if len(out_instances):
+                labels = out_instances[view, y]
+                for x in range(width):
+                    labels[x] = instances[names[x]]
+            if len(out_rgb):
+                colors = out_rgb[view, y]
+                down = (y + 0.5 - 0.5 * optics.height) / optics.focal
+                pitch, reach = np.float32(1.0 / optics.focal), np.float32(1.0 + down * down)
+                for x in range(0, stride, TILE):
+                    across = np.float32(x + 0.5 - 0.5 * width)
+                    shade_eight(near, shown, y * stride + x, paint, ambient, glow, across, pitch, reach, row, 3 * x)
+                for x in range(3 * width):
+                    colors[x] = row[x]
+            names[:] = nothing
         line[:] = clear
-        names[:] = nothing
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_views(
     trees: Longs, boxes: Singles, corners: Singles, planes: Floats, paint: Words, ambient: Singles, classes: Bytes,
-    instances: Ints, near: Singles, shown: Ints, floors: Singles, glow: Singles, row: Bytes, width: int, height: int,
+    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, width: int, height: int,
     focal: float, closest: float, farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles,
     out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
 
     The arrays of FaceTrees and Canvas are passed one by one: numba counts references to members of a tuple, which costs
-    time in the innermost loops. A canvas is passed cleared and returned cleared.
+    time in the innermost loops. A canvas is passed cleared and returned cleared. Depth alone does not need to know which
+    face is the nearest: without `shown`, a version of this kernel of its own leaves that out of its innermost loop.
     """
     optics = Intrinsics(width, height, (width + TILE - 1) // TILE, focal, closest, farthest)
     stack, stage, shape, lens = np.empty(64, np.int64), np.empty(15 * LEAF), np.empty((4, 2)), np.empty((3, 3))

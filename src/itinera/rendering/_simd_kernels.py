@@ -45,8 +45,10 @@ def _fill_tile(
     """Draw the face in the tile at a pixel, where it is inside its edges and nearer; returns the tile's least nearness.
 
     w is the face's nearness at the first pixel, wx and wy its steps across and down. `edges` concatenates (value at the
-    first pixel, step across, step down, threshold) of each edge; empty where all of the tile is inside.
+    first pixel, step across, step down, threshold) of each edge; empty where all of the tile is inside. `shown` is None
+    where only nearness is wanted.
     """
+    named = not isinstance(shown, types.NoneType)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         near_, shown_, at_, stride_, face_, w_, wx_, wy_, edges_ = arguments
@@ -59,15 +61,17 @@ def _fill_tile(
         for row in range(EIGHT):
             index = builder.add(at_, builder.mul(stride_, ir.Constant(at_.type, row)))
             line = builder.bitcast(_address(context, builder, near_, near, index), SINGLES.as_pointer())
-            names = builder.bitcast(_address(context, builder, shown_, shown, index), INTS.as_pointer())
-            old, was = builder.load(line, align=4), builder.load(names, align=4)
+            old = builder.load(line, align=4)
             steps = [_spread(builder, builder.fmul(down, ir.FloatType()(float(row)))) for _, _, down in planes]
             found, *inside = (builder.fadd(start, step) for start, step in zip(starts, steps, strict=True))
             for value, limit in zip(inside, limits, strict=True):
                 found = builder.select(builder.fcmp_ordered(">", value, limit), found, NONE)
             new = builder.call(larger, [found, old], fastmath=("nnan",))
             builder.store(new, line, align=4)
-            builder.store(builder.select(builder.fcmp_ordered(">", found, old), name, was), names, align=4)
+            if named:
+                names = builder.bitcast(_address(context, builder, shown_, shown, index), INTS.as_pointer())
+                was, nearer = builder.load(names, align=4), builder.fcmp_ordered(">", found, old)
+                builder.store(builder.select(nearer, name, was), names, align=4)
             least = builder.select(builder.fcmp_ordered("<", new, least), new, least)
         for half in (4, 2, 1):
             turn = ir.Constant(INTS, [(k + half) % EIGHT for k in range(EIGHT)])

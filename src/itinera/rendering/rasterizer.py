@@ -103,7 +103,9 @@ class Rasterizer:
         optics = int(camera.width), int(camera.height), camera.focal, float(camera.near), float(camera.far)
         rows = frames.rgb.reshape(len(frames.rgb), camera.height, 3 * camera.width)
         out = rows, frames.depth, frames.classes, frames.instances
-        draw_views(*self._face_trees, *canvas, *optics, eyes, bases, *out)
+        only_depth = not (len(frames.rgb) or len(frames.classes) or len(frames.instances))
+        used = canvas._replace(shown=None) if only_depth else canvas
+        draw_views(*self._face_trees, *used, *optics, eyes, bases, *out)
         spare.append(canvas)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 
@@ -13,11 +14,11 @@ def skip_type_registration() -> None:
     registration. In a process with other people's kernels the order of numba's steps is theirs to rely on, so only the
     command line calls this, never the library.
     """
-    from numba.core import caching
-    from numba.core.runtime import rtsys
+    caching: Any = import_module("numba.core.caching")
+    runtime: Any = import_module("numba.core.runtime").rtsys
 
     def load_overload(cache: Any, signature: Any, target_context: Any) -> Any:
-        rtsys.initialize(target_context)  # the memory of arrays, which a compiled kernel may count references of
+        runtime.initialize(target_context)  # the memory of arrays, which a compiled kernel may count references of
         with cache._guard_against_spurious_io_errors():
             return cache._load_overload(signature, target_context)
 
