@@ -1,4 +1,4 @@
-"""Kernels of the fast scan of large submissions: the spans of ids and nodes in the bytes, without an object for each.
+"""Kernels of the fast scan of large submissions: spans of ids and numbers of nodes, without an object for each.
 
 Only the plain form of the list is scanned. Anything else, however valid, is left to the typed decoder, which also
 reports faults; so the scan must never accept what JSON forbids.
@@ -16,6 +16,7 @@ Ints = NDArray[np.int64]
 QUOTE, BACKSLASH, COMMA, COLON = 34, 92, 44, 58
 OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT = 91, 93, 123, 125
 PLUS, MINUS, POINT, ZERO, NINE, LARGE_E, SMALL_E = 43, 45, 46, 48, 57, 69, 101
+MOST_PROBES = 256  # slots of a table that are looked at for one name
 
 
 @njit(cache=True, nogil=True)
@@ -31,6 +32,14 @@ def _past_string(text: Bytes, at: int) -> int:
     if at >= len(text) or text[at] != QUOTE:
         return -1
     at += 1
+    while at + 16 <= len(text):  # a loop of fixed length becomes a few instructions
+        block = text[at : at + 16]
+        special = False
+        for i in range(16):
+            special |= (block[i] == QUOTE) | (block[i] == BACKSLASH) | (block[i] < 32)
+        if special:
+            break
+        at += 16
     while at < len(text) and text[at] != QUOTE:
         if text[at] == BACKSLASH or text[at] < 32:
             return -1
@@ -81,11 +90,8 @@ def _past(text: Bytes, at: int, mark: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _past_step(text: Bytes, at: int) -> int:
-    """After ["node"] or ["node", number, …]; its string begins right after the bracket and its space."""
-    at = _past_string(text, at)
-    if at < 0:
-        return -1
+def _past_numbers(text: Bytes, at: int) -> int:
+    """After the numbers of ["node"] or ["node", number, …]; `at` is after the node's name."""
     for _ in range(2):
         after = _past(text, at, COMMA)
         if after < 0:
@@ -107,15 +113,83 @@ def _is(text: Bytes, at: int, end: int, word: Bytes) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def scan_predictions(
-    text: Bytes, id_word: Bytes, steps_word: Bytes, ids: Ints, nodes: Ints, counts: Ints
-) -> tuple[int, int]:
-    """(records, steps) of [{id_word: "…", steps_word: [["node", number, number], …]}, …], or -1 if it is anything else.
+def _word(text: Bytes, at: int) -> np.uint64:
+    """Eight bytes as a number."""
+    block, value = text[at : at + 8], np.uint64(0)
+    for i in range(8):
+        value |= np.uint64(block[i]) << np.uint64(8 * i)
+    return value
 
-    ids and nodes <- (…, 2) begin and end of each string, without quotes; counts <- steps of each record.
+
+@njit(cache=True, nogil=True)
+def _slot(text: Bytes, begin: int, end: int, size: int) -> int:
+    """Where in a table of this size (a power of 2) to look first for a name, by its last sixteen bytes."""
+    value = np.uint64(end - begin)
+    if end - begin >= 16:
+        value = (_word(text, end - 16) ^ value) * np.uint64(0x9E3779B97F4A7C15)
+        value = (_word(text, end - 8) ^ value ^ (value >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    else:
+        for i in range(begin, end):
+            value = (value ^ np.uint64(text[i])) * np.uint64(1099511628211)
+    return np.int64((value ^ (value >> np.uint64(29))) & np.uint64(size - 1))
+
+
+@njit(cache=True, nogil=True)
+def _same(text: Bytes, a: int, b: int, count: int) -> bool:
+    """Whether the same bytes stand at two places."""
+    i = 0
+    while i + 8 <= count:
+        if _word(text, a + i) != _word(text, b + i):
+            return False
+        i += 8
+    while i < count:
+        if text[a + i] != text[b + i]:
+            return False
+        i += 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _number_name(text: Bytes, begin: int, end: int, names: Ints, known: int, table: NDArray[np.int32]) -> int:
+    """The number of a name: that of its first occurrence, or `known` for a new one, which is then noted.
+
+    -1 if there is no room for it, or if the search for it takes long: names can be chosen to collide.
     """
-    records, steps = 0, 0
-    failed = (-1, -1)
+    slot = _slot(text, begin, end, len(table))
+    for _ in range(MOST_PROBES):
+        number = table[slot]
+        if number < 0:
+            if known == len(names):
+                return -1
+            names[known, 0], names[known, 1] = begin, end
+            table[slot] = known
+            return known
+        first = names[number, 0]
+        if names[number, 1] - first == end - begin and _same(text, first, begin, end - begin):
+            return np.int64(number)
+        slot = (slot + 1) & (len(table) - 1)
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def scan_predictions(
+    text: Bytes,
+    id_word: Bytes,
+    steps_word: Bytes,
+    ids: Ints,
+    counts: Ints,
+    nodes: NDArray[np.int32],
+    names: Ints,
+    table: NDArray[np.int32],
+) -> tuple[int, int, int]:
+    """(records, steps, names) of [{id_word: "…", steps_word: [["node", number, number], …]}, …], or -1 for all else.
+
+    ids and names <- (…, 2) begin and end of each id and of each node's name where it first occurs, without quotes;
+    counts <- steps of each record; nodes <- the number of the name of each step. On entry all of `table`, whose size
+    is a power of 2, is -1.
+    """
+    records, steps, known = 0, 0, 0
+    failed = (-1, -1, -1)
     at = _past(text, 0, OPEN_LIST)
     if at < 0:
         return failed
@@ -143,18 +217,18 @@ def scan_predictions(
                 first = steps
                 at = _past(text, at, OPEN_LIST)
                 while at > 0:
-                    at = _past(text, at, OPEN_LIST)
+                    begin = _past(text, at, OPEN_LIST) + 1
+                    if begin == 0:
+                        return failed
+                    at = _past_string(text, begin - 1)
                     if at < 0:
-                        break
-                    nodes[steps, 0] = at + 1
-                    at = _past_step(text, at)
-                    if at < 0:
-                        break
-                    # The string ends at the first quote after it begins: _past_step has seen that there is one.
-                    end = nodes[steps, 0]
-                    while text[end] != QUOTE:
-                        end += 1
-                    nodes[steps, 1] = end
+                        return failed
+                    number = _number_name(text, begin, at - 1, names, known, table)
+                    at = _past_numbers(text, at)
+                    if number < 0 or at < 0:
+                        return failed
+                    known = max(known, number + 1)
+                    nodes[steps] = number
                     steps += 1
                     if at < len(text) and text[at] == COMMA:
                         at = _past_space(text, at + 1)
@@ -180,46 +254,4 @@ def scan_predictions(
             continue
         at = _past(text, at, CLOSE_LIST)
         break
-    return (records, steps) if at == len(text) else failed
-
-
-@njit(cache=True, nogil=True)
-def _slot(text: Bytes, begin: int, end: int, size: int) -> np.int64:
-    """Where in a table of this size (a power of 2) to look first for a name, by its last sixteen bytes."""
-    value = np.uint64(end - begin)
-    for i in range(max(begin, end - 16), end):
-        value = (value ^ np.uint64(text[i])) * np.uint64(1099511628211)
-    return np.int64((value ^ (value >> np.uint64(29))) & np.uint64(size - 1))
-
-
-@njit(cache=True, nogil=True)
-def fill_table(names: Bytes, spans: Ints, table: Ints) -> None:
-    """table <- indices of the names, each in the first free slot from its own on; -1 is free."""
-    table[:] = -1
-    for k in range(len(spans)):
-        slot = _slot(names, spans[k, 0], spans[k, 1], len(table))
-        while table[slot] >= 0:
-            slot = (slot + 1) & (len(table) - 1)
-        table[slot] = k
-
-
-@njit(cache=True, nogil=True)
-def look_up(text: Bytes, spans: Ints, rows: Ints, names: Bytes, known: Ints, table: Ints, out: Ints) -> bool:
-    """out <- the index of the name at each of these spans; False, with out undefined, if one is unknown."""
-    for k in range(len(rows)):
-        begin, end = spans[rows[k], 0], spans[rows[k], 1]
-        slot = _slot(text, begin, end, len(table))
-        while True:
-            number = table[slot]
-            if number < 0:
-                return False
-            same = known[number, 1] - known[number, 0] == end - begin
-            i = 0
-            while same and i < end - begin:
-                same = text[begin + i] == names[known[number, 0] + i]
-                i += 1
-            if same:
-                out[k] = number
-                break
-            slot = (slot + 1) & (len(table) - 1)
-    return True
+    return (records, steps, known) if at == len(text) else failed

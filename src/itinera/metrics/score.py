@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -76,8 +77,8 @@ def score_attempts(
                 progress(len(members))
     return ScoreTable(
         episode_ids=tuple(split.by_id),
-        world_ids=tuple([episode.world_id for episode in split.episodes]),
-        path_ids=tuple([episode.path_id for episode in split.episodes]),
+        world_ids=tuple(map(attrgetter("world_id"), split.episodes)),
+        path_ids=tuple(map(attrgetter("path_id"), split.episodes)),
         columns=tuple(metric.column for metric in suite.metrics),
         values=values,
         suite=suite.name,
@@ -91,13 +92,13 @@ def score_attempts(
 
 def _empty_info(split: Split, positions: Mapping[str, tuple[int, int]]) -> EpisodeInfo:
     """The episodes' tours, with distances and lengths still to be filled in."""
-    places = [positions.get(episode.id, (-1, -1)) for episode in split.episodes]
-    return EpisodeInfo(
-        goal_distances=np.full(len(places), np.nan),
-        reference_lengths=np.full(len(places), np.nan),
-        tour_ids=tuple(split.tours[tour].id if tour >= 0 else "" for tour, _ in places),
-        tour_positions=np.array([position for _, position in places], dtype=np.int64),
-    )
+    count = len(split.episodes)
+    tour_ids, tour_positions = [""] * count, np.full(count, -1)
+    for i, episode in enumerate(split.episodes if positions else ()):
+        if episode.id in positions:
+            tour, tour_positions[i] = positions[episode.id]
+            tour_ids[i] = split.tours[tour].id
+    return EpisodeInfo(np.full(count, np.nan), np.full(count, np.nan), tuple(tour_ids), tour_positions)
 
 
 def _measure(metric: Metric, attempts: Attempts) -> Array:

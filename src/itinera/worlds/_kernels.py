@@ -171,7 +171,7 @@ def gather_blocks(distances: Floats, a: Ints, a_starts: Ints, b: Ints, b_starts:
         for i in range(a_starts[k], a_starts[k + 1]):
             known, line = distances[a[i]], out[at : at + len(places)]
             for j in range(len(places)):
-                line[j] = known[places[j]]
+                line[j] = known[np.uint64(places[j])]  # an index without sign, which numba need not count from the end
             at += len(places)
 
 

@@ -229,8 +229,13 @@ class NavGraph:
                 raise BadArgument(f"Node indices must be between 0 and {len(self.nodes) - 1}.")
 
     def steps(self, rows: Ragged) -> Array:
-        joints = rows.joints
-        return self._pairwise(rows.values[joints], rows.values[joints + 1])
+        if len(self.nodes) > MAX_DENSE_NODES:
+            return self._pairwise(rows.values[rows.joints], rows.values[rows.joints + 1])
+        # From each place to the next, then without those from the end of a row to the next row: faster than to look
+        # up which places are joined.
+        self._check_indices(rows.values)
+        found: Array = self.distances.ravel().take(len(self.nodes) * rows.values[:-1] + rows.values[1:])
+        return found[rows.is_joint[:-1]]
 
 
 def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
