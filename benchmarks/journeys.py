@@ -13,6 +13,7 @@ import msgspec
 import numpy as np
 
 from itinera.formats import matterport, r2r
+from itinera.formats.io import read_bytes
 from itinera.seeding import generator
 from itinera.tasks import Split
 from itinera.worlds import NavGraph, World
@@ -29,18 +30,18 @@ class Journeys:
     submission: Path
 
 
-def make(folder: Path, *, paths: int = 5018, instructions: int = 9, seed: int = 0) -> Journeys:
+def make(folder: Path, *, paths: int = 5018, instructions: int = 9, scenes: int = SCENES, seed: int = 0) -> Journeys:
     """The files; written unless they exist."""
     made = Journeys(folder / "connectivity", folder / "tasks.json", folder / "submission.json")
     if made.submission.exists():
         return made
-    worlds = {f"scene{i:02}": World(f"scene{i:02}", _house(seed, i)) for i in range(SCENES)}
+    worlds = {f"scene{i:02}": World(f"scene{i:02}", _house(seed, i)) for i in range(scenes)}
     matterport.write_worlds(made.worlds, worlds)
     rng = generator(seed, "paths")
     records, predictions = [], []
-    scenes = list(worlds)
+    names = list(worlds)
     for path_id in range(paths):
-        scan = scenes[int(rng.integers(SCENES))]
+        scan = names[int(rng.integers(scenes))]
         graph = worlds[scan].space
         assert isinstance(graph, NavGraph)
         path = _journey(graph, rng)
@@ -57,6 +58,30 @@ def make(folder: Path, *, paths: int = 5018, instructions: int = 9, seed: int = 
             steps = [[node, float(angle), 0.0] for node, angle in zip(walk, angles, strict=True)]
             predictions.append({"instr_id": f"{path_id}_{i}", "trajectory": steps})
     made.tasks.write_bytes(msgspec.json.encode(records))
+    made.submission.write_bytes(msgspec.json.encode(predictions))
+    return made
+
+
+def make_real(folder: Path, data: Path, *, count: int = 10_000, seed: int = 0) -> Journeys:
+    """R2R's first training tasks with noisy trajectories; `data` is the data pack."""
+    made = Journeys(data / "connectivity.tar.xz", folder / "tasks.json", folder / "submission.json")
+    if made.submission.exists():
+        return made
+    folder.mkdir(parents=True, exist_ok=True)
+    worlds, rng = matterport.read_worlds(made.worlds), generator(seed, "walks")
+    kept, predictions = [], []
+    for record in msgspec.json.decode(read_bytes(data / "r2r" / "R2R_train.json.gz"), type=list[r2r.PathRecord]):
+        record.instructions = record.instructions[: count - len(predictions)]
+        if not record.instructions:
+            break
+        kept.append(record)
+        graph = worlds[record.scan].space
+        assert isinstance(graph, NavGraph)
+        for i in range(len(record.instructions)):
+            walk = _attempt(graph, record.path, rng)
+            steps = [[node, float(rng.integers(0, 12)) * (np.pi / 6), 0.0] for node in walk]
+            predictions.append({"instr_id": f"{record.path_id}_{i}", "trajectory": steps})
+    made.tasks.write_bytes(msgspec.json.encode(kept))
     made.submission.write_bytes(msgspec.json.encode(predictions))
     return made
 
@@ -97,7 +122,7 @@ def _journey(graph: NavGraph, rng: np.random.Generator) -> list[str]:
 
 def _attempt(graph: NavGraph, path: list[str], rng: np.random.Generator) -> list[str]:
     """The path with a detour of a few random steps."""
-    walk = path[: int(rng.integers(4, len(path) + 1))]
+    walk = path[: int(rng.integers(min(4, len(path)), len(path) + 1))]
     for _ in range(int(rng.integers(0, 10))):
         walk = [*walk, str(rng.choice(graph.neighbors(walk[-1])))]
     return walk

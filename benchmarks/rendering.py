@@ -122,8 +122,9 @@ def main() -> None:
     few: Poses = (views[0][:12], views[1][:12], views[2][:12])
     full = ours(house.mesh, LARGE, views, CHANNELS)
     rows = [
-        ("256 x 256 color, depth, class, instance", full, 1.0, "aim 2,000/s"),
-        ("64 x 64 depth", ours(house.mesh, SMALL, views, ("depth",)), math.nan, "aim 8,000/s"),
+        ("256 x 256 color, depth, class, instance", full, 1.0, "≥ 2,000/s"),
+        ("256 x 256 depth", ours(house.mesh, LARGE, views, ("depth",)), math.nan, "≥ 2,000/s"),
+        ("64 x 64 depth", ours(house.mesh, SMALL, views, ("depth",)), math.nan, "≥ 8,000/s"),
     ]
     for name, package, measure, wanted in (
         ("Embree", "embreex", embree, "ours ≥ 10×"),

@@ -10,7 +10,7 @@ import pytest
 
 import tiny
 from cli.conftest import Command
-from itinera.cli.main import app
+from itinera.cli.main import app, app_for
 from itinera.formats.bundles import read_scores
 from itinera.records.provenance import itinera_version
 
@@ -103,6 +103,49 @@ def test_help_needs_neither_numpy_nor_the_network_of_imports() -> None:
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True,
                             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout.split()  # fmt: skip
     assert not {"numpy", "scipy", "numba", "msgspec"} & set(loaded)
+
+
+def test_a_command_builds_its_own_verb_only() -> None:
+    assert [command.name for command in app_for(["--quiet", "score", "run"]).registered_commands] == ["score"]
+    assert [group.name for group in app_for(["study", "design"]).registered_groups] == ["study"]
+    for words in ([], ["--help"], ["scores", "score"]):
+        assert [command.name for command in app_for(words).registered_commands] == VERBS
+
+
+SCORE_AND_LIST_MODULES = """
+import sys
+from itinera.__main__ import main
+try:
+    main()
+except SystemExit as ended:
+    assert not ended.code
+print(*sorted(sys.modules), file=sys.stderr)
+"""
+
+
+def test_a_cold_score_imports_no_conversions_no_other_verbs_and_no_linear_algebra(files: tiny.Files) -> None:
+    """They would take longer than the score itself."""
+    command = [sys.executable, "-c", SCORE_AND_LIST_MODULES, "score", files.predictions, *files.options]
+    for _ in range(2):  # the first one may have to compile kernels
+        done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=True,
+                              env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "itinera.cli.score" in loaded
+    assert (
+        not {"pydantic", "scipy.linalg", "numba.np.arraymath", "itinera.cli.run", "itinera.formats._kernels"} & loaded
+    )
+
+
+def test_plain_options_are_converted_as_typer_converts_them(files: tiny.Files, itinera: Command) -> None:
+    said = itinera("score", files.predictions, *files.options)
+    assert said.code == 0
+    odd = files.folder / "Vorhersagen für später.json"  # not ASCII: left to typer
+    odd.write_bytes(files.predictions.read_bytes())
+    assert itinera("score", odd, *files.options).out == said.out.replace(files.predictions.name, odd.name)
+    refused = itinera("score", odd, *files.options, "--vmax", "fast")
+    assert (refused.code, "--vmax" in refused.err) == (2, True)
+    missing = itinera("score", files.predictions)
+    assert (missing.code, "'--tasks'" in missing.err) == (2, True)
 
 
 def test_exit_codes_and_messages_of_a_real_process(files: tiny.Files, itinera_process: Command) -> None:

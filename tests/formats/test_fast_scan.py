@@ -104,6 +104,21 @@ def test_names_of_any_length_are_told_apart(names, data):
     assert strange[1].node_indices(known, np.array([0])) is None
 
 
+def test_more_names_than_any_benchmark_has_are_left_to_the_decoder(monkeypatch):
+    data = json.dumps(PLAIN).encode()  # nodes a, b, c and f
+    monkeypatch.setattr(fast_scan, "MOST_NAMES", 4)
+    assert told(data) is not None
+    monkeypatch.setattr(fast_scan, "MOST_NAMES", 2)
+    assert told(data) is None
+
+
+def test_a_name_is_kept_once():
+    found = scan(json.dumps(PLAIN).encode())
+    assert found is not None
+    assert found[1].names == ["a", "b", "c", "f"]
+    assert found[1].nodes.tolist() == [0, 1, 2, 0, 3]
+
+
 def test_a_large_file_reads_as_a_small_one(tmp_path, monkeypatch):
     path = tmp_path / "submission.json"
     path.write_text(json.dumps(PLAIN))

@@ -219,13 +219,15 @@ def test_a_channel_alone_is_the_same_and_the_others_stay_away(channel):
             assert len(getattr(alone, name)) == 0
 
 
-def test_kernels_are_compiled_once_whatever_they_are_given():
+def test_kernels_are_compiled_for_depth_alone_and_for_all_else():
     raster, position = Rasterizer(room()), np.array([0.0, 0.0, 1.5])
     position.flags.writeable = False
     raster.render(Camera(np.int32(16), 16, np.float32(1), near=1, far=9), position, 0, 0)
     raster.render_many(SQUARE, np.zeros((3, 6), dtype=np.float32)[:, ::2], np.zeros(3, dtype=int))
     raster.render_top_down((0, 0, 1, 1), low=0, high=1)
-    assert len(draw_views.signatures) == 1
+    raster.render(SQUARE, position, 0, 0, channels=("depth",))
+    raster.render(SQUARE, position, 0, 0, channels=("depth", "classes"))
+    assert len(draw_views.signatures) == 2  # depth alone has a version of its own
 
 
 def test_threads_may_share_a_raster():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
+import math
 import subprocess
 import sys
 
@@ -24,6 +26,27 @@ def test_distances_equal_those_of_networkx(made):
     distance = graph_distance(made)
     expected = [[distance(a, b) for b in made.nodes] for a in made.nodes]
     np.testing.assert_allclose(made.between(made.nodes, made.nodes), expected, rtol=1e-12)
+
+
+def test_ties_between_routes_go_to_the_nearer_then_the_earlier_node():
+    """As with a heap of (distance, node): the first to reach a node is its predecessor."""
+    side = 5  # a square lattice is full of ties
+    positions = {f"{x},{y}": (x, y, 0) for x in range(side) for y in range(side)}
+    edges = [(a, b) for a, b in itertools.combinations(positions, 2) if math.dist(positions[a], positions[b]) == 1]
+    lattice = NavGraph.from_edges(positions, edges)
+    for source, start in enumerate(lattice.nodes):
+        far, before, waiting = {source: 0.0}, {}, [(0.0, source)]
+        while waiting:
+            gone, at = heapq.heappop(waiting)
+            for to in map(lattice.index.__getitem__, lattice.neighbors(lattice.nodes[at])):
+                if gone + 1.0 < far.get(to, math.inf):
+                    far[to], before[to] = gone + 1.0, at
+                    heapq.heappush(waiting, (gone + 1.0, to))
+        for goal in range(side * side):
+            route = [goal]
+            while route[-1] != source:
+                route.append(before[route[-1]])
+            assert lattice.route(start, lattice.nodes[goal]) == tuple(lattice.nodes[i] for i in reversed(route))
 
 
 @quick

@@ -1,4 +1,4 @@
-"""Fast scan of large submissions: the nodes of all steps are numbered in one pass over the bytes, each name kept once."""
+"""Fast scan of large submissions: the nodes of all steps are numbered in one pass, and each name is kept once."""
 
 from __future__ import annotations
 

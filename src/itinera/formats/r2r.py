@@ -29,7 +29,6 @@ from itinera.tasks import Episode, Instruction, Split
 from itinera.tasks.episode import PART_KEYS
 from itinera.worlds import Places, Pose
 
-
 LARGE = 16 << 20  # bytes of a submission: below, decoding takes less time than loading the kernels of the fast scan
 
 

@@ -317,8 +317,8 @@ def _draw_leaf(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _resolve(
     view: int, paint: Words, ambient: Singles, classes: Bytes, instances: Ints, optics: Intrinsics,
-    near: Singles, shown: Ints | None, glow: Singles, row: Bytes, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes,
-    out_instances: Ints,
+    near: Singles, shown: Ints | None, glow: Singles, row: Bytes, out_rgb: Bytes, out_depth: Singles,
+    out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """Look up color, depth and labels of each pixel, and clear the canvas for the next view."""
     width, stride = optics.width, optics.columns * TILE
@@ -355,15 +355,15 @@ def _resolve(
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_views(
     trees: Longs, boxes: Singles, corners: Singles, planes: Floats, paint: Words, ambient: Singles, classes: Bytes,
-    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, width: int, height: int,
-    focal: float, closest: float, farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles,
+    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, width: int,
+    height: int, focal: float, closest: float, farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles,
     out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
 
     The arrays of FaceTrees and Canvas are passed one by one: numba counts references to members of a tuple, which costs
-    time in the innermost loops. A canvas is passed cleared and returned cleared. Depth alone does not need to know which
-    face is the nearest: without `shown`, a version of this kernel of its own leaves that out of its innermost loop.
+    time in the innermost loops. A canvas is passed cleared and returned cleared. Without `shown`, which depth alone
+    does not need, a version of its own leaves the nearest faces out of the innermost loop.
     """
     optics = Intrinsics(width, height, (width + TILE - 1) // TILE, focal, closest, farthest)
     stack, stage, shape, lens = np.empty(64, np.int64), np.empty(15 * LEAF), np.empty((4, 2)), np.empty((3, 3))
