@@ -3,7 +3,7 @@
     python benchmarks/plain_scorer.py predictions.json tasks.json connectivity.tar.xz
 
 Prints the means as JSON; `benchmarks/run.py` compares its CPU time with that of `itinera score`, which prints 15
-metrics with intervals. It uses the standard library only: importing networkx, as released scorers do, would take longer.
+metrics with intervals. It uses the standard library only: networkx, as in released scorers, would take longer.
 """
 
 from __future__ import annotations

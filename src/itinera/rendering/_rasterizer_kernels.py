@@ -356,8 +356,8 @@ def _resolve(
 def draw_views(
     trees: Longs, boxes: Singles, corners: Singles, planes: Floats, paint: Words, ambient: Singles, classes: Bytes,
     instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, width: int,
-    height: int, focal: float, closest: float, farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles,
-    out_classes: Bytes, out_instances: Ints,
+    height: int, focal: float, closest: float, farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes,
+    out_depth: Singles, out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
 
