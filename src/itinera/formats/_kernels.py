@@ -122,7 +122,7 @@ def _word(text: Bytes, at: int) -> np.uint64:
 
 
 @njit(cache=True, nogil=True)
-def _slot(text: Bytes, begin: int, end: int, size: int) -> int:
+def _slot(text: Bytes, begin: int, end: int, size: int) -> np.int64:
     """Where in a table of this size (a power of 2) to look first for a name, by its last sixteen bytes."""
     value = np.uint64(end - begin)
     if end - begin >= 16:
@@ -166,7 +166,7 @@ def _number_name(text: Bytes, begin: int, end: int, names: Ints, known: int, tab
             return known
         first = names[number, 0]
         if names[number, 1] - first == end - begin and _same(text, first, begin, end - begin):
-            return np.int64(number)
+            return int(number)
         slot = (slot + 1) & (len(table) - 1)
     return -1
 

@@ -50,7 +50,7 @@ class Canvas(NamedTuple):
     """Buffers for drawing. Image sides are rounded up to whole tiles."""
 
     near: Singles  # (h * w,) nearness of the nearest face so far
-    shown: Ints  # (h * w,) that face
+    shown: Ints | None  # (h * w,) that face; None for depth alone
     floors: Singles  # (tiles,) the least nearness in each tile
     glow: Singles  # (f + 1,) the camera's height over the plane of each drawn face, times its light
     row: Bytes  # (3 * w,) the colors of a row
