@@ -62,6 +62,7 @@ def _column_interval(table: ScoreTable, column: Column, level: float) -> tuple[I
     weights: Array | None = None
     if column.name in table:
         values, clusters = table[column.name], _clusters(table)
+        weights = table.weights.get(column.name)
     else:
         assert table.tours is not None
         values, clusters = table.tours[column.name], table.tours.world_ids
