@@ -48,7 +48,7 @@ def conditional_success(
     Σ sᵢ (1 + (N - 1) sᵢ₋₁) / N² over the N legs, with s₀ = 1. With `"distance"`, leg i weighs Pᵢ / P instead of 1 / N,
     Pᵢ being its distance from start to goal as the tasks file states it (measured where it states none) and P their
     sum; legs weigh alike where P is 0 or infinite. The released code takes steps of a demonstration for Pᵢ.
-    Reference: Song et al. 2025, Towards Long-Horizon Vision-and-Language Navigation: Platform, Benchmark and Method.
+    Reference: Song et al. 2025, Towards Long-Horizon Vision-Language Navigation: Platform, Benchmark and Method.
 
     >>> from functools import partial
     >>> from itinera.metrics.attempts import attempts_from_arrays
