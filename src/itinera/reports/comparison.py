@@ -141,7 +141,7 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
     metrics: list[MetricComparison] = []
     for column in first.columns:
         values, scenes = align_values(names, tables, column.name)
-        if column.name in first.weights:
+        if all(column.name in table.weights for table in tables):
             metrics += _compare_pooled(names, tables, column, seed, level)
         elif values.size:
             metrics.append(_compare_metric(column, values, None, scenes, seed, level))
