@@ -36,6 +36,7 @@ from itinera.cli.main import app
 from itinera.formats import bundles, catalog
 from itinera.metrics import SUITES, conformance
 from itinera.metrics.suites import paper
+from itinera.metrics.task_suites import TASK_SUITES
 from itinera.reports.comparison import compare
 from itinera.tasks import PROTOCOLS
 
@@ -333,8 +334,8 @@ def test_the_small_benchmark_shows_what_it_says(shown):
 
 # Metrics and suites
 
-# The suites that the table compares; `pointnav` needs no reference path.
-COMPARED = {name: make for name, make in SUITES.items() if name != "pointnav"}
+# The suites that the first table compares: those of tasks with a reference path.
+COMPARED = {name: make for name, make in SUITES.items() if make(PROTOCOLS["r2r"]).needs_reference}
 
 
 def test_the_page_of_metrics_defines_every_metric():
@@ -352,6 +353,37 @@ def test_the_page_of_metrics_tells_their_units_and_which_way_is_better():
     rows = [row for row in rows_after(DOCS / "metrics.md", "metric") if row[0] != "metric"]
     assert {row[0]: (row[1], row[2]) for row in rows if len(row) == 4} == expected
     assert {row[0]: row[1] for row in rows if len(row) == 3} == {m.name: "higher" for m in suite.tour_metrics}
+
+
+def test_the_page_of_metrics_defines_those_of_other_tasks():
+    made = [make(PROTOCOLS["r2r"]) for make in TASK_SUITES.values()]
+    shown = {
+        row[0]: row[1] for row in rows_after(DOCS / "metrics.md", "metric of steps") if row[0] != "metric of steps"
+    }
+    shown |= {row[0]: row[1] for row in rows_after(DOCS / "metrics.md", "metric of legs") if row[0] != "metric of legs"}
+    known = {metric.name for metric in (*paper().metrics, *paper().tour_metrics)}
+    expected = {m.name: m.better for suite in made for m in suite.metrics if m.name not in known}
+    expected |= {m.name: "higher" for suite in made for m in suite.tour_metrics}
+    assert shown == expected
+
+
+def test_the_table_of_other_tasks_has_a_column_for_each_suite():
+    heading, *rows = rows_after(DOCS / "suites.md", "convention")
+    assert heading == ["convention", *TASK_SUITES]
+    table = {row[0]: dict(zip(heading[1:], row[1:], strict=True)) for row in rows}
+    weights = {"tours": "alike", "episodes": "by its legs"}
+    for name, make in TASK_SUITES.items():
+        suite = make(PROTOCOLS["r2r"])
+        assert table["episode metrics"][name] == ", ".join(m.name for m in suite.metrics)
+        assert table["tour metrics"][name] == (", ".join(m.name for m in suite.tour_metrics) or "–")
+        found = {weights[m.weight] for m in suite.tour_metrics}
+        assert all(word in table["a tour weighs"][name] for word in found)
+        starts = "where the leg before ended" if suite.rules.starts == "continue" else "at its start"
+        assert starts in table["a leg begins"][name]
+        (arrived,) = [m.measure.keywords for m in suite.metrics if m.name == "SR"]
+        arrived = arrived["measure"].keywords if "measure" in arrived else arrived
+        inclusive = "success" if arrived.get("inclusive", True) else "failure"
+        assert table["a distance of exactly the radius"][name] == inclusive
 
 
 def test_the_table_of_suites_has_a_column_for_each():

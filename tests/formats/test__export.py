@@ -22,6 +22,12 @@ def test_only_acting_steps_are_left_with_all_that_belongs_to_them() -> None:
     assert walked.phases is None
 
 
+def test_what_belongs_to_actions_is_left_out_with_them() -> None:
+    flags = np.array([True, False, True])
+    walk = Trajectory("e", ("a", "b", "c", "d"), collided=flags, followed=flags, phases=LED)
+    assert (acting_part(walk).collided, acting_part(walk).followed) == (None, None)
+
+
 def test_what_is_not_known_stays_unknown() -> None:
     walked = acting_part(Trajectory("e", np.arange(12.0).reshape(4, 3), phases=LED))
     assert np.asarray(walked.places).tolist() == [[3, 4, 5], [6, 7, 8]]

@@ -40,6 +40,8 @@ ON_GRAPH = Trajectory(
     headings=np.array([0.1, math.pi, -2.5]),
     elevations=np.array([0.0, 0.5, -0.5]),
     actions=np.array([1, 2]),
+    collided=np.array([True, False]),
+    followed=np.array([False, True]),
     times=np.array([0.0, 0.25, 1e9]),
     phases=(Phase.ACTING, Phase.GUIDED_TO_GOAL, Phase.GUIDED_TO_START),
     ending=Ending.OUT_OF_STEPS,
@@ -70,6 +72,37 @@ def test_walks_come_back_whole(tmp_path: Path, name: str) -> None:
     native_predictions.write_predictions(tmp_path / name, Predictions("x", walks, PROTOCOLS["rxr-ce"], TOLD))
     read = native_predictions.read_predictions(tmp_path / name)
     assert same((read.protocol, read.provenance, read.rollouts), (PROTOCOLS["rxr-ce"], TOLD, walks))
+
+
+@pytest.mark.parametrize("ending", Ending)
+def test_every_ending_comes_back(tmp_path: Path, ending: Ending) -> None:
+    walks = Predictions.from_trajectories("x", [Trajectory("1", ("a",), ending=ending)])
+    native_predictions.write_predictions(tmp_path / "walks.jsonl", walks)
+    assert native_predictions.read_predictions(tmp_path / "walks.jsonl")["1"].ending is ending
+
+
+def test_walks_that_say_nothing_of_their_steps_are_written_as_ever(tmp_path: Path) -> None:
+    walks = Predictions.from_trajectories("x", [Trajectory("1", ("a", "b"))])
+    native_predictions.write_predictions(tmp_path / "walks.jsonl", walks)
+    line = (tmp_path / "walks.jsonl").read_text().splitlines()[1]
+    assert json.loads(line)["trajectories"] == [{"episode_id": "1", "places": ["a", "b"]}]
+    (read,) = native_predictions.read_predictions(tmp_path / "walks.jsonl")
+    assert (read.collided, read.followed) == (None, None)
+
+
+@pytest.mark.parametrize("field", ["collided", "followed"])
+def test_flags_are_one_per_action(tmp_path: Path, field: str) -> None:
+    def read(flags: str) -> Predictions:
+        record = f'{{"episode_id": "1", "places": ["a", "b"], "{field}": {flags}}}'
+        file = tmp_path / "walks.jsonl"
+        file.write_text(f'{{"itinera": "predictions"}}\n{{"tour_id": "1", "trajectories": [{record}]}}\n')
+        return native_predictions.read_predictions(file)
+
+    assert getattr(read("[true]")["1"], field).tolist() == [True]
+    with pytest.raises(BadFile, match=rf"{field}: has 2 entries for 2 places; one fewer is expected"):
+        read("[true, false]")
+    with pytest.raises(BadFile, match=field):
+        read("[1]")
 
 
 TASK = episode(
@@ -245,3 +278,13 @@ def test_faulty_files_are_told_by_line_and_field(tmp_path: Path, content: str, s
 def test_a_bundle_without_protocol_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFile, match="line 1, field protocol: is missing"):
         bundles.read_scores(written(tmp_path / "f.jsonl", '{"itinera": "scores"}\n'))
+
+
+def test_weights_of_episodes_come_back(tmp_path: Path) -> None:
+    table = replace(SCORES, weights={"SR": np.array([3.0, 0.0, 7.5])})
+    bundles.write_scores(tmp_path / "scores.jsonl", table)
+    read = bundles.read_scores(tmp_path / "scores.jsonl")
+    assert same(read.weights, table.weights)
+    assert read.mean("SR") == table.mean("SR") == pytest.approx(3 / 10.5)
+    bundles.write_scores(tmp_path / "plain.jsonl", SCORES)
+    assert bundles.read_scores(tmp_path / "plain.jsonl").weights == {}

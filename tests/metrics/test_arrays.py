@@ -32,7 +32,7 @@ ON_ARRAYS = {
     "sed": {"radius": 3.0},
     "sed_nodes": {"radius": 3.0},
 }
-MODULES = ("alignment", "attempts", "audit", "completion", "fidelity", "goal", "tours")
+MODULES = ("alignment", "attempts", "audit", "completion", "fidelity", "goal", "subtasks", "tours")
 
 
 @pytest.mark.parametrize("name", ON_ARRAYS)

@@ -12,7 +12,14 @@ from itinera.tasks import PROTOCOLS
 
 COLUMNS = {
     c.name: c
-    for c in (Column("SR"), Column("SPL"), Column("SCT"), Column("NE", "m", "lower"), Column("PL", "m", "neither"))
+    for c in (
+        Column("SR"),
+        Column("SPL"),
+        Column("SCT"),
+        Column("TR"),
+        Column("NE", "m", "lower"),
+        Column("PL", "m", "neither"),
+    )
 }
 
 

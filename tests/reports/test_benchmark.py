@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from itinera.reports.benchmark import group_by_benchmark
 from reports.example_results import make_benchmark, make_scores
@@ -27,6 +28,7 @@ def backwards(table):
         values={name: values[::-1] for name, values in table.values.items()},
         missing=table.missing[::-1],
         episode_info=asked,
+        weights={name: weights[::-1] for name, weights in table.weights.items()},
     )
 
 
@@ -55,10 +57,13 @@ def test_an_agent_has_the_same_number_in_every_benchmark():
 
 def test_rows_in_another_order_change_nothing():
     one, other = make_scores(0.8), make_scores(0.5)
+    one, other = (replace(t, weights={"SPL": np.arange(1.0, len(t) + 1)}) for t in (one, other))
     straight, turned = make_benchmark(one, other), make_benchmark(one, backwards(other))
     for metric in ("SR", "NE"):
         np.testing.assert_array_equal(straight.values(metric), turned.values(metric))
     assert straight.difference("SR", 0, 1) == turned.difference("SR", 0, 1)
+    assert straight.comparison["SPL"] == turned.comparison["SPL"]
+    assert straight.comparison["SPL"].means[1] == pytest.approx(straight.tables[1].mean("SPL"))
 
 
 def test_the_lower_error_is_the_better():

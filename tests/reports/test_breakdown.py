@@ -79,6 +79,8 @@ def test_learning_along_a_tour_is_a_gain():
 
 KIND_OF = {
     breakdown.MISSING: {"missing": True},
+    breakdown.FELL: {"FR": 1.0},
+    breakdown.STUCK: {"StR": 1.0},
     breakdown.NEVER_LEFT: {"PL": 0.0},
     breakdown.NO_STOP: {"NE": 1.0, "protocol": replace(PROTOCOLS["r2r"], needs_stop=True)},
     breakdown.OVERSHOT: {"OSR": 1.0},
@@ -94,7 +96,7 @@ def test_failures_are_told_by_kind(kind):
     facts = dict(KIND_OF[kind])
     count = 4
     table = make_scores(0.5, episodes=count, scenes=2)
-    values = {"SR": 0.0, "OSR": 0.0, "PL": 9.0, "NE": 5.0, "steps": 4.0}
+    values = {"SR": 0.0, "OSR": 0.0, "PL": 9.0, "NE": 5.0, "steps": 4.0, "FR": 0.0, "StR": 0.0}
     values |= {name: facts.pop(name) for name in list(facts) if name in values}
     asked = EpisodeInfo(np.full(count, 10.0), np.full(count, 10.0), ("",) * count, np.full(count, -1))
     table = replace(changed(table, **values), episode_info=asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -111,3 +112,24 @@ def test_more_episodes_than_the_first_are_refused() -> None:
 def test_one_result_is_no_comparison() -> None:
     with pytest.raises(BadArgument, match="at least two results"):
         compare(["one"], [table("ab", SR=[1, 0])])
+
+
+def test_pooled_means_are_compared_with_the_weights_of_each_system() -> None:
+    # One: 3 of 4 steps followed in every episode. Two: all of 10 in half of them, none of 2 in the others.
+    one = replace(table(SCENES, TR=[0.75] * 12), weights={"TR": np.full(12, 4.0)})
+    two = replace(table(SCENES, TR=[1, 0] * 6), weights={"TR": np.array([10.0, 2.0] * 6)})
+    (metric,) = compare(["one", "two"], [one, two]).metrics
+    assert metric.means == pytest.approx((0.75, 60 / 72))
+    assert metric.means == pytest.approx((one.mean("TR"), two.mean("TR")))
+    assert metric.differences[0].interval.mean == pytest.approx(60 / 72 - 0.75)
+    assert metric.improvements[0].mean == 0.5  # better on half of the episodes, worse on half
+
+
+def test_an_episode_without_steps_does_not_count_in_a_pooled_comparison() -> None:
+    one = replace(table("aabb", TR=[1, 1, 0, math.nan]), weights={"TR": np.array([2.0, 2.0, 4.0, 0.0])})
+    two = replace(table("aabb", TR=[0, 1, 1, 1]), weights={"TR": np.array([0.0, 1.0, 1.0, 1.0])})
+    (metric,) = compare(["one", "two"], [one, two]).metrics
+    assert metric.episodes == 2
+    assert metric.means == pytest.approx((2 / 6, 1.0))
+    none = replace(two, weights={"TR": np.zeros(4)})
+    assert compare(["one", "none"], [one, none]).metrics == ()

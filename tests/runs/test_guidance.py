@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.records import Phase
+from itinera.records import Phase, Rollout
 from itinera.runs.guidance import make_guide
 from itinera.runs.replay import replay_rollout
 from itinera.runs.rollout import rollout
@@ -88,6 +88,22 @@ def test_where_there_is_no_way_the_leader_gives_up_and_the_agent_is_placed():
 def test_walks_on_the_ground_are_found_the_same_again(protocol, world):
     stored = walked(protocol, world)
     assert replay_rollout(stored, GroundSimulator.for_protocol(protocol), world, ERRANDS, protocol=protocol) == ()
+
+
+def test_collisions_are_recorded_on_the_ground_and_compared_when_walked_again():
+    stored = walked()
+    for trajectory in stored.trajectories:
+        assert trajectory.collided.dtype == bool
+        assert len(trajectory.collided) == len(trajectory.actions)
+    first, *others = stored.trajectories
+    denied = first.collided.copy()
+    denied[3] = not denied[3]
+    body = GroundSimulator.for_protocol(IVLN_CE)
+    changed = Rollout("t", (replace(first, collided=denied), *others))
+    (found,) = replay_rollout(changed, body, HALL, ERRANDS, protocol=IVLN_CE)
+    assert (found.step, found.field, {found.stored, found.found}) == (3, "collided", {"True", "False"})
+    unsaid = Rollout("t", tuple(replace(trajectory, collided=None) for trajectory in stored.trajectories))
+    assert replay_rollout(unsaid, body, HALL, ERRANDS, protocol=IVLN_CE) == ()
 
 
 def test_a_leader_pushed_off_its_trail_finds_another():

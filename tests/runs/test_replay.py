@@ -82,6 +82,8 @@ def test_a_changed_action_leads_elsewhere():
     [
         ({"headings": np.zeros(1) + 0.001}, "headings"),
         ({"ending": Ending.OUT_OF_STEPS}, "ending"),
+        ({"ending": Ending.FELL}, "ending"),
+        ({"ending": Ending.STUCK}, "ending"),
         (
             {"places": ("e", "a"), "headings": np.zeros(2), "elevations": np.zeros(2), "actions": np.array([1])},
             "places",

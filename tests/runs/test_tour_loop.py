@@ -73,6 +73,7 @@ def test_a_tour_leads_past_the_missed_goal_and_to_the_next_start():
     assert told(third) == [("f", S), ("e", S), ("d", S), ("c", S), ("b", S), ("a", S), ("a", A)]
     assert [t.ending for t in loop.trajectories] == [Ending.STOPPED] * 3
     assert second.actions.tolist()[2] == NO_ACTION
+    assert [t.collided for t in loop.trajectories] == [None] * 3  # nothing to hit on a graph
     assert "".join(first.acting_places + second.acting_places + third.acting_places) == "abefa"
 
 

@@ -145,7 +145,8 @@ def _progress_bar() -> Iterator[tuple[Callable[[RunningScore], None], list[Runni
 
 def _print(out: Path, score: RunningScore, *, json: bool) -> None:
     rate = score.success()
-    endings = {name: score.endings[name] for name in ("stopped", "out of steps", "failed")}
+    always = ("stopped", "out of steps", "failed")
+    endings = {name: score.endings[name] for name in (*always, *sorted(score.endings.keys() - set(always)))}
     if json:
         success = None if rate is None else {"mean": rate.mean, "low": rate.low, "high": rate.high}
         output.print_json(

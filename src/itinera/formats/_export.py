@@ -15,7 +15,7 @@ from itinera.worlds import Array, Places
 
 
 def acting_part(trajectory: Trajectory) -> Trajectory:
-    """The trajectory without the steps of guidance. Its actions, which join steps, are then left out."""
+    """The trajectory without the steps of guidance. What belongs to actions, which join steps, is then left out."""
     if trajectory.phases is None:
         return trajectory
     kept = np.array([phase is Phase.ACTING for phase in trajectory.phases], dtype=bool)
@@ -30,6 +30,8 @@ def acting_part(trajectory: Trajectory) -> Trajectory:
         elevations=shorter(trajectory.elevations),
         times=shorter(trajectory.times),
         actions=None,
+        collided=None,
+        followed=None,
         action_log=None,
         phases=None,
     )

@@ -39,6 +39,11 @@ def encode_rows(table: ScoreTable) -> bytes:
     if table.missing.any():
         keys.append("missing")
         columns.append(table.missing.tolist())
+    if table.weights:
+        keys.append("weights")
+        names = list(table.weights)
+        rows = zip(*(table.weights[name].tolist() for name in names), strict=True)
+        columns.append([dict(zip(names, row, strict=True)) for row in rows])
     for key, column in _info_columns(table.episode_info).items():
         keys.append(key)
         columns.append(column)
@@ -133,7 +138,15 @@ def read_scores(path: str | Path) -> ScoreTable:
         source=header.source,
         robot=header.robot,
         episode_info=_episode_info(episodes),
+        weights=_weights(episodes),
     )
+
+
+def _weights(records: Sequence[Mapping[str, Cell]], names: Iterable[str] | None = None) -> dict[str, Array]:
+    """The weight of each record in the mean of these metrics, or of those that the first record weighs."""
+    found = [w if isinstance(w := r.get("weights"), dict) else {} for r in records]
+    names = (found[0] if found else ()) if names is None else names
+    return {name: np.array([weights.get(name, 0.0) for weights in found], dtype=np.float64) for name in names}
 
 
 def _episode_info(records: Sequence[Mapping[str, Cell]]) -> EpisodeInfo | None:
@@ -156,14 +169,10 @@ def _numbers(records: Sequence[Mapping[str, Cell]], columns: Iterable[Column]) -
 
 
 def _tour_table(records: list[dict[str, Cell]], columns: list[Column]) -> TourTable:
-    def weight(record: Mapping[str, Cell], name: str) -> float:
-        weights = record.get("weights")
-        return weights.get(name, 0.0) if isinstance(weights, dict) else 0.0
-
     return TourTable(
         tour_ids=_column(records, "tour_id"),
         world_ids=_column(records, "world_id"),
         columns=tuple(columns),
         values=_numbers(records, columns),
-        weights={c.name: np.array([weight(r, c.name) for r in records], dtype=np.float64) for c in columns},
+        weights=_weights(records, [c.name for c in columns]),
     )

@@ -42,6 +42,8 @@ class _Trajectory(msgspec.Struct, omit_defaults=True, kw_only=True):
     headings: list[float] | None = None
     elevations: list[float] | None = None
     actions: list[Whole] | None = None
+    collided: list[bool] | None = None
+    followed: list[bool] | None = None
     times: list[float] | None = None
     phases: list[Phase] | None = None
     ending: Ending = Ending.STOPPED
@@ -77,8 +79,10 @@ def _wrong_lengths(t: _Trajectory) -> Iterator[tuple[str, str]]:
         values = getattr(t, field)
         if values is not None and len(values) != count:
             yield field, f"has {len(values)} entries for {count} places."
-    if t.actions is not None and len(t.actions) != count - 1:
-        yield "actions", f"has {len(t.actions)} entries for {count} places; one fewer is expected."
+    for field in ("actions", "collided", "followed"):
+        values = getattr(t, field)
+        if values is not None and len(values) != count - 1:
+            yield field, f"has {len(values)} entries for {count} places; one fewer is expected."
 
 
 def _trajectory(t: _Trajectory) -> Trajectory:
@@ -88,6 +92,8 @@ def _trajectory(t: _Trajectory) -> Trajectory:
         headings=_array(t.headings),
         elevations=_array(t.elevations),
         actions=None if t.actions is None else np.array(t.actions, dtype=np.int64),
+        collided=None if t.collided is None else np.array(t.collided, dtype=bool),
+        followed=None if t.followed is None else np.array(t.followed, dtype=bool),
         times=_array(t.times),
         phases=None if t.phases is None else tuple(t.phases),
         ending=t.ending,
@@ -136,6 +142,8 @@ def _trajectory_record(t: Trajectory) -> _Trajectory:
         headings=None if t.headings is None else t.headings.tolist(),
         elevations=None if t.elevations is None else t.elevations.tolist(),
         actions=None if t.actions is None else t.actions.tolist(),
+        collided=None if t.collided is None else t.collided.tolist(),
+        followed=None if t.followed is None else t.followed.tolist(),
         times=None if t.times is None else t.times.tolist(),
         phases=None if t.phases is None else list(t.phases),
         ending=t.ending,

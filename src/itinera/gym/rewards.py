@@ -27,6 +27,7 @@ SLACK = 0.01  # subtracted from the reward of every step by `shaped_reward` and 
 SUCCESS_REWARD = 2.5  # of the same
 CACHE_SIZE = 24  # distance fields of goals on the ground, about a megabyte each
 
+_UNREWARDED = (None, Ending.FAILED, Ending.FELL, Ending.STUCK)  # None: the episode continues
 Distance: TypeAlias = Callable[[Place], float]  # metres from a place
 
 
@@ -52,7 +53,7 @@ class Transition:
     @property
     def is_success(self) -> bool:
         """Whether the episode ended in success by its protocol; a failed episode did not, wherever it ended."""
-        if self.ending in (None, Ending.FAILED):
+        if self.ending in _UNREWARDED:
             return False
         distance = self.distance_to_goal(self.places[-1])
         if math.isinf(distance):
@@ -96,7 +97,7 @@ def fidelity_oriented_reward(transition: Transition) -> float:
 
     Reference: Jain et al. 2019, Stay on the Path, equation 12.
     """
-    if transition.ending in (None, Ending.FAILED):
+    if transition.ending in _UNREWARDED:
         return 0.0
     if not len(transition.episode.reference):
         raise BadArgument(

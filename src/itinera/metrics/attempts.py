@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.metrics._kernels import approximate_warping_costs, coverages, warping_costs
+from itinera.records.predictions import StepEvents
 from itinera.worlds import Array, BatchSpace, Euclidean, NavGraph, Ragged, Space, World
 
 MAX_CHUNK = 4_000_000  # distances held at once: 32 MB
@@ -39,6 +40,7 @@ class Attempts:
     missing: NDArray[np.bool_] = None  # type: ignore[assignment]  # (n,) no trajectory was given
     rows: NDArray[np.int64] = None  # type: ignore[assignment]  # (n,) index of the episode in its split
     episode_ids: tuple[str, ...] = ()
+    events: StepEvents | None = None  # None: nothing is known of single steps, and no episode ended by an accident
 
     def __post_init__(self) -> None:
         n = len(self.path)
@@ -69,6 +71,7 @@ class Attempts:
             missing=self.missing[index],
             rows=self.rows[index],
             episode_ids=tuple(self.episode_ids[i] for i in index) if self.episode_ids else (),
+            events=None if self.events is None else self.events.take(index),
         )
 
     def chunks(
@@ -157,6 +160,12 @@ class Attempts:
             goals=self._positions(self.goals),
         )
 
+    @cached_property
+    def plan(self) -> Attempts:
+        """The same attempts seen from above, measured by straight lines: heights are ignored."""
+        flat = self.straight
+        return replace(flat, path=_flatten(flat.path), reference=_flatten(flat.reference), goals=_flatten(flat.goals))
+
     def _positions(self, rows: Ragged) -> Ragged:
         points = self.space.positions[rows.values] if isinstance(self.space, NavGraph) else rows.values
         return Ragged(np.ascontiguousarray(points), rows.starts)
@@ -202,6 +211,10 @@ class Attempts:
             flat.path.values, flat.path.starts, flat.reference.values, flat.reference.starts, 1, out
         )
         return out
+
+
+def _flatten(rows: Ragged) -> Ragged:
+    return Ragged(rows.values * np.array([1.0, 1.0, 0.0]) if len(rows.values) else rows.values, rows.starts)
 
 
 def distance_blocks(space: Space, a: Ragged, b: Ragged) -> Array:

@@ -15,7 +15,7 @@ from itinera.records.tables import TextTable
 from itinera.tasks import Protocol, Split
 from itinera.worlds import World
 
-NOT_RATES = ("PL", "NE", "ONE", "DTW", "steps")
+NOT_RATES = ("PL", "NE", "ONE", "DTW", "steps", "collisions")
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
@@ -118,9 +119,23 @@ def _optimum(attempts: Attempts, kind: Literal["shortest", "reference", "stated"
         if (attempts.reference.counts == 0).any():
             raise BadArgument('optimum="reference" compares with the reference path: give one.')
         return attempts.reference_lengths
-    if kind == "stated":
-        return np.where(np.isnan(attempts.stated_distances), attempts.shortest, attempts.stated_distances)
-    return attempts.shortest
+    return stated_distance(attempts) if kind == "stated" else attempts.shortest
+
+
+def stated_distance(attempts: Attempts) -> Array:
+    """(n,) metres from start to goal as the tasks file states them, the measured distance where it states none."""
+    return np.where(np.isnan(attempts.stated_distances), attempts.shortest, attempts.stated_distances)
+
+
+def in_plan(attempts: Attempts, *, measure: Callable[[Attempts], Array]) -> Array:
+    """(n,) the metric seen from above: straight lines without heights, as some released scorers measure.
+
+    >>> from itinera.metrics.attempts import attempts_from_arrays
+    >>> attempts, _ = attempts_from_arrays([[(0, 0, 0), (3, 0, 2)]], goals=[[(3, 4, 0)]])
+    >>> in_plan(attempts, measure=navigation_error)
+    array([4.])
+    """
+    return measure(attempts.plan)
 
 
 def sct(succeeded: Array, completion: Array, fastest: Array) -> Array:

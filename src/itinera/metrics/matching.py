@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
+from itertools import chain, pairwise
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -27,7 +28,9 @@ class MatchingRules:
     """What a trajectory may do that the benchmark forbids, because some released scorers accept it."""
 
     jumps: Literal["refuse", "measure"] = "refuse"  # between nodes that no edge joins
-    starts: Literal["refuse", "measure"] = "refuse"  # at another place than the episode's start
+    # At another place than the episode's start; "continue" accepts a leg of a tour that begins where the leg before
+    # ended.
+    starts: Literal["refuse", "measure", "continue"] = "refuse"
     repeats: Literal["keep", "drop"] = "keep"  # of a place visited twice in a row
 
 
@@ -54,6 +57,7 @@ def match(
     faults: list[Fault] = []
     batch = predictions.batch
     answers = _match_ids(batch, split, faults, missing)
+    previous = _previous_legs(split) if rules.starts == "continue" else {}
     groups = []
     for world_id, rows in split.rows_by_world.items():
         world = worlds.get(world_id)
@@ -61,7 +65,7 @@ def match(
             problem = f"world {world_id} is not among the worlds given."
             raise BadFile(split.name, [Fault("", problem, f"Check worlds (--worlds): {_some(worlds)}.")])
         episodes = [split.episodes[i] for i in rows]
-        matcher = _Matcher(world, rows, episodes, batch, answers[rows], rules, plausibility)
+        matcher = _Matcher(world, rows, episodes, batch, answers[rows], rules, plausibility, previous)
         groups.append(matcher.attempts(faults, goals, reference))
     if faults:
         raise BadFile(predictions.source, faults)
@@ -200,6 +204,11 @@ def repeat_fraction(groups: Iterable[Attempts]) -> float:
     return repeating / total if total else 0.0
 
 
+def _previous_legs(split: Split) -> dict[str, str]:
+    """The leg before each later leg of a tour."""
+    return {later: leg for tour in split.tours for leg, later in pairwise(tour.episode_ids)}
+
+
 def _match_ids(
     batch: TrajectoryBatch, split: Split, faults: list[Fault], missing: Literal["fail", "zero"]
 ) -> NDArray[np.int64]:
@@ -241,11 +250,12 @@ class _Matcher:
         answers: NDArray[np.int64],  # (n,) the index of the trajectory of each episode, -1 where there is none
         rules: MatchingRules,
         plausibility: PlausibilityCheck | None,
+        previous: Mapping[str, str],  # the leg before each leg of a tour, where a leg may begin where that one ended
     ) -> None:
         self.world, self.space, self.rules = world, world.space, rules
         self.rows, self.episodes = rows, episodes
         self.batch, self.answers = batch, answers
-        self.plausibility = plausibility
+        self.plausibility, self.previous = plausibility, previous
 
     def attempts(self, faults: list[Fault], goals: bool, reference: bool) -> Attempts:
         path = self._locate(faults)
@@ -273,6 +283,7 @@ class _Matcher:
             missing=~answered,
             rows=self.rows,
             episode_ids=tuple([episode.id for episode in self.episodes]),
+            events=None if self.batch.events is None else self.batch.events.take(self.answers),
         )
 
     def _locate(self, faults: list[Fault]) -> Ragged | None:
@@ -340,9 +351,25 @@ class _Matcher:
         else:
             wrong = np.flatnonzero(np.linalg.norm(first - starts, axis=-1) > MAX_START_DISTANCE)
         for i in map(int, wrong):
+            if self._continues(path, i):
+                continue
             begun, expected = self._describe(first[i]), self._describe(starts[i])
             remedy = "A trajectory must include its start. Re-export with the first place kept, or drop the episode."
             yield Fault(self._name(i), f"starts at {begun}, but the task starts at {expected}.", remedy)
+
+    def _continues(self, path: Ragged, i: int) -> bool:
+        """Whether the attempt begins where the leg before it ended."""
+        before = self._row_by_id.get(self.previous.get(self.episodes[i].id, ""))
+        if before is None:
+            return False
+        begun, ended = path[i][0], path[before][-1]
+        if isinstance(self.space, NavGraph):
+            return bool(begun == ended)
+        return float(np.linalg.norm(begun - ended)) <= MAX_START_DISTANCE
+
+    @cached_property
+    def _row_by_id(self) -> dict[str, int]:
+        return {episode.id: i for i, episode in enumerate(self.episodes)}
 
     def _jumps(self, path: Ragged) -> Iterator[Fault]:
         if self.rules.jumps == "measure" or not isinstance(self.space, NavGraph):

@@ -58,6 +58,7 @@ def score_attempts(
     """The scores of attempts already matched; `progress` is called with the number of episodes just done."""
     count = len(split.episodes)
     values = {metric.name: np.full(count, np.nan) for metric in suite.metrics}
+    weights = {metric.name: np.zeros(count) for metric in suite.metrics if metric.weight is not None}
     tours = {metric.name: np.full(len(split.tours), np.nan) for metric in suite.tour_metrics}
     positions = {name: (t, k) for t, tour in enumerate(split.tours) for k, name in enumerate(tour.episode_ids)}
     missing = np.zeros(count, dtype=bool)
@@ -69,6 +70,8 @@ def score_attempts(
         for members, attempts in group.chunks(order, starts):
             for metric in suite.metrics:
                 values[metric.name][attempts.rows] = _measure(metric, attempts)
+                if metric.weight is not None:
+                    weights[metric.name][attempts.rows] = metric.weight(attempts)
             _score_tours(suite, attempts, tour[members], tours)
             info.goal_distances[attempts.rows] = attempts.shortest
             if suite.needs_reference:
@@ -87,6 +90,7 @@ def score_attempts(
         missing=missing,
         tours=_tour_table(split, suite, tours) if split.tours and suite.tour_metrics else None,
         episode_info=info,
+        weights=weights,
     )
 
 
@@ -132,10 +136,11 @@ def _score_tours(suite: Suite, attempts: Attempts, tour: NDArray[np.int64], tour
 
 def _tour_table(split: Split, suite: Suite, values: Mapping[str, Array]) -> TourTable:
     episodes = np.array([len(tour.episode_ids) for tour in split.tours], dtype=np.float64)
+    weights = {"episodes": episodes, "changes": episodes - 1, "tours": np.ones(len(episodes))}
     return TourTable(
         tour_ids=tuple(tour.id for tour in split.tours),
         world_ids=tuple(tour.world_id for tour in split.tours),
         columns=tuple(metric.column for metric in suite.tour_metrics),
         values=values,
-        weights={m.name: episodes if m.weight == "episodes" else episodes - 1 for m in suite.tour_metrics},
+        weights={m.name: weights[m.weight] for m in suite.tour_metrics},
     )

@@ -29,12 +29,17 @@ DEFINITIONS = 1  # increased whenever a definition in this package changes its v
 
 @dataclass(frozen=True)
 class Metric:
-    """A number per attempt, with its name, unit and direction."""
+    """A number per attempt, with its name, unit and direction.
+
+    Attempts weigh alike in the mean unless `weight` measures their weights: with steps for weights, the mean of a share
+    of steps is the share of all steps.
+    """
 
     name: str
     measure: Callable[[Attempts], Array]
     unit: Literal["", "m", "steps"] = ""  # without a unit: a fraction between 0 and 1
     better: Literal["higher", "lower", "neither"] = "higher"
+    weight: Callable[[Attempts], Array] | None = None
 
     @property
     def column(self) -> Column:
@@ -43,11 +48,11 @@ class Metric:
 
 @dataclass(frozen=True)
 class TourMetric:
-    """A number per tour, and the weight of a tour in the mean: its episodes, or its changes of episode."""
+    """A number per tour, and the weight of a tour in the mean: its episodes, its changes of episode, or 1."""
 
     name: str
     measure: Callable[[Attempts, TourGroups], Array]
-    weight: Literal["episodes", "changes"] = "episodes"
+    weight: Literal["episodes", "changes", "tours"] = "episodes"
 
     @property
     def column(self) -> Column:
@@ -71,13 +76,15 @@ class Suite:
         definition = [
             DEFINITIONS,
             asdict(self.rules),
-            [[m.name, *_definition(m.measure)] for m in self.metrics],
+            [[m.name, *_definition(m.measure), *_definition(m.weight)] for m in self.metrics],
             [[m.name, m.weight, *_definition(m.measure)] for m in self.tour_metrics],
         ]
         return hashlib.blake2b(msgspec.json.encode(definition, order="sorted"), digest_size=8).hexdigest()
 
 
 def _definition(measure: Any) -> list[Any]:
+    if measure is None:
+        return []
     if isinstance(measure, partial):
         options = {k: _definition(v) if callable(v) else v for k, v in measure.keywords.items()}
         # NaN means "undefined", and JSON has no NaN.
@@ -264,6 +271,20 @@ def ivln_ce(protocol: Protocol = R2R) -> Suite:
     )
 
 
+_TASK_SUITES = ("goat-bench", "lh-vln", "omninavbench", "vln-pe", "evt-bench", "safety")
+
+
+def _task_suite(name: str) -> Callable[[Protocol], Suite]:
+    """A suite of `task_suites.py`, which is imported only when one of its suites is chosen."""
+
+    def make(protocol: Protocol) -> Suite:
+        from itinera.metrics.task_suites import TASK_SUITES
+
+        return TASK_SUITES[name](protocol)
+
+    return make
+
+
 SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
     {
         "paper": paper,
@@ -275,6 +296,7 @@ SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
         "vlnce": vlnce,
         "ivln-ce": ivln_ce,
         "pointnav": pointnav,
+        **{name: _task_suite(name) for name in _TASK_SUITES},
     }
 )
 """Every suite by name, as a function of the protocol."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -37,6 +37,25 @@ class NodeIndexer(typing.Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class StepEvents:
+    """What records say of the steps of the acting phase and of the ending, one entry per trajectory.
+
+    NaN where a record does not say, and for a missing trajectory.
+    """
+
+    steps: Array  # (n,) actions that led to a place
+    collisions: Array  # (n,) those of them that hit something
+    followed: Array  # (n,) those of them after which the agent followed its target
+    fell: Array  # (n,) 1 where the episode ended with a fall, else 0
+    stuck: Array  # (n,) 1 where it ended because the agent was stuck, else 0
+
+    def take(self, index: NDArray[np.int64]) -> StepEvents:
+        """The entries at these indices; NaN at -1."""
+        columns = (getattr(self, column.name) for column in fields(self))
+        return StepEvents(*(np.where(index < 0, np.nan, column[index]) for column in columns))
+
+
+@dataclass(frozen=True, eq=False)
 class TrajectoryBatch:
     """What scoring needs of the predictions, one entry per trajectory."""
 
@@ -45,6 +64,7 @@ class TrajectoryBatch:
     stopped: NDArray[np.bool_]  # (n,)
     durations: Array  # (n,) seconds from first to last of these places, NaN where not timed
     times: Sequence[Array | None] | None = None  # seconds at each of these places, where known
+    events: StepEvents | None = None  # None: no record says anything of its steps, and none fell or got stuck
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,6 +158,7 @@ class Predictions:
 
 
 _SHOWN = 10  # rows of a long table in a notebook
+_ACCIDENTS = (Ending.FELL, Ending.STUCK)
 
 
 def _plain(trajectory: Trajectory) -> dict[str, Any]:
@@ -147,6 +168,8 @@ def _plain(trajectory: Trajectory) -> dict[str, Any]:
         "places": places.tolist() if isinstance(places, np.ndarray) else list(places),
         "headings": None if trajectory.headings is None else trajectory.headings.tolist(),
         "actions": None if trajectory.actions is None else trajectory.actions.tolist(),
+        "collided": None if trajectory.collided is None else trajectory.collided.tolist(),
+        "followed": None if trajectory.followed is None else trajectory.followed.tolist(),
         "times": None if trajectory.times is None else trajectory.times.tolist(),
         "phases": None if trajectory.phases is None else [phase.value for phase in trajectory.phases],
         "ending": trajectory.ending.value,
@@ -171,6 +194,17 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
     ]
     faults += [
         Fault(
+            f'episode "{t.episode_id}"',
+            f"has {len(values)} entries for {len(t.places)} places.",
+            "One fewer is expected: one per action.",
+            name,
+        )
+        for t in trajectories
+        for name, values in (("collided", t.collided), ("followed", t.followed))
+        if values is not None and len(values) != max(len(t.places) - 1, 0)
+    ]
+    faults += [
+        Fault(
             f'episode "{t.episode_id}"', "guidance interrupts the acting phase.", "It comes before or after.", "phases"
         )
         for t in trajectories
@@ -185,7 +219,23 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
         stopped=np.array([trajectory.ending is Ending.STOPPED for trajectory in trajectories], dtype=bool),
         durations=np.array([_duration(times) for times in clocks], dtype=np.float64),
         times=clocks,
+        events=_step_events(trajectories),
     )
+
+
+def _step_events(trajectories: Sequence[Trajectory]) -> StepEvents | None:
+    if not any(t.collided is not None or t.followed is not None or t.ending in _ACCIDENTS for t in trajectories):
+        return None
+    rows = []
+    for t in trajectories:
+        steps = float(len(t.acting_steps(np.empty(max(len(t.places) - 1, 0)))))
+        counts = (_count(t, t.collided), _count(t, t.followed))
+        rows.append((steps, *counts, t.ending is Ending.FELL, t.ending is Ending.STUCK))
+    return StepEvents(*np.array(rows, dtype=np.float64).T)
+
+
+def _count(trajectory: Trajectory, flags: NDArray[np.bool_] | None) -> float:
+    return float("nan") if flags is None else float(np.count_nonzero(trajectory.acting_steps(flags)))
 
 
 def _is_interrupted(phases: Sequence[Phase]) -> bool:

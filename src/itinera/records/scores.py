@@ -7,7 +7,7 @@ and `print` give means with confidence intervals.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -139,6 +139,7 @@ class ScoreTable(_Columns):
     source: str = ""  # the file the predictions came from
     robot: ReferenceRobot | None = None  # the robot whose fastest times SCT is weighted by, if any
     episode_info: EpisodeInfo | None = None  # absent in bundles of earlier versions
+    weights: Mapping[str, Array] = field(default_factory=dict)  # metric -> (episodes,) where episodes weigh differently
 
     @classmethod
     def from_values(

@@ -37,8 +37,8 @@ def snap(
 
     It begins at `start`. Each further position leads to the nearest of the current node and its neighbors, so the
     result always follows edges. A node is listed once, with heading and time of entering, until it is left or the
-    phase changes; `keep` lists one node per position instead. Actions and the action log belong to the continuous
-    trajectory and are left out.
+    phase changes; `keep` lists one node per position instead. What belongs to single actions (actions, collisions,
+    followed steps, the action log) belongs to the continuous trajectory and is left out.
 
     Heights: nodes are often above the positions, as cameras above the floor. By default the whole trajectory is lifted
     so that it starts level with its start node, which suits nodes on the floor as well as cameras and keeps storeys
@@ -192,6 +192,8 @@ def _on_nodes(trajectory: Trajectory, nodes: NDArray[np.int64], graph: NavGraph,
         times=shorter(trajectory.times),
         phases=None if phases is None else tuple(phases[i] for i in np.flatnonzero(kept)),
         actions=None,
+        collided=None,
+        followed=None,
         action_log=None,
         notes={},
     )

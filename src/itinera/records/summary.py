@@ -64,6 +64,7 @@ def _column_interval(
     weights: Array | None = None
     if column.name in table:
         values = table[column.name]
+        weights = table.weights.get(column.name)
     else:
         assert table.tours is not None
         values, clusters = table.tours[column.name], cluster_codes(table.tours.world_ids)

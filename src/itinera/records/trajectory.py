@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,16 @@ def _empty() -> Mapping[str, Any]:
 
 
 class Ending(Enum):
-    """How an episode ended. Files that do not say so are read as stopped."""
+    """How an episode ended. Files that do not say so are read as stopped.
+
+    Itinera's own runs end in one of the first three. Physical simulators and robots also fall and get stuck.
+    """
 
     STOPPED = "stopped"
     OUT_OF_STEPS = "out of steps"
     FAILED = "failed"
+    FELL = "fell"
+    STUCK = "stuck"
 
 
 class Phase(Enum):
@@ -58,6 +63,8 @@ class Trajectory:
     headings: Array | None = None  # radians, counter-clockwise from +x
     elevations: Array | None = None  # radians above the horizon
     actions: NDArray[np.int64] | None = None  # one fewer than places: the action that led to the next, or NO_ACTION
+    collided: NDArray[np.bool_] | None = None  # one fewer than places: whether that action hit something
+    followed: NDArray[np.bool_] | None = None  # one fewer than places: whether the agent followed its target then
     times: Array | None = None  # seconds
     phases: tuple[Phase, ...] | None = None  # None: acting throughout
     ending: Ending = Ending.STOPPED
@@ -69,7 +76,21 @@ class Trajectory:
         """The places of the acting phase, without those the agent was guided to."""
         if self.phases is None:
             return self.places
-        mask = np.array([phase is Phase.ACTING for phase in self.phases], dtype=bool)
+        mask = self._acting_mask
         if isinstance(self.places, np.ndarray):
-            return cast(Array, self.places[mask])
+            return self.places[mask]
         return tuple(place for place, keep in zip(self.places, mask, strict=True) if keep)
+
+    def acting_steps(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Those of one value per action (one fewer than places) that belong to actions of the acting phase.
+
+        The action that led to the first acting place was the guide's, or none.
+        """
+        if self.phases is None:
+            return values
+        mask = self._acting_mask
+        return values[mask[1:] & mask[:-1]]
+
+    @property
+    def _acting_mask(self) -> NDArray[np.bool_]:
+        return np.array([phase is Phase.ACTING for phase in self.phases or ()], dtype=bool)

@@ -180,4 +180,5 @@ def _reorder(first: ScoreTable, table: ScoreTable) -> ScoreTable:
         values={name: values[rows] for name, values in table.values.items()},
         missing=table.missing[rows],
         episode_info=info,
+        weights={name: weights[rows] for name, weights in table.weights.items()},
     )

@@ -17,6 +17,8 @@ LENGTH_GROUPS = 5  # groups with about the same number of episodes
 POSITIONS = (0, 1, 2, 3, 5, 8, 12, 20, 35, 60, 100)  # first positions of the groups: finer early in a tour
 
 MISSING = "no trajectory"
+FELL = "fell"
+STUCK = "got stuck"
 NEVER_LEFT = "never left the start"
 NO_STOP = "ended at the goal without STOP"
 OVERSHOT = "passed the goal and ended elsewhere"
@@ -24,7 +26,7 @@ OUT_OF_STEPS = "ran out of steps"
 CLOSER = "ended closer to the goal than the start"
 NO_CLOSER = "ended no closer to the goal than the start"
 ELSEWHERE = "ended elsewhere"
-KINDS = (MISSING, NEVER_LEFT, NO_STOP, OVERSHOT, OUT_OF_STEPS, CLOSER, NO_CLOSER, ELSEWHERE)
+KINDS = (MISSING, FELL, STUCK, NEVER_LEFT, NO_STOP, OVERSHOT, OUT_OF_STEPS, CLOSER, NO_CLOSER, ELSEWHERE)
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,8 @@ def _kinds(benchmark: BenchmarkResults, table: ScoreTable) -> Iterator[tuple[str
     initial = unknown if benchmark.episode_info is None else benchmark.episode_info.goal_distances
     limit = np.inf if table.protocol.step_limit is None else table.protocol.step_limit
     yield MISSING, table.missing
+    yield FELL, table.values.get("FR", unknown) == 1
+    yield STUCK, table.values.get("StR", unknown) == 1
     yield NEVER_LEFT, path_length == 0
     yield NO_STOP, (error <= table.protocol.success_radius) & table.protocol.needs_stop
     yield OVERSHOT, table.values.get("OSR", unknown) == 1

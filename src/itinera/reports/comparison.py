@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -138,10 +138,12 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
     """
     check_comparable(names, tables)
     first = tables[0]
-    metrics = []
+    metrics: list[MetricComparison] = []
     for column in first.columns:
         values, scenes = align_values(names, tables, column.name)
-        if values.size:
+        if all(column.name in table.weights for table in tables):
+            metrics += _compare_pooled(names, tables, column, seed, level)
+        elif values.size:
             metrics.append(_compare_metric(column, values, None, scenes, seed, level))
     tour_tables = [table.tours for table in tables if table.tours is not None]
     if len(tour_tables) == len(tables):
@@ -219,9 +221,34 @@ def _aligned_tours(
     return values[:, counted], first.weights[metric][counted], np.asarray(first.world_ids)[counted]
 
 
+def _compare_pooled(
+    names: Sequence[str], tables: Sequence[ScoreTable], column: Column, seed: int, level: float
+) -> Iterator[MetricComparison]:
+    """A metric whose mean is pooled over steps. Every system has weights of its own, so a difference of such means is
+    tested on linearized values, whose plain means are the pooled ones: mean + w (x - mean) / mean(w)."""
+    values = stack_values(names, tables, column.name)
+    weights = stack_values(names, [replace(table, values=table.weights) for table in tables], column.name)
+    counted = np.isfinite(values).all(axis=0) & (weights > 0).all(axis=0)
+    if not counted.any():
+        return
+    values, weights = values[:, counted], weights[:, counted]
+    mean = np.average(values, axis=1, weights=weights)[:, None]
+    linearized = mean + weights * (values - mean) / weights.mean(axis=1, keepdims=True)
+    scenes = np.asarray(tables[0].world_ids)[counted]
+    yield _compare_metric(column, linearized, None, scenes, seed, level, outcomes=values)
+
+
 def _compare_metric(
-    column: Column, values: Array, weights: Array | None, scenes: NDArray[np.str_], seed: int, level: float
+    column: Column,
+    values: Array,
+    weights: Array | None,
+    scenes: NDArray[np.str_],
+    seed: int,
+    level: float,
+    *,
+    outcomes: Array | None = None,  # compared episode by episode, if these are not the values
 ) -> MetricComparison:
+    outcomes = values if outcomes is None else outcomes
     differences, improvements = [], []
     sign = -1.0 if column.better == "lower" else 1.0
     for k in range(1, len(values)):
@@ -231,7 +258,7 @@ def _compare_metric(
         )
         improvements.append(
             probability_of_improvement(
-                sign * values[k], sign * values[0], clusters=scenes, weights=weights, level=level
+                sign * outcomes[k], sign * outcomes[0], clusters=scenes, weights=weights, level=level
             )
         )
     ties = tie_groups(sign * values, clusters=scenes, weights=weights, level=level)

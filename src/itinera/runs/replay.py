@@ -20,7 +20,7 @@ from itinera.worlds import Places, World
 
 TOLERANCE = 1e-6  # metres, radians and seconds; far below a step, far above what machines differ by
 
-FIELDS = ("places", "headings", "elevations", "times", "phases", "actions")
+FIELDS = ("places", "headings", "elevations", "times", "phases", "actions", "collided")
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _format_value(column: NDArray[Any] | None, step: int) -> str:
     value = column[step]
     if np.ndim(value):
         return "(" + ", ".join(f"{x:.6f}" for x in value) + ")"
-    return str(value) if column.dtype.kind in "Ui" else f"{value:.6f}"
+    return str(value) if column.dtype.kind in "Uib" else f"{value:.6f}"
 
 
 def replay_tours(

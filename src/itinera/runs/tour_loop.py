@@ -73,6 +73,7 @@ class _EpisodeRecord:
     __slots__ = (
         "actions",
         "candidates",
+        "collided",
         "elevations",
         "headings",
         "notes",
@@ -89,6 +90,7 @@ class _EpisodeRecord:
         self.times: list[float] = []
         self.phases: list[Phase] = []
         self.actions: list[int] = []
+        self.collided: list[bool] = []
         self.candidates: list[tuple[str, ...]] = []
         self.probabilities: list[Array] = []
         self.notes: dict[str, Any] = {}
@@ -96,6 +98,7 @@ class _EpisodeRecord:
     def add(self, action: int, pose: Observation | Pose, time: float, phase: Phase) -> None:
         if self.places:
             self.actions.append(action)
+            self.collided.append(isinstance(pose, Observation) and bool(pose.collided))
         self.places.append(pose.place)
         self.headings.append(pose.heading)
         self.elevations.append(pose.elevation)
@@ -111,6 +114,7 @@ class _EpisodeRecord:
             headings=np.array(self.headings),
             elevations=np.array(self.elevations),
             actions=np.array(self.actions, dtype=np.int64),
+            collided=None if on_graph else np.array(self.collided, dtype=bool),  # nothing to hit on a graph
             times=None if on_graph else _since_start(self.times),  # moves on a graph have no duration
             phases=tuple(self.phases) if guided else None,
             ending=ending,
