@@ -5,6 +5,7 @@ A law that fails here is a bug in a definition, whatever the worked examples say
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import cos, sin
 
 import numpy as np
@@ -215,6 +216,8 @@ def test_a_goal_no_way_leads_to_earns_nothing_and_costs_everything(scene):
 @given(scene=graph_scenes(connected=True))
 def test_every_suite_gives_a_rate_between_nothing_and_all_or_none(suite, scene):
     made = scene.attempts
+    # Any places may be those that an object is visible from, and any answers right.
+    made = replace(made, viewpoints=made.reference, grounded=np.arange(len(made)) % 2 == 0)
     for metric in SUITES[suite](Protocol("r2r")).metrics:
         values = metric.measure(made)
         assert metric.unit or (np.isnan(values) | ((values >= 0) & (values <= 1))).all(), metric.name

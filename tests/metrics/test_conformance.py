@@ -12,12 +12,14 @@ from itinera.metrics import SUITES, conformance, score
 from itinera.metrics.conformance import Case, check_scorer, load_cases, rank_suites
 from itinera.records import Ending, Predictions, ScoreTable, Trajectory
 from itinera.tasks import Episode, Instruction, Protocol, Split, Tour
+from itinera.tasks.protocol import R2R
 from itinera.worlds import Euclidean, NavGraph, Pose, World
 
 CASES = {case.name: case for case in load_cases()}
 each_case = pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.name)
 
-PATH_SUITES = [name for name in SUITES if name != "pointnav"]  # the cases have reference paths
+# The cases are about following instructions; suites of single benchmarks have theirs in `test_benchmark_suites.py`.
+PATH_SUITES = [name for name, make in SUITES.items() if make(R2R).needs_reference and not make(R2R).protocols]
 
 
 def world_of(case: Case) -> World:

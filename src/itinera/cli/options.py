@@ -115,6 +115,13 @@ ViewRooms = Annotated[
         rich_help_panel=_ON_GRAPHS,
     ),
 ]
+TargetObjects = Annotated[
+    Path | None,
+    typer.Option(
+        "--objects",
+        help="REVERIE's BBox folder or archive, which decides on its success. Default: that of the Hearth season.",
+    ),
+]
 Camera = Annotated[
     str | None, typer.Option(help="Camera of WIDTHxHEIGHT pixels, such as 64x64.", rich_help_panel=_ON_GROUND)
 ]

@@ -39,6 +39,8 @@ class Attempts:
     missing: NDArray[np.bool_] = None  # type: ignore[assignment]  # (n,) no trajectory was given
     rows: NDArray[np.int64] = None  # type: ignore[assignment]  # (n,) index of the episode in its split
     episode_ids: tuple[str, ...] = ()
+    viewpoints: Ragged | None = None  # places the target object is visible from; only for tasks that name one
+    grounded: NDArray[np.bool_] | None = None  # (n,) the agent named, or pointed at, the target object
 
     def __post_init__(self) -> None:
         n = len(self.path)
@@ -69,6 +71,8 @@ class Attempts:
             missing=self.missing[index],
             rows=self.rows[index],
             episode_ids=tuple(self.episode_ids[i] for i in index) if self.episode_ids else (),
+            viewpoints=None if self.viewpoints is None else self.viewpoints.take(index),
+            grounded=None if self.grounded is None else self.grounded[index],
         )
 
     def chunks(

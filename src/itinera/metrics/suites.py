@@ -1,6 +1,7 @@
 """Suites: metrics with every convention chosen. `paper` is ours; the others reproduce released scorers, with quirks.
 
-A suite is made for a protocol, which decides success radius and stop rule. Read each one as a table.
+A suite is made for a protocol, which decides success radius and stop rule. Read each one as a table. The suites of
+single benchmarks (NDH, REVERIE, SOON, Habitat) are in `benchmark_suites.py`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -64,6 +66,9 @@ class Suite:
     tour_metrics: tuple[TourMetric, ...] = ()
     rules: MatchingRules = field(default_factory=MatchingRules)
     needs_reference: bool = True  # whether any metric compares paths
+    protocols: tuple[str, ...] = ()  # of the only tasks it is for; empty: of any
+    add_targets: Callable[..., tuple[Attempts, ...]] | None = None  # adds to attempts what metrics of objects read
+    needs_objects: bool = False  # whether that needs the boxes of objects
 
     @property
     def fingerprint(self) -> str:
@@ -74,6 +79,8 @@ class Suite:
             [[m.name, *_definition(m.measure)] for m in self.metrics],
             [[m.name, m.weight, *_definition(m.measure)] for m in self.tour_metrics],
         ]
+        if self.add_targets is not None:
+            definition.append(_definition(self.add_targets))
         return hashlib.blake2b(msgspec.json.encode(definition, order="sorted"), digest_size=8).hexdigest()
 
 
@@ -264,6 +271,12 @@ def ivln_ce(protocol: Protocol = R2R) -> Suite:
     )
 
 
+def _benchmark(name: str, protocol: Protocol) -> Suite:
+    """A suite of a single benchmark."""
+    make: Callable[[Protocol], Suite] = getattr(import_module("itinera.metrics.benchmark_suites"), name)
+    return make(protocol)
+
+
 SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
     {
         "paper": paper,
@@ -275,11 +288,21 @@ SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
         "vlnce": vlnce,
         "ivln-ce": ivln_ce,
         "pointnav": pointnav,
+        "habitat": partial(_benchmark, "habitat"),
+        "ndh": partial(_benchmark, "ndh"),
+        "cvdn": partial(_benchmark, "cvdn"),
+        "reverie": partial(_benchmark, "reverie"),
+        "duet-reverie": partial(_benchmark, "duet_reverie"),
+        "soon": partial(_benchmark, "soon"),
+        "duet-soon": partial(_benchmark, "duet_soon"),
     }
 )
 """Every suite by name, as a function of the protocol."""
 
 
+_OWN_SUITES = ("pointnav", "ndh", "reverie", "soon")  # protocols whose default suite has their name
+
+
 def default_suite(protocol: Protocol) -> str:
     """The name of the suite a protocol is scored by unless another is chosen."""
-    return "pointnav" if protocol.name == POINTNAV.name else "paper"
+    return protocol.name if protocol.name in _OWN_SUITES else "paper"
