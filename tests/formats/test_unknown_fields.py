@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from examples import EXAMPLES
@@ -12,37 +11,47 @@ from json_files import written
 
 from itinera.formats import catalog
 
-READERS = ("native-predictions", "r2r-submission", "soon-submission", "rxr-followers", "rxr-submission",
-           "rxr-ce-submission", "vlnce-submission", "ivln-ce-predictions")  # fmt: skip
+MORE = {"surprise": 1}
 
 
-def add_field(content: Any) -> Any:
-    """The same content with a field "surprise" in its innermost records."""
-    if isinstance(content, dict):
-        inner = next((key for key in ("trajectories", "trajectory") if key in content), None)
-        if inner is not None and isinstance(content[inner], dict | list) and inner == "trajectories":
-            return content | {inner: add_field(content[inner])}
-        if any(isinstance(value, list) and value and isinstance(value[0], dict) for value in content.values()):
-            return {key: add_field(value) for key, value in content.items()}
-        return content | {"surprise": 1}
-    return [add_field(value) for value in content]
+def add_to_list(text: str) -> str:
+    return json.dumps([record | MORE for record in json.loads(text)])
 
 
-def surprising(name: str) -> str:
-    text = EXAMPLES[name].decode()
-    if name in ("native-predictions", "rxr-followers", "rxr-submission", "rxr-ce-submission"):
-        lines = [json.loads(line) for line in text.splitlines()]
-        return "".join(json.dumps(line if "itinera" in line else add_field(line)) + "\n" for line in lines)
-    return json.dumps(add_field(json.loads(text)))
+def add_to_lines(text: str) -> str:
+    return "".join(json.dumps(json.loads(line) | MORE) + "\n" for line in text.splitlines())
+
+
+def add_to_steps(text: str) -> str:
+    return json.dumps({name: [step | MORE for step in steps] for name, steps in json.loads(text).items()})
+
+
+def add_to_trajectories(text: str) -> str:
+    header, line = text.splitlines()
+    rollout = json.loads(line)
+    return f"{header}\n{json.dumps(rollout | {'trajectories': [t | MORE for t in rollout['trajectories']]})}\n"
+
+
+READERS = {
+    "native-predictions": add_to_trajectories,
+    "r2r-submission": add_to_list,
+    "soon-submission": add_to_list,
+    "rxr-followers": add_to_lines,
+    "rxr-submission": add_to_lines,
+    "rxr-ce-submission": add_to_lines,
+    "vlnce-submission": add_to_steps,
+    "ivln-ce-predictions": add_to_steps,
+}
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_unknown_fields_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
     caplog.set_level("INFO", "itinera")
     form = catalog.find_format(name)
-    form.read(written(tmp_path / "plain", EXAMPLES[name]))
+    plain = EXAMPLES[name].decode()
+    form.read(written(tmp_path / "plain", plain))
     assert caplog.messages == []
-    read = form.read(written(tmp_path / "more", surprising(name)))
+    read = form.read(written(tmp_path / "more", READERS[name](plain)))
     (said,) = caplog.messages
     assert said.startswith(str(tmp_path / "more"))
     assert said.endswith(": surprise.")
@@ -59,4 +68,4 @@ def test_only_the_first_names_of_many_are_listed(tmp_path: Path, caplog: pytest.
 def test_every_reader_of_predictions_is_looked_at() -> None:
     """Of the others, CSV logs of positions refuse unknown columns, and robots' logs ignore them, as documented."""
     known = {f.name for f in (*catalog.FORMATS, *catalog.ARCHIVES) if f.kind == "predictions"}
-    assert known - set(READERS) == {"positions", "robot-csv", "tum", "robot-logs"}
+    assert known - READERS.keys() == {"positions", "robot-csv", "tum", "robot-logs"}
