@@ -130,3 +130,19 @@ def test_files_of_soon_are_scored_by_what_they_point_at(files: tiny.Files, itine
         told = itinera("score", walks, "--tasks", tasks, "--worlds", files.worlds, "--suite", suite, "--json").json
         means = {name: told["metrics"][name]["mean"] for name in ("SR", "GP", "det-SR", "det-SPL")}
         assert means == {"SR": 1.0, "GP": 4.0, "det-SR": 1.0, "det-SPL": 1.0}
+
+
+def test_a_judge_replays_the_moves_and_takes_the_objects_as_answers(files: tiny.Files, itinera: Command) -> None:
+    entry = files.folder / "entry.jsonl"
+    assert itinera("run", "--agent", "expert", *options(files), "--out", entry, "--workers", 0).code == 0
+    header, *lines = entry.read_text().splitlines()
+    rollouts = [json.loads(line) for line in lines]
+    for rollout, answer in zip(rollouts, ("5", "4", "6"), strict=True):
+        rollout["trajectories"][0]["object_id"] = answer
+    entry.write_text("\n".join([header, *map(json.dumps, rollouts)]) + "\n")
+    rules = f'tasks = "reverie.json"\nworlds = "{files.worlds.name}"\n'
+    challenge = files.write("challenge.toml", f'{rules}objects = "BBox"\n')
+    metrics = itinera("judge", entry, "--challenge", challenge, "--json").json["scores"]["metrics"]
+    assert (metrics["SR"]["mean"], metrics["RGS"]["mean"]) == pytest.approx((1.0, 2 / 3))
+    files.write("challenge.toml", rules)
+    assert "give REVERIE's BBox folder or archive" in itinera("judge", entry, "--challenge", challenge).err

@@ -96,10 +96,23 @@ def test_trajectories_may_point_nowhere_and_log_poses(tmp_path: Path, pointing: 
 
 def test_submissions_come_back_as_they_were_written(tmp_path: Path) -> None:
     write_predictions(tmp_path / "after.json", read_predictions(written(tmp_path / "before.json", [WALK])))
+    assert catalog.detect(tmp_path / "after.json").name == "soon-submission"
     (after,) = records(tmp_path / "after.json")
-    assert after["trajectory"]["path"] == [["a"], ["b"], ["c"]]
-    assert after["trajectory"]["obj_heading"] == pytest.approx([0.25])
-    assert after["trajectory"]["obj_elevation"] == pytest.approx([0.5])
+    (written_one,) = after["trajectory"]  # the server reads a list
+    assert written_one["path"] == [["a"], ["b"], ["c"]]
+    assert written_one["obj_heading"] == pytest.approx([0.25])
+    assert written_one["obj_elevation"] == pytest.approx([0.5])
+    (again,) = read_predictions(tmp_path / "after.json")
+    assert again.object_direction == pytest.approx((0.0, 0.0))
+
+
+@pytest.mark.parametrize(
+    ("trajectory", "said"),
+    [([], "has 0 trajectories"), ([WALK["trajectory"]] * 2, "has 2 trajectories"), ({"path": []}, "is empty")],
+)
+def test_a_bad_submission_says_what_is_wrong(tmp_path: Path, trajectory: Any, said: str) -> None:
+    with pytest.raises(BadFile, match=said):
+        read_predictions(written(tmp_path / "walks.json", [{"instr_id": "1_0", "trajectory": trajectory}]))
 
 
 def test_other_fields_are_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

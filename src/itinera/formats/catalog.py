@@ -133,7 +133,7 @@ FORMATS = (
     ),
     Format("scores", "scores", "a score bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
     Format("soon-submission", "predictions", "SOON submissions",
-           lambda head: "instr_id" in head.keys and head.begins(r"\[") and head.contains(r'"trajectory"\s*:\s*\{'),
+           lambda head: head.begins(r"\[") and head.contains(r'"trajectory"\s*:\s*(\[\s*)?\{'),
            "soon", "read_predictions", "write_predictions"),
     Format(
         "r2r-submission", "predictions", "R2R, R4R, REVERIE and NDH submissions",

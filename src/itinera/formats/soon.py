@@ -148,13 +148,14 @@ class _Trajectory(msgspec.Struct, kw_only=True):
 
 class _Prediction(msgspec.Struct):
     instr_id: str | int
-    trajectory: _Trajectory
+    trajectory: _Trajectory | list[_Trajectory]  # DUET writes one, the server reads a list of one
 
 
 def read_predictions(path: str | Path) -> Predictions:
     """The trajectories of a submission: [{"instr_id", "trajectory": {"path", "obj_heading", "obj_elevation"}}, …].
 
-    The direction of the object, from the last place, becomes `Trajectory.object_direction`, in radians.
+    `trajectory` may also be a list of one such object, which SOON's server reads. The direction of the object, from the
+    last place, becomes `Trajectory.object_direction`, in radians.
     """
     path = Path(path)
     data = read_bytes(path)
@@ -162,13 +163,18 @@ def read_predictions(path: str | Path) -> Predictions:
     faults = FaultList(str(path))
     trajectories = []
     for i, record in enumerate(records):
-        places = tuple(name for step in record.trajectory.path for name in step if isinstance(name, str))
+        where = f'record {i} ("{record.instr_id}")'
+        listed = record.trajectory if isinstance(record.trajectory, list) else [record.trajectory]
+        if len(listed) != 1:
+            remedy = "Keep one trajectory for each instruction."
+            faults.append(Fault(where, f"has {len(listed)} trajectories.", remedy, "trajectory"))
+            continue
+        places = tuple(name for step in listed[0].path for name in step if isinstance(name, str))
         if not places:
-            problem = "has no places."
-            faults.append(Fault(f'record {i} ("{record.instr_id}")', problem, "A trajectory must include its start."))
-        direction = _direction(record.trajectory)
+            faults.append(Fault(where, "is empty.", "A trajectory must include its start.", "path"))
+        direction = _direction(listed[0])
         if direction is not None and not all(map(math.isfinite, direction)):
-            faults.append(Fault(f'record {i} ("{record.instr_id}")', "points nowhere.", "Directions are numbers."))
+            faults.append(Fault(where, "points nowhere.", "Directions are finite numbers.", "obj_heading"))
         trajectories.append(Trajectory(str(record.instr_id), places, object_direction=direction))
     faults.raise_any()
     _report_unknown(data, str(path))
@@ -177,7 +183,9 @@ def read_predictions(path: str | Path) -> Predictions:
 
 def _report_unknown(data: bytes, source: str) -> None:
     records = decode_list(data, Fields, source)
-    nested = (msgspec.json.decode(record["trajectory"], type=Fields) for record in records)
+    decoder = msgspec.json.Decoder(Fields | list[Fields])
+    found = (decoder.decode(record["trajectory"]) for record in records)
+    nested = (each[0] if isinstance(each, list) else each for each in found)
     names = unknown_fields(records, _Prediction.__struct_fields__)
     report_unknown_fields(source, names | unknown_fields(nested, _Trajectory.__struct_fields__))
 
@@ -194,7 +202,7 @@ def _first(value: float | list[float | None] | None) -> float | None:
 
 
 def write_predictions(path: str | Path, predictions: Predictions) -> None:
-    """Write graph trajectories as a SOON submission, a list of one viewpoint for each place."""
+    """Write graph trajectories as SOON's server reads them: `trajectory` is a list of one object."""
     records = []
     for trajectory in map(acting_part, predictions.trajectories):
         places = require_nodes(trajectory.places, f'The trajectory of episode "{trajectory.episode_id}"')
@@ -203,6 +211,6 @@ def write_predictions(path: str | Path, predictions: Predictions) -> None:
             heading, elevation = trajectory.object_direction
             content["obj_heading"] = [heading_to_r2r(heading) / math.tau]
             content["obj_elevation"] = [(elevation + math.pi) / math.tau]
-        records.append({"instr_id": trajectory.episode_id, "trajectory": content})
+        records.append({"instr_id": trajectory.episode_id, "trajectory": [content]})
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode(records))
