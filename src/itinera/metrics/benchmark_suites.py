@@ -48,7 +48,7 @@ def habitat(protocol: Protocol) -> Suite:
     stated: dict[str, Any] = {"optimum": "stated", "straight": True, "standing_still": np.nan}
     return Suite(
         "habitat",
-        "habitat-lab habitat/tasks/nav/nav.py",
+        "habitat-lab habitat-lab/habitat/tasks/nav/nav.py",
         (
             Metric("PL", partial(path_length, straight=True), "m", "neither"),
             STEPS,
