@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from itinera.errors import BadArgument, BadFile
 from itinera.metrics import SUITES, score
@@ -18,7 +20,8 @@ from itinera.records import Ending, Predictions, ScoreTable, Trajectory
 from itinera.tasks import PROTOCOLS, Split
 from itinera.tasks.protocol import POINTNAV
 from itinera.worlds import Euclidean, VisibleObject, World
-from text_worlds import STREET, episode, graph
+from released_benchmarks import cvdn, duet_reverie, duet_soon
+from text_worlds import STREET, episode, graph, graph_distance, graph_scenes, quick
 
 SQUARE = """
     a-b
@@ -262,3 +265,61 @@ def test_habitat_divides_nothing_by_nothing_where_the_goal_is_the_start() -> Non
     found = values(scored("habitat", [episode("1", place)], [Trajectory("1", place)], world, "pointnav"))
     assert np.isnan(found["SoftSPL"])
     assert not SUITES["habitat"](POINTNAV).needs_reference
+
+
+def assert_as_released(suite: str, protocol: str, asked, walks, world: World, expected) -> None:
+    table = scored(suite, asked, walks, world, protocol)
+    for row, released in enumerate(expected):
+        assert values(table, row).keys() == released.keys()
+        for metric, value in released.items():
+            wanted = np.nan if value is None else value
+            np.testing.assert_allclose(values(table, row)[metric], wanted, atol=1e-9, err_msg=f"{suite}, {metric}")
+
+
+@quick
+@given(scene=graph_scenes(connected=True), data=st.data())
+def test_duets_scorer_of_reverie_gives_the_same(scene, data) -> None:
+    nodes = scene.space.nodes
+    shown = {node: data.draw(st.sets(st.sampled_from("xyz"))) for node in nodes}
+    world = World("house", scene.space, objects={n: tuple(visible(o, 0) for o in sorted(shown[n])) for n in nodes})
+    asked, walks, expected = [], [], []
+    for i, (walk, reference) in enumerate(zip(scene.walks, scene.references, strict=True)):
+        target, answer = data.draw(st.sampled_from("xyz")), data.draw(st.sampled_from([None, *"xyz"]))
+        asked.append(episode(str(i), reference, notes={"objId": target}))
+        walks.append(Trajectory(str(i), walk, object_id=answer))
+        seen = [node for node in nodes if target in shown[node]]
+        expected.append(duet_reverie(walk, reference, seen, answer == target, graph_distance(scene.space)))
+    if any(shown.values()):
+        assert_as_released("duet-reverie", "reverie", asked, walks, world, expected)
+
+
+angles = st.sampled_from([0.05 * k for k in range(1, 125)])
+
+
+@quick
+@given(scene=graph_scenes(connected=True), data=st.data())
+def test_duets_scorer_of_soon_gives_the_same(scene, data) -> None:
+    asked, walks, expected = [], [], []
+    for i, (walk, reference) in enumerate(zip(scene.walks, scene.references, strict=True)):
+        viewpoints = sorted({reference[-1], *data.draw(st.lists(st.sampled_from(scene.space.nodes), max_size=3))})
+        edges = {node: data.draw(st.lists(angles, min_size=2, max_size=2, unique=True)) for node in viewpoints}
+        pointed = data.draw(st.none() | st.tuples(angles.map(lambda h: h + 0.02), st.sampled_from([-0.3, 0.0, 0.1])))
+        notes = {"boxes": {node: box(*pair) for node, pair in edges.items()}}
+        asked.append(episode(str(i), reference, goals=tuple(viewpoints), notes=notes))
+        direction = None if pointed is None else (math.pi / 2 - pointed[0], pointed[1])
+        walks.append(Trajectory(str(i), walk, object_direction=direction))
+        boxes = {node: (*pair, -0.2, 0.2) for node, pair in edges.items()}
+        expected.append(duet_soon(walk, reference, boxes, pointed, graph_distance(scene.space)))
+    assert_as_released("duet-soon", "soon", asked, walks, World("house", scene.space), expected)
+
+
+@quick
+@given(scene=graph_scenes(connected=True), data=st.data())
+def test_cvdns_scorer_gives_the_same(scene, data) -> None:
+    asked, walks, expected = [], [], []
+    for i, (walk, reference) in enumerate(zip(scene.walks, scene.references, strict=True)):
+        goals = tuple(data.draw(st.lists(st.sampled_from(scene.space.nodes), min_size=1, max_size=3)))
+        asked.append(episode(str(i), reference, goals=goals))
+        walks.append(Trajectory(str(i), walk))
+        expected.append(cvdn(walk, reference, goals, graph_distance(scene.space)))
+    assert_as_released("cvdn", "ndh", asked, walks, World("house", scene.space), expected)
