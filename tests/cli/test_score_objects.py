@@ -96,6 +96,17 @@ def test_without_boxes_one_sentence_says_what_is_needed(files: tiny.Files, itine
     assert paper.json["metrics"]["SR"]["mean"] == pytest.approx(2 / 3)
 
 
+def test_a_hearth_season_has_its_own_boxes(files: tiny.Files, itinera: Command) -> None:
+    season = files.folder / "season"
+    (season / "reverie").mkdir(parents=True)
+    files.worlds.rename(season / "connectivity")
+    (season / "season.json").write_text("{}")
+    write_objects(season / "reverie" / "BBox.tar.gz", catalog.find_format("bbox").read(files.folder / "BBox"))
+    tasks = ("--tasks", files.folder / "reverie.json", "--worlds", season)
+    told = itinera("score", files.folder / "duet.json", *tasks, "--json").json
+    assert (told["suite"], told["metrics"]["RGS"]["mean"]) == ("reverie", pytest.approx(1 / 3))
+
+
 def test_boxes_for_a_suite_that_needs_none_are_refused(files: tiny.Files, itinera: Command) -> None:
     more = ("--objects", files.folder / "BBox", "--suite", "paper")
     outcome = itinera("score", files.folder / "duet.json", *options(files, *more))

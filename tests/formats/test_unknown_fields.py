@@ -65,7 +65,22 @@ def test_only_the_first_names_of_many_are_listed(tmp_path: Path, caplog: pytest.
     assert caplog.messages[0].endswith(f"not scored: k00{'x' * 36}…, k01, k02, k03, k04, k05, k06, k07 and 4 more.")
 
 
+def test_columns_of_a_robots_log_that_are_not_read_are_named_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "itinera")
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name in ("1", "2"):
+        written(folder / f"{name}.csv", "time,x,y,battery,note\n0,0,0,9,a\n1,1,0,9,b\n")
+    written(folder / "3.tum", EXAMPLES["tum"].decode())
+    catalog.find_format("robot-csv").read(folder / "1.csv")
+    catalog.find_format("robot-logs").read(folder)
+    said = ": fields that this format does not have are not read: battery, note."
+    assert caplog.messages == [f"{folder / '1.csv'}{said}", f"{folder}{said}"]
+
+
 def test_every_reader_of_predictions_is_looked_at() -> None:
-    """Of the others, CSV logs of positions refuse unknown columns, and robots' logs ignore them, as documented."""
+    """Of the others, CSV logs of positions refuse unknown columns, and TUM has none."""
     known = {f.name for f in (*catalog.FORMATS, *catalog.ARCHIVES) if f.kind == "predictions"}
     assert known - READERS.keys() == {"positions", "robot-csv", "tum", "robot-logs"}

@@ -30,7 +30,7 @@ logger = logging.getLogger("itinera")
 def read_tasks(
     path: File, *, tours: File | None = None, reference: File | None = None, format: str | None = None
 ) -> Split:
-    """The episodes of a tasks file: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, PointNav or Itinera's own format.
+    """The episodes of a tasks file: R2R, R4R, RxR, REVERIE, NDH, SOON, VLN-CE, PointNav or Itinera's own format.
 
     The format is recognized by content unless given. `tours` adds the tours of another file; `reference` replaces the
     reference paths by VLN-CE's or IVLN-CE's dense ground truth.

@@ -14,7 +14,7 @@ Latex = Annotated[bool, typer.Option("--latex", help="Print the table as a LaTeX
 PredictionsFile = Annotated[
     Path, typer.Argument(help="Predictions file, in any format that `itinera convert --list` names.")
 ]
-Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks file: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")]
+Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks file: R2R, R4R, RxR, REVERIE, NDH, SOON, VLN-CE, native.")]
 Worlds = Annotated[
     Path | None,
     typer.Option(
