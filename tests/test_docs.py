@@ -35,8 +35,7 @@ from itinera.__main__ import main
 from itinera.cli.main import app
 from itinera.formats import bundles, catalog
 from itinera.metrics import SUITES, conformance
-from itinera.metrics.suites import paper
-from itinera.metrics.task_suites import TASK_SUITES
+from itinera.metrics.suites import SUITE_FILES, paper
 from itinera.reports.comparison import compare
 from itinera.tasks import PROTOCOLS
 
@@ -334,8 +333,10 @@ def test_the_small_benchmark_shows_what_it_says(shown):
 
 # Metrics and suites
 
-# The suites that the first table compares: those of tasks with a reference path.
-COMPARED = {name: make for name, make in SUITES.items() if make(PROTOCOLS["r2r"]).needs_reference}
+# The suites of instruction following, which the first table compares, and those of the other two tables.
+BENCHMARKS = SUITE_FILES["benchmark_suites"]
+TASK_SUITES = {name: SUITES[name] for name in SUITE_FILES["task_suites"]}
+COMPARED = {name: make for name, make in SUITES.items() if name not in ("pointnav", *BENCHMARKS, *TASK_SUITES)}
 
 
 def test_the_page_of_metrics_defines_every_metric():
@@ -350,6 +351,9 @@ def test_the_page_of_metrics_tells_their_units_and_which_way_is_better():
     suite = paper()
     expected = {m.name: (m.unit.replace("steps", ""), m.better) for m in suite.metrics}
     expected |= {"SCT": ("", "higher")}
+    added = {m.name: m for name in BENCHMARKS for m in SUITES[name](PROTOCOLS["r2r"]).metrics if m.name not in expected}
+    assert added.keys() == {"GP", "SoftSPL", "RGS", "RGSPL", "det-SR", "det-SPL"}
+    expected |= {m.name: (m.unit, m.better) for m in added.values()}
     rows = [row for row in rows_after(DOCS / "metrics.md", "metric") if row[0] != "metric"]
     assert {row[0]: (row[1], row[2]) for row in rows if len(row) == 4} == expected
     assert {row[0]: row[1] for row in rows if len(row) == 3} == {m.name: "higher" for m in suite.tour_metrics}
@@ -395,6 +399,16 @@ def test_the_table_of_suites_has_a_column_for_each():
         if name != "paper":
             assert table["episode metrics"][name] == ", ".join(m.name for m in suite.metrics)
         assert table["tour metrics"][name] == (", ".join(m.name for m in suite.tour_metrics) or "–")
+
+
+def test_the_table_of_benchmarks_has_a_column_for_each():
+    heading, *rows = rows_after(DOCS / "suites.md", "convention")
+    assert heading == ["convention", *BENCHMARKS]
+    listed = dict(zip(heading[1:], next(row for row in rows if row[0] == "episode metrics")[1:], strict=True))
+    for name in BENCHMARKS:
+        names = ", ".join(m.name for m in SUITES[name](PROTOCOLS["r2r"]).metrics)
+        papers = ", ".join(m.name for m in paper().metrics)
+        assert listed[name].replace("those of paper", papers) == names
 
 
 CONVENTIONS = {

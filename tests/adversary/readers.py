@@ -360,6 +360,8 @@ def _json_readers() -> list[Reader]:
         "formats.rxr.read_followers": "rxr-followers",
         "formats.rxr.read_predictions": "rxr-submission",
         "formats.rxr.read_split": "rxr",
+        "formats.soon.read_predictions": "soon-submission",
+        "formats.soon.read_split": "soon",
         "formats.trials.read_trials": "trials",
         "formats.vlnce.read_dense": "vlnce-dense",
         "formats.vlnce.read_split": "vlnce",

@@ -9,7 +9,7 @@ from cli.conftest import Command
 from itinera.metrics.suites import SUITES
 from itinera.tasks.protocol import R2R
 
-PATH_SUITES = {name for name, make in SUITES.items() if make(R2R).needs_reference}
+PATH_SUITES = {name for name, make in SUITES.items() if make(R2R).needs_reference and not make(R2R).protocols}
 
 
 def test_several_numbers_may_follow_one_option(files: tiny.Files, itinera: Command) -> None:

@@ -33,6 +33,9 @@ GUIDE: dict[str, Any] = {
 FOLLOWER = {"demonstration_id": 31, "instruction_id": 26, "path": ["a", "b"], "metrics": {"ne": 0.0}}
 REVERIE = {"scan": "house", "id": "7_66", "path_id": 7, "objId": 66, "path": ["a", "b"], "heading": 0.5,
            "instructions": ["Wipe the table"]}  # fmt: skip
+SOON = {"path_id": "12-1", "scan": "house", "path": ["a", "b"], "instructions": [{"full": "A round table."}],
+        "bboxes": [{"image_id": "b", "target": {corner: {"heading": 0.5, "elevation": 0.25} for corner in (
+            "left_top", "right_top", "right_bottom", "left_bottom", "center")}}]}  # fmt: skip
 POINT = {"episode_id": 4, "scene_id": "hearth/house/house.glb", "start_position": [0.0, 0.5, -1.0],
          "start_rotation": [0.0, 0.0, 0.0, 1.0], "goals": [{"position": [3.0, 0.5, -1.0], "radius": 0.2}],
          "info": {"geodesic_distance": 3.5}, "shortest_paths": None}  # fmt: skip
@@ -83,6 +86,9 @@ _TEXTS: dict[str, str] = {
     "fgr2r": json.dumps([tiny.path(1, "house", "ab", new_instructions="[[['go', 'on']]]", chunk_view=[[[1, 2]]])]),
     "reverie": json.dumps([REVERIE]),
     "r2r": json.dumps(tiny.PATHS),
+    "soon": _lines(SOON),
+    "soon-submission": json.dumps([{"instr_id": "12-1_0", "trajectory": {"path": [["a"], ["b", "c"]],
+                                    "obj_heading": [0.25], "obj_elevation": [0.5]}}]),
     "rxr-followers": _lines(FOLLOWER),
     "rxr": _lines(GUIDE),
     "rxr-ce-submission": _lines({"instruction_id": 3, "path": [[0.0, 0.5, -1.0], [1.0, 0.5, -1.0]]}),

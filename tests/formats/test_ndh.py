@@ -60,10 +60,20 @@ def test_any_of_the_end_panoramas_is_a_goal(tmp_path: Path) -> None:
     assert episode.start.elevation == 0.0
 
 
-@pytest.mark.parametrize(("reference", "path"), [("planner", ("a", "b", "c")), ("player", ("a", "c", "d"))])
+@pytest.mark.parametrize(
+    ("reference", "path"),
+    # The player passed c, where the planner's path ends, so its path is trusted.
+    [("planner", ("a", "b", "c")), ("player", ("a", "c", "d")), ("trusted", ("a", "c", "d"))],
+)
 def test_the_reference_is_the_path_asked_for(tmp_path: Path, reference: Reference, path: tuple[str, ...]) -> None:
     (episode,) = read_split(written(tmp_path / "x.json", [RECORD]), reference=reference).episodes
     assert episode.reference == path
+
+
+def test_the_planners_path_is_trusted_where_the_player_missed_its_end(tmp_path: Path) -> None:
+    strayed = RECORD | {"player_path": ["a", "x", "y"]}
+    (episode,) = read_split(written(tmp_path / "x.json", [strayed]), reference="trusted").episodes
+    assert (episode.reference, episode.notes["player_path"]) == (("a", "b", "c"), ["a", "x", "y"])
 
 
 def test_the_brief_tells_the_target_and_what_was_said(tmp_path: Path) -> None:

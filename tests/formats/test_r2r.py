@@ -124,10 +124,31 @@ def test_steps_may_be_poses_nodes_or_moves_over_several_nodes(tmp_path: Path, tr
 
 
 def test_dialog_and_object_submissions_are_read_too(tmp_path: Path) -> None:
+    duet = {"instr_id": "7_1", "trajectory": [["a"], ["b", "c"]], "pred_objid": "13"}
     content = [{"inst_idx": 5, "trajectory": [["a", 0, 0]]}, WALK | {"predObjId": 12}]
     dialog, thing = read_predictions(written(tmp_path / "walks.json", content)).trajectories
-    assert dialog.episode_id == "5"
-    assert thing.notes["predObjId"] == 12
+    assert (dialog.episode_id, dialog.object_id) == ("5", None)
+    assert (thing.object_id, thing.notes) == ("12", {})
+    (other,) = read_predictions(written(tmp_path / "duet.json", [duet])).trajectories
+    assert (other.places, other.object_id) == (("a", "b", "c"), "13")
+
+
+def test_fields_that_the_format_lacks_are_named_and_kept(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "itinera")
+    content = [WALK | {"details": {"stop": [0.5]}}, {"instr_id": "7_1", "trajectory": [["a"]], "pred_obj": 3}]
+    predictions = read_predictions(written(tmp_path / "walks.json", content))
+    assert caplog.messages == [
+        f"{tmp_path / 'walks.json'}: fields that this format does not have are kept but not scored: details, pred_obj."
+    ]
+    assert [t.notes for t in predictions] == [{"details": {"stop": [0.5]}}, {"pred_obj": 3}]
+    write_predictions(tmp_path / "after.json", predictions)
+    assert [r.get("pred_obj") for r in records(tmp_path / "after.json")] == [None, 3]
+
+
+def test_a_submission_without_other_fields_says_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "itinera")
+    read_predictions(written(tmp_path / "walks.json", [WALK | {"predObjId": 12}]))
+    assert caplog.messages == []
 
 
 def test_walks_come_back_as_they_were_written(tmp_path: Path) -> None:

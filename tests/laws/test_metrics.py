@@ -5,6 +5,7 @@ A law that fails here is a bug in a definition, whatever the worked examples say
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import cos, sin
 
 import numpy as np
@@ -12,11 +13,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from itinera.metrics import SUITES
+from itinera.metrics import SUITES, goal_progress, soft_spl, spl
 from itinera.metrics.suites import paper
 from itinera.metrics.tours import TourGroups
 from itinera.tasks.protocol import R2R, Protocol
-from itinera.worlds import Euclidean, NavGraph
+from itinera.worlds import Euclidean, NavGraph, Ragged
 from laws.on_the_ground import ground_scenes
 from text_worlds import SCENES, Scene, attempts, graph_scenes, graphs, open_scenes, quick, walks_in
 
@@ -231,6 +232,8 @@ def test_a_goal_no_way_leads_to_earns_nothing_and_costs_everything(scene):
 @given(scene=graph_scenes(connected=True))
 def test_every_suite_gives_a_rate_between_nothing_and_all_or_none(suite, scene):
     made = scene.attempts
+    # Any places may be those that an object is visible from, and any answers right.
+    made = replace(made, viewpoints=made.reference, grounded=np.arange(len(made)) % 2 == 0)
     made_for = SUITES[suite](Protocol("r2r"))
     measured = {m.name: m.measure(made) for m in made_for.metrics if not m.unit}
     measured |= {m.name: m.measure(made, legs_of(scene)) for m in made_for.tour_metrics}
@@ -249,3 +252,43 @@ def test_asked_to_stay_all_or_nothing(kind, data):
     for name in ("SPL", "SED", "CLS"):
         assert (PAPER[name].measure(stood) == 1).all(), name
         assert (PAPER[name].measure(went)[gone] == 0).all(), name
+
+
+@each_space
+@quick
+@given(data=st.data())
+def test_soft_spl_is_a_rate_that_success_at_the_goal_cannot_exceed(kind, data):
+    made = data.draw(SPACES[kind]).attempts
+    soft = soft_spl(made)
+    assert ((soft >= 0) & (soft <= 1)).all()
+    assert (spl(made, radius=0.0) <= soft + 1e-12).all()
+
+
+@each_space
+@quick
+@given(data=st.data())
+def test_nobody_makes_more_progress_than_the_distance_to_the_goal(kind, data):
+    made = data.draw(SPACES[kind]).attempts
+    assert (goal_progress(made) <= made.shortest + 1e-9).all()
+
+
+@quick
+@given(graph_scenes(connected=True))
+def test_nobody_loses_more_distance_than_the_path_is_long(scene):
+    made = scene.attempts
+    assert (goal_progress(made) >= -made.lengths - 1e-9).all()
+
+
+@quick
+@given(graph_scenes(connected=True), st.data())
+def test_naming_an_object_needs_arrival_and_arrival_at_the_end_needs_passing(scene, data):
+    made = scene.attempts
+    seen = [data.draw(st.lists(st.sampled_from(range(len(scene.space.nodes))), max_size=3)) for _ in range(len(made))]
+    named = np.array([data.draw(st.booleans()) for _ in range(len(made))])
+    made = replace(made, viewpoints=Ragged.from_rows(seen, dtype=np.int64), grounded=named)
+    for suite in ("reverie", "duet-reverie"):
+        values = {metric.name: metric.measure(made) for metric in SUITES[suite](Protocol("reverie")).metrics}
+        pairs = [("SR", "OSR"), ("SPL", "SR"), ("RGSPL", "RGS"), *([("RGS", "SR")] if suite == "reverie" else [])]
+        for less, more in pairs:
+            both = ~np.isnan(values[less]) & ~np.isnan(values[more])
+            assert (values[less][both] <= values[more][both] + 1e-12).all(), (suite, less, more)

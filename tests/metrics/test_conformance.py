@@ -18,7 +18,8 @@ from itinera.worlds import Euclidean, NavGraph, Pose, World
 CASES = {case.name: case for case in load_cases()}
 each_case = pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.name)
 
-PATH_SUITES = [name for name, make in SUITES.items() if make(R2R).needs_reference]  # the cases are about paths
+# The cases are about following instructions; suites of single benchmarks have theirs in `test_benchmark_suites.py`.
+PATH_SUITES = [name for name, make in SUITES.items() if make(R2R).needs_reference and not make(R2R).protocols]
 
 
 def world_of(case: Case) -> World:

@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from itinera.metrics.goal import (
+    goal_progress,
     navigation_error,
     oracle_error,
     oracle_success,
     path_length,
     ratio,
     sct,
+    soft_spl,
     spl,
     steps,
     success,
@@ -135,3 +137,40 @@ def test_a_goal_no_way_leads_to_is_infinitely_far():
     made = attempts(graph("a-b c-d"), ["ab"], ["a"], goals=["d"])
     assert navigation_error(made).tolist() == oracle_error(made).tolist() == [np.inf]
     assert success(made, radius=3.0).tolist() == oracle_success(made, radius=3.0).tolist() == [0.0]
+
+
+def test_progress_is_what_is_left_less_at_the_end():
+    # From a, 6 m before d: to c, 2 m before it; nowhere; past it to f, 4 m beyond. From c, 2 m before it, back to a.
+    made = attempts(graph(STREET), ["abc", "a", "abcdef", "cba"], ["abcd", "abcd", "abcd", "cd"])
+    assert goal_progress(made).tolist() == [4.0, 0.0, 2.0, -4.0]
+
+
+def test_progress_is_towards_the_nearest_of_several_goals():
+    # c is 2 m from b and 4 m from e: from 2 m to 2 m by way of d, where e would be nearer.
+    made = attempts(graph(STREET), ["cd"], ["cd"], goals=[["b", "e"]])
+    assert goal_progress(made).tolist() == [0.0]
+
+
+def test_progress_to_where_no_way_leads_is_none():
+    made = attempts(graph("a-b c-d"), ["ab", "ac"], ["cd", "cd"], goals=[["d"], ["d"]])
+    assert goal_progress(made).tolist() == [0.0, 0.0]
+    assert soft_spl(made).tolist() == [0.0, 0.0]
+
+
+def test_soft_spl_rewards_the_share_of_the_distance_covered():
+    # 6 m to go. Straight there: 1. Back and forth: 6 / 10. 2 m short: (1 - 2/6) 6 / max(4, 6) = 2/3. 4 m beyond, after
+    # 10 m: (1 - 4/6) 6 / 10 = 1/5. Not moving: 0.
+    made = attempts(graph(STREET), ["abcd", "abcbcd", "abc", "abcdef", "a"], ["abcd"] * 5)
+    assert soft_spl(made).tolist() == pytest.approx([1.0, 0.6, 2 / 3, 0.2, 0.0])
+
+
+def test_soft_spl_on_a_loop_is_one_only_for_who_stood_still():
+    made = attempts(graph(SQUARE), ["a", "abcda", "ab"], ["abcda"] * 3)
+    assert soft_spl(made).tolist() == [1.0, 0.0, 0.0]
+    assert np.isnan(soft_spl(made, standing_still=np.nan)).tolist() == [True, False, False]
+
+
+def test_soft_spl_needs_no_stop_and_may_take_the_distance_stated():
+    made = attempts(graph(STREET), ["abc"], ["abcd"], stopped=[False], stated=[8.0])
+    assert soft_spl(made)[0] == pytest.approx(2 / 3)
+    assert soft_spl(made, optimum="stated")[0] == pytest.approx(0.75)  # (1 - 2/8) 8 / 8

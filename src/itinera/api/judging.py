@@ -135,6 +135,7 @@ def judge(
         protocol=protocol,
         missing=rules.missing,
         times=rules.times,
+        objects=_find_boxes(rules, protocol),
     )
     if out is not None:
         table = _write_scores(table, entry, rules, Path(out), command_words)
@@ -205,11 +206,32 @@ def _replay(
     rollouts: list[Rollout] = []
     differences: list[Difference] = []
     for rollout, found in replay_tours(claimed, split, make_simulator(protocol), worlds, protocol=protocol):
-        rollouts.append(rollout)
+        rollouts.append(_add_answers(rollout, claimed))
         differences += found
         if progress is not None:
             progress(1)
     return Predictions(claimed.source, tuple(rollouts)), tuple(differences)
+
+
+def _add_answers(rollout: Rollout, claimed: Predictions) -> Rollout:
+    """The rollout with the objects that the entry names: answers, which no replay can give."""
+    trajectories = [
+        replace(t, object_id=claimed[t.episode_id].object_id, object_direction=claimed[t.episode_id].object_direction)
+        if t.episode_id in claimed
+        else t
+        for t in rollout.trajectories
+    ]
+    return replace(rollout, trajectories=tuple(trajectories))
+
+
+def _find_boxes(rules: Challenge, protocol: Protocol) -> Path | None:
+    """The boxes of the challenge, or those of its Hearth season where the suite needs some."""
+    from itinera.formats.annotations import WorldFiles
+    from itinera.metrics.suites import SUITES, default_suite
+
+    make = SUITES.get(rules.suite or default_suite(protocol))
+    needed = make is not None and make(protocol).needs_objects
+    return WorldFiles(rules.worlds, rules.objects).boxes if needed else rules.objects
 
 
 def _write_scores(
@@ -219,7 +241,7 @@ def _write_scores(
     from itinera.records.provenance import make_provenance
 
     used = {"predictions": entry, "tasks": rules.tasks, "worlds": rules.worlds, "tours": rules.tours,
-            "reference": rules.reference, "times": rules.times}  # fmt: skip
+            "reference": rules.reference, "times": rules.times, "objects": rules.objects}  # fmt: skip
     table = replace(table, provenance=make_provenance(input_paths(used), command_words))
     write_scores(out, table)
     return table

@@ -30,7 +30,7 @@ logger = logging.getLogger("itinera")
 def read_tasks(
     path: File, *, tours: File | None = None, reference: File | None = None, format: str | None = None
 ) -> Split:
-    """The episodes of a tasks file: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, PointNav or Itinera's own format.
+    """The episodes of a tasks file: R2R, R4R, RxR, REVERIE, NDH, SOON, VLN-CE, PointNav or Itinera's own format.
 
     The format is recognized by content unless given. `tours` adds the tours of another file; `reference` replaces the
     reference paths by VLN-CE's or IVLN-CE's dense ground truth.
@@ -116,6 +116,7 @@ def score(
     vmax: float | None = None,
     wmax: float | None = None,
     times: FastestTimes | File | None = None,
+    objects: File | None = None,
     tours: File | None = None,
     reference: File | None = None,
     format: str | None = None,
@@ -133,8 +134,8 @@ def score(
 
     predictions, tasks, worlds: as read, or their paths. Continuous tasks need no worlds: without, distances are
         straight lines.
-    suite: the name of a suite or a `Suite`; by default "paper", and "pointnav" for PointNav, which has no reference
-        paths.
+    suite: the name of a suite or a `Suite`; by default "paper", for NDH, REVERIE and SOON the suite of that name, and
+        "pointnav" for PointNav, which has no reference paths.
     protocol: success radius, stop rule and body, by name or as a `Protocol`; by default that of the tasks. Predictions
         that carry another one are refused unless it is given here.
     drive, vmax, wmax: the drive of the run on the ground, as in `run`; part of the protocol.
@@ -143,6 +144,8 @@ def score(
     implausible: "fail" refuses trajectories that the protocol's body cannot have made: steps that are too long, too
         many steps, steps through walls; "keep" scores them as they are and reports their number.
     times: the fastest times of the episodes, to add completion time and SCT.
+    objects: REVERIE's BBox folder or archive, which decides on success in its suites; by default that of a Hearth
+        season, or the objects of `World`s.
     tours, reference, format, episode: as for `read_tasks` and `read_predictions`.
     out: a file for the score bundle, which `compare`, `report` and `read_scores` read.
     progress: called with the number of episodes just scored.
@@ -154,7 +157,7 @@ def score(
     from itinera.metrics.score import score_attempts
 
     used = {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours, "reference": reference,
-            "times": times}  # fmt: skip
+            "times": times, "objects": objects}  # fmt: skip
     check_outputs([out], used.values())
     check_options(missing=missing, repeats=repeats, implausible=implausible)
     given = _load_inputs(
@@ -172,6 +175,12 @@ def score(
         reference=chosen.needs_reference,
         plausibility=plausibility,
     )
+    if chosen.add_targets is not None:
+        annotated = load_objects(objects, worlds, given, chosen)
+        attempts = chosen.add_targets(attempts, given.split, given.predictions, annotated)
+        _log_answers(given.predictions, chosen)
+    elif objects is not None:
+        raise BadArgument(f"objects (--objects) decides on success in the suites of REVERIE, not in {chosen.name}.")
     if plausibility.faults:
         if implausible == "fail":
             raise BadFile(given.predictions.source, [plausibility.summary])
@@ -203,13 +212,15 @@ def audit(
     *,
     published: Mapping[str, str | float] | Sequence[str],
     protocol: str | Protocol | None = None,
+    objects: File | None = None,
     tours: File | None = None,
     reference: File | None = None,
     format: str | None = None,
 ) -> Audit:
     """The suites that give published numbers for these predictions.
 
-    Numbers are given as printed, {"SR": "55.2"}: a number agrees if rounding to its printed digits gives it.
+    Numbers are given as printed, {"SR": "55.2"}: a number agrees if rounding to its printed digits gives it. The suites
+    of REVERIE need its boxes, `objects`, as in `score`.
 
     >>> import itinera
     >>> itinera.audit("preds.json", "R4R_val_unseen.json", "connectivity/", published={"SPL": "0.27"}).matches
@@ -219,7 +230,8 @@ def audit(
 
     numbers = parse_published(published)
     given = _load_inputs(predictions, tasks, worlds, protocol, tours, reference, format, None)
-    return audit(given.predictions, given.split, given.worlds, numbers, protocol=given.protocol)
+    annotated = given.worlds if objects is None else load_objects(objects, worlds, given)
+    return audit(given.predictions, given.split, annotated, numbers, protocol=given.protocol)
 
 
 @dataclass(frozen=True)
@@ -251,6 +263,39 @@ def _load_inputs(
         split = _answered_or_on_tours(split, loaded)
     chosen = load_protocol(protocol, split, loaded, drive=drive)
     return _Inputs(loaded, split, load_worlds_for(worlds, split, chosen), chosen)
+
+
+def load_objects(
+    objects: File | None,
+    worlds: Mapping[str, World] | World | File | None,
+    given: _Inputs,
+    suite: Suite | None = None,
+) -> Mapping[str, World]:
+    """The worlds with their objects, from REVERIE's boxes, the Hearth season of the worlds, or as they are."""
+    from itinera.formats.annotations import WorldFiles, add_objects
+
+    boxes = optional_path(objects)
+    if boxes is None and isinstance(worlds, (str, PathLike)):
+        boxes = WorldFiles(Path(worlds)).boxes
+    if boxes is not None:
+        return add_objects(given.worlds, boxes)
+    if suite is not None and suite.needs_objects and not given.worlds[given.split.world_ids[0]].objects:
+        raise BadArgument(
+            f"Suite {suite.name} asks which objects are visible: give REVERIE's BBox folder or archive as objects "
+            '(--objects). suite="paper" (--suite paper) scores the distance to the goal without it.'
+        )
+    return given.worlds
+
+
+def _log_answers(predictions: Predictions, suite: Suite) -> None:
+    from itinera.metrics.grounding import count_answers
+
+    number, total = count_answers(predictions), len(predictions)
+    if number < total:
+        named, metrics = "predObjId or pred_objid", "RGS and RGSPL"
+        if not suite.needs_objects:
+            named, metrics = "obj_heading and obj_elevation", "det-SR and det-SPL"
+        logger.info(f"{total - number} of {total} trajectories name no object ({named}); {metrics} count them as 0.")
 
 
 def _answered_or_on_tours(split: Split, predictions: Predictions) -> Split:

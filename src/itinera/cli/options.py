@@ -14,7 +14,7 @@ Latex = Annotated[bool, typer.Option("--latex", help="Print the table as a LaTeX
 PredictionsFile = Annotated[
     Path, typer.Argument(help="Predictions file, in any format that `itinera convert --list` names.")
 ]
-Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks file: R2R, R4R, RxR, REVERIE, NDH, VLN-CE, native.")]
+Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks file: R2R, R4R, RxR, REVERIE, NDH, SOON, VLN-CE, native.")]
 Worlds = Annotated[
     Path | None,
     typer.Option(
@@ -113,6 +113,13 @@ ViewRooms = Annotated[
         "--rooms",
         help="For --views annotations: CSV table of rooms. Default: that of the Hearth season.",
         rich_help_panel=_ON_GRAPHS,
+    ),
+]
+TargetObjects = Annotated[
+    Path | None,
+    typer.Option(
+        "--objects",
+        help="REVERIE's BBox folder or archive, which decides on its success. Default: that of the Hearth season.",
     ),
 ]
 Camera = Annotated[

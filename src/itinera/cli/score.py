@@ -21,11 +21,13 @@ def score(
     suite: Annotated[
         str | None,
         typer.Option(
-            help="Metric definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce, pointnav. "
-            "Default: paper, and pointnav for PointNav, which has no reference paths.",
+            help="Metric definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce, pointnav, habitat, "
+            "ndh, cvdn, reverie, duet-reverie, soon, duet-soon. Default: ndh, reverie, soon and pointnav for their "
+            "tasks, else paper.",
             autocompletion=options.suites,
         ),
     ] = None,
+    objects: options.TargetObjects = None,
     tours: options.Tours = None,
     reference: options.Dense = None,
     rows: Annotated[Path | None, typer.Option(help="Write one JSON record per episode (and tour).")] = None,
@@ -60,7 +62,7 @@ def score(
     from itinera.records.summary import summarize, summary_table, summary_to_dict
     from itinera.worlds.kernel_loading import skip_type_registration
 
-    check_outputs([out, rows], [predictions, tasks, worlds, tours, reference, times])
+    check_outputs([out, rows], [predictions, tasks, worlds, objects, tours, reference, times])
     skip_type_registration()
     with output.progress("scoring", None) as done:
         table = api.score(
@@ -76,6 +78,7 @@ def score(
             vmax=vmax,
             wmax=None if wmax is None else math.radians(wmax),
             times=times,
+            objects=objects,
             tours=tours,
             reference=reference,
             format=format,

@@ -33,6 +33,13 @@ class WorldFiles:
         return os.path.exists(catalog.season_file(self.worlds))
 
     @property
+    def boxes(self) -> Path | None:
+        """The boxes of objects: the file given, or that of the season."""
+        from itinera.formats.hearth_season import BOXES
+
+        return self.objects or (self.worlds / BOXES if self.is_season else None)
+
+    @property
     def inputs(self) -> dict[str, Path | None]:
         """The files that are read, by role; the file of a season stands for all its others."""
         worlds = catalog.season_file(self.worlds) if self.is_season else self.worlds
@@ -40,20 +47,21 @@ class WorldFiles:
 
     def read(self, *, objects: bool) -> Mapping[str, World]:
         """The graphs with their rooms and, with `objects`, their objects, as far as there are files of them."""
-        from itinera.formats.hearth_season import BOXES
-        from itinera.formats.reverie import read_objects
         from itinera.formats.rooms import read_table
 
         worlds = catalog.read_worlds(self.worlds)
-        boxes = self.objects or (self.worlds / BOXES if self.is_season else None)
         table = self.rooms or (self.worlds / "rooms.csv" if self.is_season else None)
-        visible = read_objects(boxes) if objects and boxes is not None else {}
         rooms = {} if table is None else read_table(table)
+        furnished = add_objects(worlds, self.boxes) if objects and self.boxes is not None else worlds
+        return LazyMapping(furnished, lambda world_id: replace(furnished[world_id], rooms=rooms.get(world_id, {})))
 
-        def annotate(world_id: str) -> World:
-            return replace(worlds[world_id], rooms=rooms.get(world_id, {}), objects=visible.get(world_id, {}))
 
-        return LazyMapping(worlds, annotate)
+def add_objects(worlds: Mapping[str, World], boxes: Path) -> Mapping[str, World]:
+    """The worlds with the objects of REVERIE's BBox folder or archive, read on access."""
+    from itinera.formats.reverie import read_objects
+
+    visible = read_objects(boxes)
+    return LazyMapping(worlds, lambda world_id: replace(worlds[world_id], objects=visible.get(world_id, {})))
 
 
 def read_aligned_tasks(tasks: Path, traces: Path | None = None) -> Split:

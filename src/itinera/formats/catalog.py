@@ -132,6 +132,9 @@ FORMATS = (
         "action_probabilities", "read_action_probabilities", "write_action_probabilities",
     ),
     Format("scores", "scores", "a score bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
+    Format("soon-submission", "predictions", "SOON submissions",
+           lambda head: head.begins(r"\[") and head.contains(r'"trajectory"\s*:\s*(\[\s*)?\{'),
+           "soon", "read_predictions", "write_predictions"),
     Format(
         "r2r-submission", "predictions", "R2R, R4R, REVERIE and NDH submissions",
         lambda head: "trajectory" in head.keys and bool(head.keys & {"instr_id", "inst_idx"}) and head.begins(r"\["),
@@ -150,6 +153,8 @@ FORMATS = (
            "pointnav", "read_split", "write_split"),
     Format("vlnce", "tasks", "VLN-CE and RxR-CE episodes", _has("episodes", "start_position", start=r"\{"),
            "vlnce", "read_split", "write_split"),
+    Format("soon", "tasks", "SOON, as DUET reads it", _line("path_id", "path", "instructions", "scan"),
+           "soon", "read_split", "write_split"),
     Format("rxr-followers", "predictions", "RxR's follower paths", _line("demonstration_id", "path"),
            "rxr", "read_followers", "write_followers"),
     Format("rxr", "tasks", "RxR's guide annotations",

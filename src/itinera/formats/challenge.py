@@ -43,6 +43,7 @@ class Challenge:
     tours: Path | None = None
     reference: Path | None = None  # dense reference paths
     times: Path | None = None  # fastest times, for SCT
+    objects: Path | None = None  # REVERIE's boxes
     missing: Literal["zero", "fail"] = "zero"  # episodes without a trajectory: failures, or the entry is refused
     positions: Literal["refuse", "allow"] = "refuse"  # entries without actions, which cannot be replayed
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import codecs
 import gc
 import json
+import logging
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +24,7 @@ from itinera.errors import BadFile, Fault
 from itinera.formats.io import FaultList, read_bytes
 
 T = TypeVar("T")
+logger = logging.getLogger("itinera")
 
 _REMEDY = "Compare the record with the format's description in the documentation."
 MEMORY_LIMIT = 4 << 30  # bytes of the values of one file; those of the largest public file take 1 GiB
@@ -213,6 +215,33 @@ def refuse_repeated_keys(data: bytes, source: str) -> None:
     except UNDECODABLE as error:
         raise BadFile(source, [make_fault(error, "")]) from None
     faults.raise_any()
+
+
+Fields = dict[str, msgspec.Raw]
+
+
+def unknown_fields(records: Iterable[Mapping[str, Any]], known: Collection[str]) -> set[str]:
+    """The names of the fields that a format does not have."""
+    return set().union(*records).difference(known)
+
+
+def report_unknown_fields(source: str, names: Collection[str], *, stored: bool = False) -> None:
+    """Log the names of fields of a predictions file that no metric reads; `stored` ones stay in the notes."""
+    if names:
+        shown = sorted(name if len(name) <= 40 else f"{name[:39]}…" for name in names)
+        more = f" and {len(shown) - 8} more" if len(shown) > 8 else ""
+        fate = "kept but not scored" if stored else "not read"
+        logger.info(f"{source}: fields that this format does not have are {fate}: {', '.join(shown[:8])}{more}.")
+
+
+def report_unknown_step_fields(data: bytes, step: type[msgspec.Struct], steps: int, records: int, source: str) -> None:
+    """Log the names of fields that steps do not have, in {record: [step, …]}. Every field of a step is required, so
+    counting keys finds out quickly whether there are others."""
+    known = step.__struct_fields__
+    if data.count(b'":') != steps * len(known) + records:
+        found = msgspec.json.decode(data, type=dict[str, list[Fields]])
+        names = unknown_fields((fields for steps in found.values() for fields in steps), known)
+        report_unknown_fields(source, names)
 
 
 def all_finite(values: Iterable[float]) -> bool:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from itinera.errors import BadFile, Fault
-from itinera.formats.decoding import decode_dict
+from itinera.formats.decoding import decode_dict, report_unknown_step_fields
 from itinera.formats.frames import points_from_habitat
 from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.r2r import parse_id
@@ -106,10 +106,12 @@ def read_predictions(path: str | Path) -> Predictions:
     say how an episode ended; it is read as stopped.
     """
     path = Path(path)
-    tours = decode_dict(read_bytes(path), list[_Step], str(path))
+    data = read_bytes(path)
+    tours = decode_dict(data, list[_Step], str(path))
     faults = FaultList(str(path))
     rollouts = tuple(Rollout(name, tuple(_trajectories(name, steps, faults))) for name, steps in tours.items())
     faults.raise_any()
+    report_unknown_step_fields(data, _Step, sum(map(len, tours.values())), len(tours), str(path))
     return Predictions(str(path), rollouts)
 
 

@@ -9,15 +9,19 @@ from typing import TypeVar
 
 import msgspec
 
-from itinera.formats.decoding import UNDECODABLE, MemoryBudget, make_fault
+from itinera.formats.decoding import UNDECODABLE, Fields, MemoryBudget, make_fault
 from itinera.formats.io import FaultList, open_stream
 
 T = TypeVar("T")
 
 
-def iter_records(path: Path, kind: type[T], faults: FaultList) -> Iterator[tuple[str, T]]:
-    """The records of a JSON-lines file, each with its place ("line 3"); unreadable lines are added to `faults`."""
+def iter_records(
+    path: Path, kind: type[T], faults: FaultList, fields: set[str] | None = None
+) -> Iterator[tuple[str, T]]:
+    """The records of a JSON-lines file, each with its place ("line 3"); unreadable lines are added to `faults`, and
+    the names of the fields of all others to `fields`."""
     decoder = msgspec.json.Decoder(kind)
+    names = msgspec.json.Decoder(Fields)
     budget = MemoryBudget(str(path))
     with open_stream(path) as stream:
         for number, line in enumerate(iter(stream.readline, b""), start=1):
@@ -25,9 +29,13 @@ def iter_records(path: Path, kind: type[T], faults: FaultList) -> Iterator[tuple
                 continue
             budget.spend(line)
             try:
-                yield f"line {number}", _decoded(line, decoder)
+                record = _decoded(line, decoder)
+                if fields is not None:
+                    fields.update(_decoded(line, names).keys())
             except UNDECODABLE as error:
                 faults.append(make_fault(error, f"line {number}"))
+                continue
+            yield f"line {number}", record
 
 
 def _decoded(line: bytes, decoder: msgspec.json.Decoder[T]) -> T:

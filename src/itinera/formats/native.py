@@ -6,6 +6,7 @@ Six kinds: predictions (`native_predictions.py`), tasks (`native_tasks.py`), fas
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -68,8 +69,11 @@ def _header(line: bytes, source: str, kind: Kind | None = None) -> Header:
     return header
 
 
-def read_records(path: Path, kind: Kind, record: type[T], digest: Any = None) -> tuple[Header, list[T]]:
-    """The header and the records of a file of this kind; `digest`, a hash, is updated with every byte but its own."""
+def read_records(
+    path: Path, kind: Kind, record: type[T], digest: Any = None, look: Callable[[bytes], None] | None = None
+) -> tuple[Header, list[T]]:
+    """The header and the records of a file of this kind; `digest`, a hash, is updated with every byte but its own, and
+    `look` is called with the line of every record."""
     decoder = msgspec.json.Decoder(record)
     records: list[T] = []
     faults = FaultList(str(path))
@@ -86,6 +90,8 @@ def read_records(path: Path, kind: Kind, record: type[T], digest: Any = None) ->
             budget.spend(line)
             try:
                 records.append(decoder.decode(line))
+                if look is not None:
+                    look(line)
             except UNDECODABLE as error:
                 faults.append(make_fault(error, f"line {number}"))
     faults.raise_any()

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from itinera.errors import Fault
+from itinera.formats.decoding import Fields, report_unknown_fields
 from itinera.formats.io import FaultList
 from itinera.formats.native import (
     Header,
@@ -48,6 +49,8 @@ class _Trajectory(msgspec.Struct, omit_defaults=True, kw_only=True):
     phases: list[Phase] | None = None
     ending: Ending = Ending.STOPPED
     action_log: _ActionLog | None = None
+    object_id: str | None = None
+    object_direction: tuple[float, float] | None = None
     notes: dict[str, Any] = {}
 
 
@@ -59,7 +62,8 @@ class _Rollout(msgspec.Struct):
 def read_predictions(path: str | Path) -> Predictions:
     """The predictions of a native file, with their protocol and provenance."""
     path = Path(path)
-    header, records = read_records(path, "predictions", _Rollout)
+    names: set[str] = set()
+    header, records = read_records(path, "predictions", _Rollout, look=lambda line: names.update(_field_names(line)))
     faults = (
         Fault(f'line {n} (episode "{t.episode_id}")', problem, "Every list is as long as places.", field)
         for n, rollout in enumerate(records, start=2)
@@ -67,8 +71,22 @@ def read_predictions(path: str | Path) -> Predictions:
         for field, problem in _wrong_lengths(t)
     )
     FaultList(str(path), faults).raise_any()
+    report_unknown_fields(str(path), names.difference(_Rollout.__struct_fields__, _Trajectory.__struct_fields__))
     rollouts = tuple(Rollout(rollout.tour_id, tuple(map(_trajectory, rollout.trajectories))) for rollout in records)
     return Predictions(str(path), rollouts, header.protocol, header.provenance)
+
+
+class _RolloutFields(msgspec.Struct):
+    trajectories: list[Fields]
+
+
+_ROLLOUT_FIELDS = msgspec.json.Decoder(Fields)
+_TRAJECTORY_FIELDS = msgspec.json.Decoder(_RolloutFields)
+
+
+def _field_names(line: bytes) -> set[str]:
+    """The names of the fields of a rollout and of its trajectories."""
+    return set(_ROLLOUT_FIELDS.decode(line)).union(*_TRAJECTORY_FIELDS.decode(line).trajectories)
 
 
 def _wrong_lengths(t: _Trajectory) -> Iterator[tuple[str, str]]:
@@ -98,6 +116,8 @@ def _trajectory(t: _Trajectory) -> Trajectory:
         phases=None if t.phases is None else tuple(t.phases),
         ending=t.ending,
         action_log=None if t.action_log is None else _action_log(t.action_log),
+        object_id=t.object_id,
+        object_direction=t.object_direction,
         notes=t.notes,
     )
 
@@ -150,5 +170,7 @@ def _trajectory_record(t: Trajectory) -> _Trajectory:
         action_log=None
         if t.action_log is None
         else _ActionLog([list(c) for c in t.action_log.candidates], [p.tolist() for p in t.action_log.probabilities]),
+        object_id=t.object_id,
+        object_direction=t.object_direction,
         notes=dict(t.notes),
     )

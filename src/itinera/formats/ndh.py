@@ -22,7 +22,7 @@ from itinera.formats.writing import atomic_write
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds import Pose
 
-Reference: TypeAlias = Literal["planner", "player"]
+Reference: TypeAlias = Literal["planner", "player", "trusted"]
 
 
 class _Start(msgspec.Struct):
@@ -67,8 +67,10 @@ def read_split(path: str | Path, *, reference: Reference = "planner") -> Split:
     """The episodes of an NDH file, named by `inst_idx`, with all of `end_panos` as goals.
 
     The instruction is the target and the dialog so far, a line for each; `notes["dialog_history"]` has the parts.
-    `reference` chooses the planner's path or the player's; the other stays in the notes. Neither needs to end at a
-    goal. Headings are R2R's, as in every released agent; the tool's elevations are kept but not used.
+    `reference` chooses the planner's path or the player's; the other stays in the notes. "trusted" is the player's
+    where it passes the end of the planner's, else the planner's (CVDN's mixed supervision). Neither needs to end at a
+    goal, and goal progress does not depend on it. Headings are R2R's, as in every released agent; the tool's
+    elevations are kept but not used.
     """
     path = Path(path)
     records = read_list(path, _Record)
@@ -84,7 +86,7 @@ def _faults(where: str, record: _Record, reference: Reference) -> Iterator[Fault
         return
     if not record.end_panos:
         yield Fault(where, "is empty.", "Name the goals, or leave the field out where they are withheld.", "end_panos")
-    field = f"{reference}_path"
+    field = _reference_field(record, reference)
     route = getattr(record, field)
     if not route:
         problem = "is missing." if route is None else "is empty."
@@ -94,9 +96,16 @@ def _faults(where: str, record: _Record, reference: Reference) -> Iterator[Fault
         yield Fault(where, problem, "A path starts where the episode does.", field)
 
 
+def _reference_field(record: _Record, reference: Reference) -> str:
+    if reference != "trusted":
+        return f"{reference}_path"
+    passed = record.planner_path and record.planner_path[-1] in (record.player_path or ())[1:]
+    return "player_path" if passed else "planner_path"
+
+
 def _episode(record: _Record, reference: Reference) -> Episode:
     withheld = record.end_panos is None
-    field = f"{reference}_path"
+    field = _reference_field(record, reference)
     notes = {name: msgspec.to_builtins(value) for name in _NOTED if (value := getattr(record, name)) is not None}
     notes["target"] = record.target
     notes["start_elevation"] = record.start_pano.elevation

@@ -18,7 +18,7 @@ import numpy as np
 
 from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_nodes
-from itinera.formats.decoding import decode_list, pause_gc
+from itinera.formats.decoding import Fields, decode_list, pause_gc, report_unknown_fields, unknown_fields
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.viewpoints import viewpoint_path
@@ -152,6 +152,12 @@ class _Prediction(msgspec.Struct, kw_only=True):
     instr_id: str | int | None = None
     inst_idx: str | int | None = None  # NDH's name for the same
     predObjId: int | str | None = None  # REVERIE's predicted object
+    pred_objid: int | str | None = None  # as DUET and its successors write it
+
+    @property
+    def object_id(self) -> str | None:
+        found = self.pred_objid if self.predObjId is None else self.predObjId
+        return None if found is None else str(found)
 
 
 class _Segments(msgspec.Struct, kw_only=True):
@@ -161,12 +167,14 @@ class _Segments(msgspec.Struct, kw_only=True):
     instr_id: str | int | None = None
     inst_idx: str | int | None = None
     predObjId: int | str | None = None
+    pred_objid: int | str | None = None
 
 
 def read_predictions(path: str | Path) -> Predictions:
     """The trajectories of a submission: a list of {"instr_id", "trajectory": [[viewpoint, heading, elevation], …]}.
 
-    Steps may also be [viewpoint] alone, or [viewpoint, viewpoint, …] for all nodes passed in one move.
+    Steps may also be [viewpoint] alone, or [viewpoint, viewpoint, …] for all nodes passed in one move. The object that
+    an agent names is `predObjId` (REVERIE) or `pred_objid` (DUET). Other fields stay in the notes, and are logged.
     """
     path = Path(path)
     data = read_bytes(path)
@@ -183,7 +191,17 @@ def read_predictions(path: str | Path) -> Predictions:
         if None in ids or not all(places):
             FaultList(str(path), _unnamed_or_empty(ids, places)).raise_any()
         names = list(map(str, ids))
-    return _make_predictions(path, names, places, _LazyRollouts(names, lambda: predictions))
+        others = _other_fields(data, str(path))
+    return _make_predictions(path, names, places, _LazyRollouts(names, lambda: predictions, others))
+
+
+def _other_fields(data: bytes, source: str) -> Sequence[Fields]:
+    """The fields of each record that the format does not have; empty if no record has any."""
+    known = _Prediction.__struct_fields__
+    records = decode_list(data, Fields, source)
+    unknown = unknown_fields(records, known)
+    report_unknown_fields(source, unknown, stored=True)
+    return [{name: record[name] for name in record if name in unknown} for record in records] if unknown else ()
 
 
 def _make_predictions(
@@ -209,6 +227,7 @@ class _LazyRollouts(Sequence[Rollout]):
 
     ids: list[str]
     decode: Callable[[], list[_Prediction]]
+    others: Sequence[Fields] = ()  # of each record, where any has some
 
     @cached_property
     def predictions(self) -> list[_Prediction]:
@@ -231,7 +250,8 @@ class _LazyRollouts(Sequence[Rollout]):
             places=tuple(step.viewpoint for step in steps),
             headings=heading_from_r2r(np.array([step.heading for step in steps])),
             elevations=np.array([step.elevation for step in steps]),
-            notes={} if prediction.predObjId is None else {"predObjId": prediction.predObjId},
+            object_id=prediction.object_id,
+            notes={name: msgspec.json.decode(value) for name, value in self.others[i].items()} if self.others else {},
         )
         return Rollout(self.ids[i], (trajectory,))
 
@@ -250,13 +270,15 @@ def _decoded(data: bytes, source: str) -> list[_Prediction]:
             instr_id=s.instr_id,
             inst_idx=s.inst_idx,
             predObjId=s.predObjId,
+            pred_objid=s.pred_objid,
         )
         for s in segments
     ]
 
 
 def write_predictions(path: str | Path, predictions: Predictions) -> None:
-    """Write graph trajectories in the list form of submissions. Unknown headings are written as 0."""
+    """Write graph trajectories in the list form of submissions. Unknown headings are written as 0, and the object that
+    an agent names as `predObjId`, which REVERIE's server reads."""
     records = []
     for trajectory in map(acting_part, predictions.trajectories):
         places = require_nodes(trajectory.places, f'The trajectory of episode "{trajectory.episode_id}"')
@@ -264,6 +286,7 @@ def write_predictions(path: str | Path, predictions: Predictions) -> None:
         headings = np.zeros(count) if trajectory.headings is None else heading_to_r2r(trajectory.headings)
         elevations = np.zeros(count) if trajectory.elevations is None else trajectory.elevations
         steps = list(zip(places, headings.tolist(), elevations.tolist(), strict=True))
-        records.append({"instr_id": trajectory.episode_id, "trajectory": steps, **trajectory.notes})
+        named = {} if trajectory.object_id is None else {"predObjId": parse_id(trajectory.object_id)}
+        records.append({"instr_id": trajectory.episode_id, "trajectory": steps, **named, **trajectory.notes})
     with atomic_write(Path(path)) as stream:
         stream.write(msgspec.json.encode(records))

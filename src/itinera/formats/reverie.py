@@ -1,7 +1,7 @@
 """REVERIE: short instructions that name a distant object, and the objects visible from every viewpoint.
 
 `read_split` reads the annotations of both versions, `read_objects` the BBox folder; each has its writer beside it.
-Result files are R2R submissions with `predObjId`; `r2r.read_predictions` keeps it in the notes.
+Result files are R2R submissions with `predObjId`; `r2r.read_predictions` reads them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_split(path: str | Path) -> Split:
     records = read_list(path, _Record)
     faults = chain.from_iterable(path_faults(f"record {i}", record) for i, record in enumerate(records))
     raise_faults(str(path), faults, records, "id")
-    return Split(split_name(path), tuple(chain.from_iterable(map(_episodes, records))), protocol="r2r")
+    return Split(split_name(path), tuple(chain.from_iterable(map(_episodes, records))), protocol="reverie")
 
 
 def _episodes(record: _Record) -> Iterator[Episode]:

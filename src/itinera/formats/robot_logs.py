@@ -19,6 +19,7 @@ import numpy as np
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats._export import acting_part, require_positions
+from itinera.formats.decoding import report_unknown_fields
 from itinera.formats.io import FaultList, members, read_bytes
 from itinera.formats.writing import atomic_write, write_members
 from itinera.records import Predictions, Trajectory
@@ -34,7 +35,7 @@ NAMES = MappingProxyType(
         "degrees": ("heading_deg", "yaw_deg", "theta_deg"),
     }
 )
-"""The names of each column, in upper or lower case; other columns are ignored."""
+"""The names of each column, in upper or lower case; other columns are named in a remark and not read."""
 
 NEEDED = ("time", "x", "y")
 TUM = ("time", "x", "y", "z", "qx", "qy", "qz", "qw")
@@ -72,9 +73,11 @@ def read_tum(path: str | Path) -> Predictions:
 
 def _read(path: Path, parse: _Parse) -> Predictions:
     faults = FaultList(str(path))
-    trajectory = _trajectory(read_bytes(path), _named(path), parse, "", faults)
+    data = read_bytes(path)
+    trajectory = _trajectory(data, _named(path), parse, "", faults)
     if faults or trajectory is None:
         raise BadFile(str(path), faults)
+    report_unknown_fields(str(path), _ignored_columns(data, parse))
     return Predictions.from_trajectories(str(path), (trajectory,))
 
 
@@ -86,11 +89,14 @@ def read_folder(path: str | Path) -> Predictions:
     if not found:
         faults.append(Fault("", "contains no logs.", f"Give a folder of files ending in {' or '.join(SUFFIXES)}."))
     rollouts = []
+    ignored: set[str] = set()
     for name in sorted(found):
         data = found[name].read()
         parse = _tum_rows if looks_like_tum(data[: 1 << 16].decode("utf-8-sig", "replace")) else _csv_rows
         rollouts.append(_trajectory(data, _named(PurePath(name)), parse, f"{name}, ", faults))
+        ignored |= _ignored_columns(data, parse)
     faults.raise_any()
+    report_unknown_fields(str(path), ignored)
     return Predictions.from_trajectories(str(path), tuple(rollout for rollout in rollouts if rollout is not None))
 
 
@@ -153,6 +159,14 @@ def _roles(header: Sequence[str]) -> list[str]:
     """The role of each column, empty for ignored columns."""
     meant = {name: role for role, names in NAMES.items() for name in names}
     return [meant.get(cell.strip().lower(), "") for cell in header]
+
+
+def _ignored_columns(data: bytes, parse: _Parse) -> set[str]:
+    """The names of the columns that are not read."""
+    if parse is _tum_rows:
+        return set()
+    header = data.decode("utf-8-sig", "replace").lstrip().split("\n", 1)[0].split(",")
+    return {cell.strip() for cell, role in zip(header, _roles(header), strict=True) if not role and cell.strip()}
 
 
 def _columns(header: Sequence[str], faults: FaultList) -> dict[int, str]:

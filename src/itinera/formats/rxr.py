@@ -17,6 +17,7 @@ import numpy as np
 
 from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part, require_nodes
+from itinera.formats.decoding import report_unknown_fields
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import FaultList, Member, members
 from itinera.formats.jsonl import iter_records
@@ -212,13 +213,15 @@ def read_followers(path: str | Path) -> Predictions:
     faults = FaultList(str(path))
     rollouts = []
     known: dict[str, str] = {}
-    for where, record in iter_records(path, _Demonstration, faults):
+    fields: set[str] = set()
+    for where, record in iter_records(path, _Demonstration, faults, fields):
         faults.extend(_faults(where, record, known, "demonstration_id"))
-        fields = {"annotator_id": record.annotator_id, "metrics": record.metrics}
-        notes = {name: value for name, value in fields.items() if value is not None}
+        others = {"annotator_id": record.annotator_id, "metrics": record.metrics}
+        notes = {name: value for name, value in others.items() if value is not None}
         trajectory = Trajectory(str(record.instruction_id), tuple(record.path), notes=notes)
         rollouts.append(Rollout(str(record.demonstration_id), (trajectory,)))
     faults.raise_any()
+    report_unknown_fields(str(path), fields.difference(_Demonstration.__struct_fields__))
     return Predictions(str(path), tuple(rollouts))
 
 
@@ -255,10 +258,12 @@ def read_predictions(path: str | Path) -> Predictions:
     faults = FaultList(str(path))
     trajectories = []
     known: dict[str, str] = {}
-    for where, record in iter_records(path, _Prediction, faults):
+    fields: set[str] = set()
+    for where, record in iter_records(path, _Prediction, faults, fields):
         faults.extend(_faults(where, record, known))
         trajectories.append(Trajectory(str(record.instruction_id), tuple(record.path)))
     faults.raise_any()
+    report_unknown_fields(str(path), fields.difference(_Prediction.__struct_fields__))
     return Predictions.from_trajectories(str(path), tuple(trajectories))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from itinera.errors import BadFile, Fault
 from itinera.formats._export import acting_part
-from itinera.formats.decoding import decode_dict
+from itinera.formats.decoding import decode_dict, report_unknown_fields, report_unknown_step_fields
 from itinera.formats.frames import heading_from_habitat, heading_to_habitat, points_from_habitat
 from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.jsonl import iter_records
@@ -36,7 +36,8 @@ def read_predictions(path: str | Path) -> Predictions:
     An episode ended by stopping if its last state says so, else it ran out of steps.
     """
     path = Path(path)
-    records = decode_dict(read_bytes(path), list[_State], str(path))
+    data = read_bytes(path)
+    records = decode_dict(data, list[_State], str(path))
     faults = FaultList(str(path))
     for name, states in records.items():
         if not states:
@@ -46,6 +47,7 @@ def read_predictions(path: str | Path) -> Predictions:
             problem = f"stops at step {early} but goes on for {len(states) - 1 - early}."
             faults.append(Fault(f'record "{name}"', problem, "Only the last state may say stop.", "stop"))
     faults.raise_any()
+    report_unknown_step_fields(data, _State, sum(map(len, records.values())), len(records), str(path))
     flat = list(chain.from_iterable(records.values()))
     points = points_from_habitat([state.position for state in flat])
     headings = heading_from_habitat(np.array([state.heading for state in flat], dtype=np.float64))
@@ -87,12 +89,14 @@ def read_rxr_predictions(path: str | Path) -> Predictions:
     faults = FaultList(str(path))
     trajectories = []
     known: dict[str, str] = {}
-    for where, record in iter_records(path, _Positions, faults):
+    fields: set[str] = set()
+    for where, record in iter_records(path, _Positions, faults, fields):
         if not record.path:
             faults.append(Fault(where, "is empty.", "A trajectory must include its start.", "path"))
         faults.extend(repeated_id_faults(where, str(record.instruction_id), known, "instruction_id"))
         trajectories.append(Trajectory(str(record.instruction_id), points_from_habitat(record.path)))
     faults.raise_any()
+    report_unknown_fields(str(path), fields.difference(_Positions.__struct_fields__))
     return Predictions.from_trajectories(str(path), tuple(trajectories))
 
 

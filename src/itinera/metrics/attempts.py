@@ -41,6 +41,8 @@ class Attempts:
     rows: NDArray[np.int64] = None  # type: ignore[assignment]  # (n,) index of the episode in its split
     episode_ids: tuple[str, ...] = ()
     events: StepEvents | None = None  # None: nothing is known of single steps, and no episode ended by an accident
+    viewpoints: Ragged | None = None  # places the target object is visible from; only for tasks that name one
+    grounded: NDArray[np.bool_] | None = None  # (n,) the agent named, or pointed at, the target object
 
     def __post_init__(self) -> None:
         n = len(self.path)
@@ -72,6 +74,8 @@ class Attempts:
             rows=self.rows[index],
             episode_ids=tuple(self.episode_ids[i] for i in index) if self.episode_ids else (),
             events=None if self.events is None else self.events.take(index),
+            viewpoints=None if self.viewpoints is None else self.viewpoints.take(index),
+            grounded=None if self.grounded is None else self.grounded[index],
         )
 
     def chunks(

@@ -15,7 +15,7 @@ from itinera.records.tables import TextTable
 from itinera.tasks import Protocol, Split
 from itinera.worlds import World
 
-NOT_RATES = ("PL", "NE", "ONE", "DTW", "steps", "collisions")
+NOT_RATES = ("PL", "NE", "ONE", "DTW", "steps", "collisions", "GP")
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,9 @@ def _score_by_all(
     for repeats in ("keep", "drop") if repeat_fraction(lenient) > 0 else ("keep",):
         for name, make in SUITES.items():
             suite = make(protocol)
-            if not suite.needs_reference:
+            if not suite.needs_reference or (suite.protocols and protocol.name not in suite.protocols):
+                continue
+            if suite.needs_objects and not any(worlds[world_id].objects for world_id in split.world_ids):
                 continue
             try:
                 table = score(predictions, split, worlds, suite, protocol=protocol, repeats=repeats)

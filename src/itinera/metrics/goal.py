@@ -108,13 +108,13 @@ def spl(
     0.7142857142857143
     """
     arrived = success(attempts, radius=radius, inclusive=inclusive, needs_stop=needs_stop) > 0
-    best = _optimum(attempts, optimum)
+    best = select_optimum(attempts, optimum)
     best = np.where(arrived & np.isfinite(best), best, 0.0)  # a jump to an unreachable goal earns nothing
     length = path_length(attempts, straight=straight)
     return np.where(arrived, ratio(best, np.maximum(np.maximum(length, best), floor), standing_still), 0.0)
 
 
-def _optimum(attempts: Attempts, kind: Literal["shortest", "reference", "stated"]) -> Array:
+def select_optimum(attempts: Attempts, kind: Literal["shortest", "reference", "stated"]) -> Array:
     if kind == "reference":
         if (attempts.reference.counts == 0).any():
             raise BadArgument('optimum="reference" compares with the reference path: give one.')
@@ -136,6 +136,46 @@ def in_plan(attempts: Attempts, *, measure: Callable[[Attempts], Array]) -> Arra
     array([4.])
     """
     return measure(attempts.plan)
+
+
+@metric_on_arrays(needs="goals")
+def soft_spl(
+    attempts: Attempts,
+    *,
+    optimum: Literal["shortest", "stated"] = "shortest",
+    straight: bool = False,
+    standing_still: float = 1.0,
+) -> Array:
+    """Progress to the goal weighted by path length (SoftSPL): SPL with max(0, 1 - d(end) / d(start)) for success.
+
+    Neither a radius nor STOP matters. Where start and goal coincide, an agent that stayed gets `standing_still` and
+    any other 0; an agent that cannot reach its goal gets 0. `optimum` and `straight` are those of `spl`.
+    Reference: Datta et al. 2020, Integrating Egocentric Localization for More Realistic Point-Goal Navigation Agents.
+
+    >>> soft_spl([(0, 0), (3, 0)], goals=(4, 0))
+    0.75
+    """
+    best, left = select_optimum(attempts, optimum), navigation_error(attempts)
+    reachable = np.isfinite(best) & np.isfinite(left)
+    best, left = np.where(reachable, best, 0.0), np.where(reachable, left, 0.0)
+    length = path_length(attempts, straight=straight)
+    progress = np.maximum(1.0 - ratio(left, best, 0.0), 0.0)
+    return np.where(reachable, progress * ratio(best, np.maximum(length, best), standing_still), 0.0)
+
+
+@metric_on_arrays(needs="goals")
+def goal_progress(attempts: Attempts) -> Array:
+    """Reduction of the distance to the nearest goal from the start to the end of the path, metres (GP).
+
+    Negative where the agent ends farther away than it began. From where no path leads to a goal, progress is 0.
+    Reference: Thomason et al. 2019, Vision-and-Dialog Navigation.
+
+    >>> goal_progress([(0, 0), (3, 0)], goals=(4, 0))
+    3.0
+    """
+    start, end = attempts.shortest, navigation_error(attempts)
+    reachable = np.isfinite(start) & np.isfinite(end)
+    return np.where(reachable, np.where(reachable, start, 0.0) - np.where(reachable, end, 0.0), 0.0)
 
 
 def sct(succeeded: Array, completion: Array, fastest: Array) -> Array:

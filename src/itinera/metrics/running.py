@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from itinera.errors import ItineraError
 from itinera.metrics.score import score
-from itinera.metrics.suites import pointnav
+from itinera.metrics.suites import default_suite, pointnav
 from itinera.records import Predictions, Rollout
 from itinera.stats import Interval, interval
 from itinera.tasks import Protocol, Split
@@ -70,4 +70,8 @@ class RunningScore:
 
     def __str__(self) -> str:
         rate = self.success()
-        return "" if rate is None else f"SR {100 * rate.mean:.1f} % ({100 * rate.low:.1f} – {100 * rate.high:.1f})"
+        if rate is None:
+            return ""
+        # In REVERIE success is to see the object, which a run does not know: what is counted is named in full.
+        near = f" within {self._protocol.success_radius:g} m" if default_suite(self._protocol) == "reverie" else ""
+        return f"SR{near} {100 * rate.mean:.1f} % ({100 * rate.low:.1f} – {100 * rate.high:.1f})"

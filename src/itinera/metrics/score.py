@@ -44,6 +44,8 @@ def score(
     suite = suite or SUITES[default_suite(protocol)](protocol)
     suite = replace(suite, rules=replace(suite.rules, repeats=repeats))  # so that the fingerprint includes it
     groups = match(predictions, split, worlds, missing=missing, rules=suite.rules, reference=suite.needs_reference)
+    if suite.add_targets is not None:
+        groups = suite.add_targets(groups, split, predictions, worlds)
     return score_attempts(groups, split, suite, protocol, progress=progress)
 
 

@@ -1,14 +1,17 @@
 """Suites: metrics with every convention chosen. `paper` is ours; the others reproduce released scorers, with quirks.
 
-A suite is made for a protocol, which decides success radius and stop rule. Read each one as a table.
+A suite is made for a protocol, which decides success radius and stop rule. Read each one as a table. The suites of
+single benchmarks (NDH, REVERIE, SOON, Habitat) are in `benchmark_suites.py`, those of several goals, falls and moving
+targets in `task_suites.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -69,6 +72,9 @@ class Suite:
     tour_metrics: tuple[TourMetric, ...] = ()
     rules: MatchingRules = field(default_factory=MatchingRules)
     needs_reference: bool = True  # whether any metric compares paths
+    protocols: tuple[str, ...] = ()  # of the only tasks it is for; empty: of any
+    add_targets: Callable[..., tuple[Attempts, ...]] | None = None  # adds to attempts what metrics of objects read
+    needs_objects: bool = False  # whether that needs the boxes of objects
 
     @property
     def fingerprint(self) -> str:
@@ -79,6 +85,8 @@ class Suite:
             [[m.name, *_definition(m.measure), *_definition(m.weight)] for m in self.metrics],
             [[m.name, m.weight, *_definition(m.measure)] for m in self.tour_metrics],
         ]
+        if self.add_targets is not None:
+            definition.append(_definition(self.add_targets))
         return hashlib.blake2b(msgspec.json.encode(definition, order="sorted"), digest_size=8).hexdigest()
 
 
@@ -271,18 +279,18 @@ def ivln_ce(protocol: Protocol = R2R) -> Suite:
     )
 
 
-_TASK_SUITES = ("goat-bench", "lh-vln", "omninavbench", "vln-pe", "evt-bench", "safety")
+SUITE_FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "benchmark_suites": ("habitat", "ndh", "cvdn", "reverie", "duet-reverie", "soon", "duet-soon"),
+        "task_suites": ("goat-bench", "lh-vln", "omninavbench", "vln-pe", "evt-bench", "safety"),
+    }
+)
+"""Files of further suites, each imported only when one of its suites is chosen, and the suites' names."""
 
 
-def _task_suite(name: str) -> Callable[[Protocol], Suite]:
-    """A suite of `task_suites.py`, which is imported only when one of its suites is chosen."""
-
-    def make(protocol: Protocol) -> Suite:
-        from itinera.metrics.task_suites import TASK_SUITES
-
-        return TASK_SUITES[name](protocol)
-
-    return make
+def _make(file: str, name: str, protocol: Protocol) -> Suite:
+    make: Callable[[Protocol], Suite] = getattr(import_module(f"itinera.metrics.{file}"), name.replace("-", "_"))
+    return make(protocol)
 
 
 SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
@@ -296,12 +304,15 @@ SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
         "vlnce": vlnce,
         "ivln-ce": ivln_ce,
         "pointnav": pointnav,
-        **{name: _task_suite(name) for name in _TASK_SUITES},
+        **{name: partial(_make, file, name) for file, names in SUITE_FILES.items() for name in names},
     }
 )
 """Every suite by name, as a function of the protocol."""
 
 
+_OWN_SUITES = ("pointnav", "ndh", "reverie", "soon")  # protocols whose default suite has their name
+
+
 def default_suite(protocol: Protocol) -> str:
     """The name of the suite a protocol is scored by unless another is chosen."""
-    return "pointnav" if protocol.name == POINTNAV.name else "paper"
+    return protocol.name if protocol.name in _OWN_SUITES else "paper"

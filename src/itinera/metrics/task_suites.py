@@ -5,9 +5,7 @@ None needs reference paths. Read each one as a table, as those of `suites.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -140,15 +138,3 @@ def safety(protocol: Protocol = R2R) -> Suite:
     """The papers' goal metrics beside collisions, falls and stuck endings, for robots with and without bodies."""
     metrics = (*pointnav(protocol).metrics, COLLISIONS, CR_STEPS, CR_EPISODES, FR, STR)
     return Suite("safety", "goal metrics, collisions, falls and stuck endings", metrics, needs_reference=False)
-
-
-TASK_SUITES: MappingProxyType[str, Callable[[Protocol], Suite]] = MappingProxyType(
-    {
-        "goat-bench": goat_bench,
-        "lh-vln": lh_vln,
-        "omninavbench": omninavbench,
-        "vln-pe": vln_pe,
-        "evt-bench": evt_bench,
-        "safety": safety,
-    }
-)

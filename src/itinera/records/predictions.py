@@ -173,6 +173,7 @@ def _plain(trajectory: Trajectory) -> dict[str, Any]:
         "times": None if trajectory.times is None else trajectory.times.tolist(),
         "phases": None if trajectory.phases is None else [phase.value for phase in trajectory.phases],
         "ending": trajectory.ending.value,
+        "object_id": trajectory.object_id,
     }
 
 

@@ -90,7 +90,8 @@ def _interval(
     if not np.isfinite(values).all():  # an unreachable goal: the mean error is infinite, and so are its bounds
         mean = float(np.average(values, weights=weights))
         return Interval(mean, mean, mean, level, "infinite")
-    bounds = (0.0, 1.0) if column.unit == "" else (0.0, np.inf)
+    # Progress in metres may be negative; errors, lengths and times may not.
+    bounds = (0.0, 1.0) if column.unit == "" else (-np.inf if column.better == "higher" else 0.0, np.inf)
     return interval(values, clusters=clusters, weights=weights, bounds=bounds, level=level)
 
 

@@ -69,6 +69,8 @@ class Trajectory:
     phases: tuple[Phase, ...] | None = None  # None: acting throughout
     ending: Ending = Ending.STOPPED
     action_log: ActionLog | None = None
+    object_id: str | None = None  # the object the agent names as the target, where the task asks for one
+    object_direction: tuple[float, float] | None = None  # its heading and elevation from the last place, radians
     notes: Mapping[str, Any] = field(default_factory=_empty)  # a file's other fields, kept for writing it again
 
     @property

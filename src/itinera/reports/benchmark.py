@@ -20,7 +20,8 @@ from itinera.stats import Difference, Interval, interval, paired_difference, pro
 from itinera.worlds import Array
 
 PRIMARY = ("SCT", "SR", "SPL", "nDTW", "SDTW", "CLS", "OSR")  # agents are ranked by the first of these that exists
-DEFAULT_SUITES = ("paper", "pointnav")  # suites by the papers' definitions, not named in titles
+# Suites by the papers' definitions, not named in titles.
+DEFAULT_SUITES = ("paper", "pointnav", "ndh", "reverie", "soon")
 SECONDARY = ("t-nDTW", "nDTW", "SPL", "SR")  # the second metric of the summary
 
 

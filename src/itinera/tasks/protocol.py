@@ -118,6 +118,8 @@ R2R = Protocol("r2r", step_limit=15)
 RXR = Protocol("rxr", step_limit=20)
 R4R = Protocol("r4r", step_limit=30)
 NDH = Protocol("ndh", step_limit=80)
+REVERIE = Protocol("reverie", step_limit=15)
+SOON = Protocol("soon", step_limit=20)
 R2R_CE = Protocol(
     "r2r-ce",
     needs_stop=True,
@@ -153,6 +155,8 @@ PROTOCOLS = MappingProxyType(
         "rxr": RXR,
         "r4r": R4R,
         "ndh": NDH,
+        "reverie": REVERIE,
+        "soon": SOON,
         "r2r-ce": R2R_CE,
         "rxr-ce": RXR_CE,
         "pointnav": POINTNAV,
@@ -164,7 +168,7 @@ PROTOCOLS = MappingProxyType(
 )
 """Every protocol by name."""
 
-TOUR_PROTOCOLS = MappingProxyType({"r2r": "ivln", "r2r-ce": "ivln-ce"})
+TOUR_PROTOCOLS = MappingProxyType({"r2r": "ivln", "reverie": "ivln", "r2r-ce": "ivln-ce"})
 """The protocol that guides through the tours of tasks, by the protocol of the tasks."""
 
 

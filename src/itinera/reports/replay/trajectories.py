@@ -147,6 +147,8 @@ def _score(
     selected = Predictions.from_trajectories(predictions.source, tuple(by_episode[e.id] for e in episodes))
     has_reference = all(len(e.reference) for e in episodes)
     suite = SUITES[default_suite(protocol) if has_reference else "pointnav"](protocol)
+    if suite.add_targets is not None:  # a replay shows distances, not objects
+        suite = SUITES["paper"](protocol)
     scores: dict[str, _Score] = {}
     tasks = replace(split, episodes=episodes, tours=())
     for attempts in match(selected, tasks, worlds, rules=ACCEPT_ALL, reference=has_reference):
