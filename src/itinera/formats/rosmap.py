@@ -63,6 +63,17 @@ def read_map(path: str | Path, *, unknown: Unknown = "blocked") -> Grid:
     return Grid(blocked[::-1], legend.resolution, origin=(x, y), rotation=yaw)
 
 
+def find_unknown_cells(path: str | Path) -> NDArray[np.bool_]:
+    """(rows, columns) the cells of a map, from its YAML file, that are neither free nor occupied.
+
+    The lowest row comes first, as in a `Grid`.
+    """
+    legend, picture = _read(Path(path))
+    free = picture.classify(lambda band: ~_is_blocked(legend, band, "blocked"))
+    occupied = picture.classify(lambda band: _is_blocked(legend, band, "free"))
+    return ~(free | occupied)[::-1]
+
+
 def _is_blocked(legend: _Legend, picture: Picture, unknown: Unknown) -> NDArray[np.bool_]:
     occupancy = _occupancy(legend, picture)
     # Unknown cells are NaN, which is neither above nor below.
