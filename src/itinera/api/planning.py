@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -104,11 +105,11 @@ def fastest(
     grid = _grid(map, resolution, unknown)
     query = {"radius": radius, "goal_radius": goal_radius}
     try:
-        found = fastest(grid, start, goal, dynamics=robot, trees=trees, seed=seed, **query)  # type: ignore[arg-type]
+        found = fastest(grid, start, goal, dynamics=robot, trees=trees, seed=seed, **query)
     except InfeasibleQuery:
         raise InfeasibleQuery(_diagnose(map, grid, start, goal, query, unknown, figure)) from None
     if figure is not None and found.reason:
-        _diagnose(map, grid, start, goal, query, unknown, figure)
+        found = replace(found, reason=str(_diagnose(map, grid, start, goal, query, unknown, figure)))
     elif figure is not None:
         _draw_fastest(found, grid, goal, radius, goal_radius, Path(figure), _map_name(map))
     return found
@@ -146,9 +147,16 @@ def _diagnose(
         free = [end.nearest if end.nearest is not None else end.point for end in (diagnosis.start, diagnosis.goal)]
         component = int(grid.component_at(free, query["radius"]).max()) or None
         draw_map(
-            grid, figure, title=_map_name(map), radius=query["radius"], unknown=hidden, marks=marks, component=component
+            grid,
+            Path(figure),
+            title=_map_name(map),
+            radius=query["radius"],
+            unknown=hidden,
+            marks=marks,
+            component=component,
         )
-        logger.warning("%s shows the map with the start and the goal.", figure)
+        picture = f"{figure} shows the map with the start and the goal."
+        diagnosis = replace(diagnosis, advice=f"{diagnosis.advice} {picture}")
     return diagnosis
 
 
@@ -158,7 +166,7 @@ def _unknown_cells(map: Grid | File) -> NDArray[np.bool_] | None:
         return None
     from itinera.formats.rosmap import find_unknown_cells
 
-    return find_unknown_cells(map)
+    return find_unknown_cells(Path(map))
 
 
 def _grid(map: Grid | File, resolution: float | None, unknown: Literal["blocked", "free"]) -> Grid:
@@ -206,7 +214,7 @@ def _draw_fastest(
             label = f"{bounds.dynamics.name}: {bounds.upper:.1f} s, {bounds.drive.length:.2f} m"
             drives.append(DrawnDrive(label, np.column_stack((poses, samples[:, 3]))))
     if not drives:
-        logging.getLogger("itinera").warning("%s is not drawn: there is no drive to show.", path)
+        logger.warning("%s is not drawn: there is no drive to show.", path)
         return
     planner = GoalPlanner(grid, np.asarray(goal, dtype=np.float64), found.dynamics, radius, goal_radius)
     origin, point = ((0.0, 0.0), grid.to_local(goal)) if grid.rotation else (grid.origin, planner.goal)

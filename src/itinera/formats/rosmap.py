@@ -6,6 +6,7 @@ The lower left corner of the image is at `origin`, rotated by its yaw; dark is o
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -103,7 +104,11 @@ def _read(path: Path) -> tuple[_Legend, Picture]:
     faults = list(_faults(values, lines, path))
     picture = None
     image = _image(values.get("image"), path)
-    if isinstance(image, Path):
+    if isinstance(image, Path) and not os.path.exists(image):
+        problem = f"is {values['image']!r}, and there is no such file in the folder of the map."
+        where = f"line {lines['image']}"
+        faults.append(Fault(where, problem, "Put the image beside the YAML file, or correct its name.", "image"))
+    elif isinstance(image, Path):
         try:
             picture = read_picture(image)
         except BadFile as error:

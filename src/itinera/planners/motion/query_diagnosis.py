@@ -200,9 +200,7 @@ def _largest_passing_radius(grid: Grid, points: Array, radius: float) -> float |
 
 def _describe_extent(grid: Grid, radius: float) -> str:
     """The extent of the map and the area that is free for the robot."""
-    wide, tall = grid.size
-    corners = grid.to_map(np.array([(0.0, 0.0), (wide, 0.0), (wide, tall), (0.0, tall)]))
-    (x0, y0), (x1, y1) = corners.min(axis=0), corners.max(axis=0)
+    (x0, y0), (x1, y1) = grid.bounds
     rotated = f" (rotated by {np.degrees(grid.rotation):g}°)" if grid.rotation else ""
     free = int(np.count_nonzero(grid.components(radius))) * grid.resolution**2
     return (

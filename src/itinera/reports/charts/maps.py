@@ -53,16 +53,16 @@ def draw_map(
     unknown: NDArray[np.bool_] | None = None,
     marks: Sequence[MapMark] = (),
     component: int | None = None,
+    unit: str = "metres",
 ) -> None:
     """Draw a map with axes in metres of its frame, and the marks, which may be outside it.
 
     radius: of a robot; cells where its center may not be are shaded. `component` of its free cells counts as connected,
     by default the largest.
     unknown: (rows, columns) blocked cells about which nothing is known.
+    unit: of the axes, for a map without a scale.
     """
-    wide, tall = grid.size
-    corners = grid.to_map(np.array([(0.0, 0.0), (wide, 0.0), (wide, tall), (0.0, tall)]))
-    low, high = _window(corners, [mark.point for mark in marks])
+    low, high = _window(grid, [mark.point for mark in marks])
     layers = classify_cells(grid, radius=radius, unknown=unknown, component=component)
     width, height = LONG_SIDE * (high - low) / (high - low).max()
     with figure_file(path, width=max(width, 3.4) + 0.7, height=max(height, 2.0) + 0.9) as figure:
@@ -70,7 +70,7 @@ def draw_map(
         draw_layers(ax, layers, grid)
         for number, mark in enumerate(marks):
             _draw_mark(ax, _move_inside(mark, low, high), COLORS[1 - number % 2], float((high - low).max()))
-        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel="x, metres", ylabel="y, metres")
+        ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal", xlabel=f"x, {unit}", ylabel=f"y, {unit}")
         ax.set_title(title)
         ax.grid(visible=False)
         ax.set_facecolor("#f4f4f2")
@@ -127,9 +127,9 @@ def _swatches(layers: NDArray[np.uint8]) -> list[Any]:
     return [Patch(facecolor=LAYERS[k][0], edgecolor="#8a8782", label=LAYERS[k][1]) for k in np.unique(layers)]
 
 
-def _window(corners: Array, points: Sequence[Array]) -> tuple[Array, Array]:
+def _window(grid: Grid, points: Sequence[Array]) -> tuple[Array, Array]:
     """The corners of the area drawn: the map, and points outside that are at most half its size away."""
-    low, high = corners.min(axis=0), corners.max(axis=0)
+    low, high = grid.bounds
     size = float((high - low).max())
     for point in points:
         if (point > low - size / 2).all() and (point < high + size / 2).all():
