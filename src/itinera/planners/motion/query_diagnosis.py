@@ -36,7 +36,7 @@ class QueryEnd:
     nearest: Array | None = None  # (2,) metres: the nearest free point that is connected to the other end
 
     def __str__(self) -> str:
-        x, y = self.point.tolist()
+        x, y = np.round(self.point, 4) + 0.0  # no -0
         text = f"the {self.name}, ({x:g}, {y:g}): it is {self.detail}."
         if self.nearest is not None:
             near_x, near_y = self.nearest.tolist()

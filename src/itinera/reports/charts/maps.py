@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 1600  # drawn on a side; about the pixels of the picture
 LONG_SIDE = 8.0  # inches
+LEGEND_COLUMN = 2.7  # inches that the longest entry of a legend takes
 FREE, OTHER_REGION, UNKNOWN, TOO_CLOSE, BLOCKED = range(5)  # where several cells share a pixel, the last one wins
 LAYERS = (
     ("#ffffff", "free"),
@@ -74,9 +75,9 @@ def draw_map(
         ax.set_title(title)
         ax.grid(visible=False)
         ax.set_facecolor("#f4f4f2")
-        figure.legend(
-            handles=[*_swatches(layers), *ax.get_legend_handles_labels()[0]], loc="outside lower center", ncols=3
-        )
+        columns = max(1, int(figure.get_figwidth() / LEGEND_COLUMN))
+        handles = [*_swatches(layers), *ax.get_legend_handles_labels()[0]]
+        figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 
 def classify_cells(
@@ -149,8 +150,18 @@ def _move_inside(mark: MapMark, low: Array, high: Array) -> MapMark:
 
 def _draw_mark(ax: Axes, mark: MapMark, color: str, size: float) -> None:
     x, y = mark.point.tolist()
+    size_points = 13 if mark.symbol == "*" else 9  # a star looks smaller
     ax.plot(
-        [x], [y], mark.symbol, color=color, markeredgecolor="white", mew=0.8, ms=9, zorder=6, label=mark.name, ls=""
+        [x],
+        [y],
+        mark.symbol,
+        color=color,
+        markeredgecolor="white",
+        mew=0.8,
+        ms=size_points,
+        zorder=6,
+        label=mark.name,
+        ls="",
     )
     if mark.heading is not None:
         ahead = 0.05 * size * np.array([math.cos(mark.heading), math.sin(mark.heading)])
@@ -168,7 +179,7 @@ def _draw_mark(ax: Axes, mark: MapMark, color: str, size: float) -> None:
             color="white",
             markeredgecolor=color,
             mew=1.4,
-            ms=7,
+            ms=0.8 * size_points,
             zorder=6,
             label=label,
             ls="",
