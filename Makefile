@@ -27,8 +27,11 @@ test: $(VENV)/.installed-test
 coverage: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "not slow" --durations=20 --cov --cov-report=term
 
+# The second line draws other examples for the property tests. It is printed with its seed: `make slow SEED=…` repeats it.
+SEED := $(shell date +%s)
 slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "slow"
+	$(BIN)/python -m pytest -n auto -m "hypothesis and not slow" --hypothesis-profile=random --hypothesis-seed=$(SEED)
 
 demo: $(VENV)/.installed-neural
 	$(BIN)/python recipes/demo.py

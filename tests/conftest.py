@@ -10,8 +10,9 @@ import pytest
 from hypothesis import settings
 
 # No deadlines: in a fresh checkout the first example includes compiling kernels. The same examples in every run: a test
-# that passes once passes again.
+# that passes once passes again. `make slow` draws others, by the seed that its command line states.
 settings.register_profile("itinera", deadline=None, derandomize=True)
+settings.register_profile("random", deadline=None, database=None, print_blob=True)
 settings.load_profile("itinera")
 
 

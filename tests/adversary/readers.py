@@ -448,6 +448,8 @@ def _others() -> list[Reader]:
         _plain("formats.scenes.read_scene", _texts(PLY), table, variant="ply", file_name="a.ply"),
         _plain("formats.scenes.read_worlds", lambda: [_scene("a.obj")], table, file_name="folder/a.obj",
                call=lambda read, path: read(path, radius=0.2, height=1.5)),
+        _plain("formats.scenes.read_world", lambda: [_scene("a.obj")], table, file_name="a.obj",
+               call=lambda read, path: read(path, radius=0.2, height=1.5)),
         _plain("policies.checkpoint.read_model", lambda: [_model(), _model_of_transformers()],
                mutation.mutate_safetensors),
         _plain("policies.checkpoint.read_card", lambda: [_model()], mutation.mutate_safetensors),
@@ -458,6 +460,7 @@ def _others() -> list[Reader]:
         _plain("reports.replay.links.read_replay_page", _texts(REPLAY), raw,
                call=lambda read, path: read(path, "link")),
         *_archived("formats.matterport.read_worlds", "connectivity", json_),
+        _plain("formats.matterport.read_scan", lambda: [ARCHIVED["connectivity"][1]], json_),
         *_archived("formats.reverie.read_objects", "bbox", json_),
         *_archived("formats.robot_logs.read_folder", "robot-logs", table),
     ]  # fmt: skip

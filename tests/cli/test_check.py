@@ -169,3 +169,21 @@ def test_a_protocol_is_for_predictions_with_tasks(files, itinera):
     assert outcome.code == 2
     assert "give tasks (--tasks)" in outcome.err
     assert itinera("check", files.predictions, *files.options, "--protocol", "rxr").code == 0
+
+
+def test_a_map_is_checked_with_its_image_and_says_in_one_sentence_what_is_wrong(itinera, tmp_path):
+    pytest.importorskip("yaml")
+    keys = "resolution: 0.05\norigin: [0, 0, 0]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.2\n"
+    (tmp_path / "map.yaml").write_text(f"image: gone.pgm\n{keys}")
+    refused = itinera("check", tmp_path / "map.yaml")
+    assert refused.code == 1
+    assert (
+        "map.yaml: line 1, field image: is 'gone.pgm', and there is no such file in the folder of the map."
+        in refused.err
+    )
+    (tmp_path / "map.yaml").write_text(f"image: gone.pgm\n{keys.partition(chr(10))[2]}")
+    refused = itinera("check", tmp_path / "map.yaml")  # all faults together
+    assert "resolution: is missing." in refused.err
+    assert "'gone.pgm', and there is no such file" in refused.err
+    (tmp_path / "plan.pgm").write_bytes(b"P5 2 2 255\n\xff\xfe\xfd\xff")
+    assert "plan.pgm: is an image." in itinera("check", tmp_path / "plan.pgm").err

@@ -86,10 +86,42 @@ def test_bad_queries_are_refused(itinera, room, options, words):
     assert words in refused.err
 
 
-def test_an_unreachable_goal_takes_forever(itinera, room):
+def test_both_ends_that_are_not_free_are_reported_together_and_drawn(itinera, room, tmp_path):
+    pytest.importorskip("matplotlib")
+    ends = ("--start", "-3,0,0", "--goal", "2.05,-1")
+    refused = itinera("fastest", str(room), *ends, "--figure", str(tmp_path / "ends.png"))
+    assert refused.code == 2
+    assert "cannot be at the start, (-3, 0): it is outside the map, by 2.00 m." in refused.err
+    assert "cannot be at the goal, (2.05, -1): it is inside an obstacle." in refused.err
+    assert refused.err.count("The nearest free point is (") == 2
+    assert "The map covers x from -1.00 to 5.00 m and y from -2.00 to 2.00 m" in refused.err
+    assert "ends.png shows the map with the start and the goal." in refused.err
+    assert (tmp_path / "ends.png").read_bytes().startswith(b"\x89PNG")
+    badly_written = itinera("fastest", str(room), "--start", "1,2", "--goal", "north")
+    assert "--start must be x,y,degrees" in badly_written.err
+    assert "--goal must be x,y" in badly_written.err
+
+
+def test_an_unknown_area_is_told_from_an_obstacle(itinera, room):
+    cells = np.full((40, 60), 254, dtype=np.uint8)
+    cells[:, 30:] = 205  # between the thresholds
+    room.with_name("room.pgm").write_bytes(b"P5 60 40 255\n" + cells.tobytes())
+    refused = itinera("fastest", str(room), "--start", "0,-1,0", "--goal", "4,-1")
+    assert "it is in an unknown area, which counts as an obstacle." in refused.err
+    assert itinera("fastest", str(room), "--start", "0,-1,0", "--goal", "4,-1", "--unknown", "free").code == 0
+
+
+def test_an_unreachable_goal_takes_forever(itinera, room, tmp_path):
     walled = np.full((40, 60), 254, dtype=np.uint8)
     walled[:, 30] = 0
     room.with_name("room.pgm").write_bytes(b"P5 60 40 255\n" + walled.tobytes())
     asked = ("fastest", str(room), "--start", "0,-1,90", "--goal", "4,-1")
-    assert "inf: the goal is unreachable" in itinera(*asked).out
-    assert json.loads(itinera(*asked, "--json").out)["time_s"] == {"lower": "inf", "upper": "inf"}
+    done = itinera(*asked, "--figure", str(tmp_path / "f.svg"))
+    assert done.code == 0
+    assert "inf: the goal is unreachable" in done.out
+    assert "cannot reach the goal, (4, -1): it is in a region of" in done.out
+    assert "Obstacles separate the two for a robot of any size." in done.out
+    assert "goal: unreachable" in (tmp_path / "f.svg").read_text()
+    found = json.loads(itinera(*asked, "--json").out)
+    assert found["time_s"] == {"lower": "inf", "upper": "inf"}
+    assert found["reason"].startswith("A robot of radius 0.2 m cannot reach the goal")

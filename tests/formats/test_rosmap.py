@@ -151,7 +151,10 @@ WRONG = {
     "a drive": ({"image": "'C:\\map.pgm'"}, "may be outside the folder"),
     "above": ({"image": "../map.pgm"}, "may be outside the folder"),
     "up and down": ({"image": "maps/../../map.pgm"}, "may be outside the folder"),
-    "missing": ({"image": "none.pgm"}, r"none\.pgm: there is no such file"),
+    "missing": (
+        {"image": "none.pgm"},
+        r"line 1, field image: is 'none\.pgm', and there is no such file in the folder of the map",
+    ),
     "an alias": ({"origin": "&a [0, 0, 0]", "mode": "*a"}, "line 7: is an alias of another part"),
     "depth": ({"mode": "[" * 2000 + "]" * 2000}, "line 7: is nested too deeply"),
     "no yaml": ({"mode": "[trinary"}, r"line \d+: is not YAML"),

@@ -159,18 +159,63 @@ def crossed(a: np.ndarray, b: np.ndarray, wide: int, tall: int) -> list[tuple[in
     return cells
 
 
+def passed(a: np.ndarray, b: np.ndarray, wide: int, tall: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """For each corner that the line from a to b passes exactly, the two cells there through which it does not run."""
+    pairs = []
+    (du, dv), low, high = b - a, np.minimum(a, b), np.maximum(a, b)
+    for x in range(1, wide):
+        for y in range(1, tall):
+            on_line = abs(du * (y - a[1]) - dv * (x - a[0])) < 1e-9
+            if on_line and (low < (x, y)).all() and (high > (x, y)).all():
+                rising = du * dv > 0
+                pairs.append(((x - 1, y), (x, y - 1)) if rising else ((x - 1, y - 1), (x, y)))
+    return pairs
+
+
+def is_clear(rows: list[str], a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether every cell that the line runs through is free, and one of the other two at every corner it passes."""
+    wide, tall = len(rows[0]), len(rows)
+    through = all(rows[y][x] == "." for x, y in crossed(a, b, wide, tall))
+    return through and all(any(rows[y][x] == "." for x, y in pair) for pair in passed(a, b, wide, tall))
+
+
 @quick
 @given(st.lists(st.text("..#", min_size=5, max_size=5), min_size=5, max_size=5), st.data())
-def test_a_line_is_walkable_if_every_cell_it_runs_through_is(rows, data):
+def test_a_line_is_walkable_if_every_cell_it_runs_through_is_and_no_corner_it_passes_is_closed(rows, data):
     free = [(x, y) for y, row in enumerate(rows) for x, mark in enumerate(row) if mark == "."]
     if not free:
         return
     surface = of_cells(rows)
     inner = st.tuples(*[st.integers(1, 98)] * 2).map(lambda part: np.array(part) / 99.0)
     a, b = (np.array(data.draw(st.sampled_from(free))) + data.draw(inner) for _ in range(2))
-    clear = all(rows[y][x] == "." for x, y in crossed(a, b, 5, 5))
     ends = np.array([[*a, 0.0]]), np.array([[*b, 0.0]])
-    assert surface.walkable(*ends)[0] == surface.walkable(*ends[::-1])[0] == clear
+    assert surface.walkable(*ends)[0] == surface.walkable(*ends[::-1])[0] == is_clear(rows, a, b)
+
+
+# Rows from y = 0 up, the ends of a line through the corner of four cells, and whether it is walkable.
+NEAR = (1 / 99, 1 / 99)  # no coordinate is exact in binary
+FAR = (3 + 1 / 99, 3 + 1 / 99)
+CORNERS = {
+    # Cells (3, 2) and (2, 3) meet at the corner (3, 3) and close it.
+    "two blocked cells": (["....#", "....#", "...#.", "###..", "....."], NEAR, FAR, False),
+    "two blocked cells, falling": (["#.", ".#"], (0.25, 1.75), (1.75, 0.25), False),
+    # One blocked cell is only touched, on either side.
+    "one blocked cell on the right": (["....#", "....#", "...#.", "##...", "....."], NEAR, FAR, True),
+    "one blocked cell on the left": (["....#", "....#", ".....", "###..", "....."], NEAR, FAR, True),
+    "no blocked cell": (["....", "....", "....", "...."], NEAR, FAR, True),
+}
+
+
+@pytest.mark.parametrize(("rows", "start", "end", "walkable"), CORNERS.values(), ids=CORNERS)
+def test_two_blocked_cells_close_the_corner_where_they_meet_and_one_may_be_touched(rows, start, end, walkable):
+    surface = of_cells(rows)
+    a, b = np.array([[*start, 0.0]]), np.array([[*end, 0.0]])
+    assert surface.walkable(a, b)[0] == surface.walkable(b, a)[0] == walkable
+    assert is_clear(rows, np.array(start), np.array(end)) == walkable
+    # The same rule decides how far a robot gets.
+    heading, length = np.arctan2(*(b - a)[0, 1::-1]), np.linalg.norm(b - a)
+    gone = surface.advance(a[0], heading, length, sliding=False)
+    assert np.allclose(gone, b[0], atol=1e-5) == walkable
 
 
 def test_going_forward_in_the_open_goes_as_far_as_asked():

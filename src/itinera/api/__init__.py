@@ -6,7 +6,7 @@ Every function imports what it needs when called, so that the package loads quic
 
 from __future__ import annotations
 
-from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours, view
+from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours
 from itinera.api.files import check, conformance, convert, doctor, verify_data
 from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
@@ -14,6 +14,7 @@ from itinera.api.reporting import compare, compare_solved, describe, power, repo
 from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run, train
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
 from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
+from itinera.api.viewing import view
 
 __all__ = [
     "analyze_study",

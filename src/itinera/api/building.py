@@ -14,7 +14,6 @@ from itinera.errors import BadArgument, validate_choice
 if TYPE_CHECKING:
     from itinera.builders.ablations import Ablation
     from itinera.hearth.season import Season
-    from itinera.reports.charts.floor_plans import HouseImage
     from itinera.runs.build_season import SeasonBuild
     from itinera.runs.build_tasks import JoinedPathsBuild, ToursBuild
     from itinera.tasks import Split
@@ -267,40 +266,3 @@ def build_ablated(
     pairs = zip(split.episodes, ablated.episodes, strict=True)
     changed = sum(before.instruction.text != after.instruction.text for before, after in pairs)
     return Ablation(ablated, changed, None if out is None else Path(out))
-
-
-def view(
-    house: int | str,
-    out: File,
-    *,
-    kind: Literal["plan", "inside"] = "plan",
-    season: int | None = None,
-    paths: int = 0,
-) -> HouseImage:
-    """Draw a house of Hearth as a PNG image: its floor plan with furniture and viewpoints, or views of three rooms.
-
-    >>> import itinera
-    >>> itinera.view(7, "plan.png", paths=2).rooms  # doctest: +SKIP
-
-    house: its index, 7, or its id, "hearth-1-007".
-    season: the season's seed; by default that of the id, or 1.
-    paths: the number of its paths to draw on the floor plan.
-    """
-    from itinera.builders.hearth import build_house_graph, sample_house_paths
-    from itinera.hearth.season import parse_house, paths_per_split
-    from itinera.reports.charts.floor_plans import HouseImage, check_image_path, draw_plan, draw_views
-
-    seed, index = parse_house(str(house), season)
-    validate_choice("kind", kind, ("plan", "inside"))
-    if paths < 0 or (paths and kind == "inside"):
-        raise BadArgument(f"paths (--paths) is a number of paths to draw on the floor plan (got {paths}).")
-    file = check_image_path(Path(out))
-    built, graph = build_house_graph(seed, index)
-    if kind == "plan":
-        sampled = sample_house_paths(graph, seed, index, sum(paths_per_split(index).values()))[:paths]
-        draw_plan(built, file, graph=graph, paths=sampled)
-    else:
-        from itinera.hearth.interior_views import render_interior
-
-        draw_views(render_interior(built, graph), file)
-    return HouseImage(file, built.id, len(built.plan.rooms), len(graph.nodes), len(built.mesh.faces))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -12,10 +13,12 @@ from itinera.api.scoring import load_split
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
     from itinera.planners.motion.dynamics import Dynamics
     from itinera.planners.motion.fastest import TimeBounds
+    from itinera.planners.motion.query_diagnosis import QueryDiagnosis
     from itinera.runs.fastest_times import TimesSummary
     from itinera.tasks import Split
     from itinera.tasks.fastest_times import FastestTimes
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from itinera.worlds.grid import Grid
 
 File: TypeAlias = str | PathLike[str]
+YAML = (".yaml", ".yml")  # suffixes of ROS maps
 logger = logging.getLogger("itinera")
 
 
@@ -36,7 +40,7 @@ def read_map(path: File, *, resolution: float | None = None, unknown: Literal["b
     >>> grid = itinera.read_map("map.yaml")  # doctest: +SKIP
     """
     path = Path(path)
-    if path.suffix.lower() in (".yaml", ".yml"):
+    if path.suffix.lower() in YAML:
         from itinera.formats.rosmap import read_map
 
         if resolution is not None:
@@ -77,7 +81,11 @@ def fastest(
         (default 10 degrees per second) are its speed limits, `reverse` lets a unicycle drive backwards.
     radius: of the round robot, metres. goal_radius: metres from the goal within which the robot has arrived.
     trees: random trees (RRT*) that search for a faster drive, seeded by `seed`.
-    figure: a .png or .svg file for a picture of the drives.
+    figure: a .png or .svg file for a picture of the drives, or, where there is none, of the map with both ends.
+
+    Raises one BadArgument (`InfeasibleQuery`) if the robot cannot be at the start or at the goal: why, for both ends,
+    the nearest free point of each, and the extent of the map. If no path connects them, the bounds are inf, and
+    `reason` of the result states the same facts.
 
     >>> import numpy as np
     >>> import itinera
@@ -87,6 +95,7 @@ def fastest(
     TimeBounds(16.00 to 16.00 s, unicycle, 4.00 m driven)
     """
     from itinera.planners.motion.fastest import fastest
+    from itinera.planners.motion.query_diagnosis import InfeasibleQuery
 
     if figure is not None:
         from itinera.formats.io import check_outputs
@@ -94,11 +103,70 @@ def fastest(
         check_outputs([figure], [map])
     robot = _dynamics(dynamics, vmax, wmax, reverse=reverse)
     grid = _grid(map, resolution, unknown)
-    found = fastest(grid, start, goal, dynamics=robot, radius=radius, goal_radius=goal_radius, trees=trees, seed=seed)
-    if figure is not None:
-        title = Path(map).name if isinstance(map, (str, PathLike)) else ""
-        _draw_fastest(found, grid, goal, radius, goal_radius, Path(figure), title)
+    query = {"radius": radius, "goal_radius": goal_radius}
+    try:
+        found = fastest(grid, start, goal, dynamics=robot, trees=trees, seed=seed, **query)
+    except InfeasibleQuery:
+        raise InfeasibleQuery(_diagnose(map, grid, start, goal, query, unknown, figure)) from None
+    if figure is not None and found.reason:
+        found = replace(found, reason=str(_diagnose(map, grid, start, goal, query, unknown, figure)))
+    elif figure is not None:
+        _draw_fastest(found, grid, goal, radius, goal_radius, Path(figure), _map_name(map))
     return found
+
+
+def _map_name(map: Grid | File) -> str:
+    return Path(map).name if isinstance(map, (str, PathLike)) else ""
+
+
+def _diagnose(
+    map: Grid | File,
+    grid: Grid,
+    start: ArrayLike,
+    goal: ArrayLike,
+    query: Mapping[str, float],
+    unknown: Literal["blocked", "free"],
+    figure: File | None,
+) -> QueryDiagnosis:
+    """Why a query has no answer; draws the map with both ends into `figure`."""
+    import numpy as np
+
+    from itinera.planners.motion.query_diagnosis import diagnose_query
+
+    hidden = _unknown_cells(map) if unknown == "blocked" else None
+    diagnosis = diagnose_query(grid, start, goal, unknown=hidden, **query)
+    if figure is not None:
+        from itinera.reports.charts.maps import MapMark, draw_map
+
+        heading = float(np.asarray(start, dtype=np.float64)[2])
+        ends = zip((diagnosis.start, diagnosis.goal), ("o", "*"), (heading, None), strict=True)
+        marks = [
+            MapMark(end.name + (f": {end.reason}" if end.reason else ""), end.point, symbol, towards, end.nearest)
+            for end, symbol, towards in ends
+        ]
+        free = [end.nearest if end.nearest is not None else end.point for end in (diagnosis.start, diagnosis.goal)]
+        component = int(grid.component_at(free, query["radius"]).max()) or None
+        draw_map(
+            grid,
+            Path(figure),
+            title=_map_name(map),
+            radius=query["radius"],
+            unknown=hidden,
+            marks=marks,
+            component=component,
+        )
+        picture = f"{figure} shows the map with the start and the goal."
+        diagnosis = replace(diagnosis, advice=f"{diagnosis.advice} {picture}")
+    return diagnosis
+
+
+def _unknown_cells(map: Grid | File) -> NDArray[np.bool_] | None:
+    """(rows, columns) the cells of a ROS map about which nothing is known; None for other maps."""
+    if not isinstance(map, (str, PathLike)) or Path(map).suffix.lower() not in YAML:
+        return None
+    from itinera.formats.rosmap import find_unknown_cells
+
+    return find_unknown_cells(Path(map))
 
 
 def _grid(map: Grid | File, resolution: float | None, unknown: Literal["blocked", "free"]) -> Grid:
@@ -146,7 +214,7 @@ def _draw_fastest(
             label = f"{bounds.dynamics.name}: {bounds.upper:.1f} s, {bounds.drive.length:.2f} m"
             drives.append(DrawnDrive(label, np.column_stack((poses, samples[:, 3]))))
     if not drives:
-        logging.getLogger("itinera").warning("%s is not drawn: there is no drive to show.", path)
+        logger.warning("%s is not drawn: there is no drive to show.", path)
         return
     planner = GoalPlanner(grid, np.asarray(goal, dtype=np.float64), found.dynamics, radius, goal_radius)
     origin, point = ((0.0, 0.0), grid.to_local(goal)) if grid.rotation else (grid.origin, planner.goal)

@@ -45,23 +45,26 @@ def fastest(
         int, typer.Option(help="Number of random trees (RRT*) that search for a faster drive.", min=0)
     ] = 4,
     seed: options.Seed = 0,
-    figure: Annotated[Path | None, typer.Option(help="Draw the drives on the map (.png or .svg).")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the drives, or both ends where there is none, on the map (.png or .svg).")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Bound the fastest time of a robot from a pose to a goal, and find the drive that proves the upper bound.
 
     Times of a point-turn robot and of the shortest path are printed for comparison. The time is inf if the goal is
-    unreachable.
+    unreachable. If the robot cannot be at the start or at the goal, the message states why, the nearest free point and
+    the extent of the map.
 
     Example: itinera fastest map.yaml --start 1.0,2.0,90 --goal 4.5,3.0 --figure drive.png
     """
     from itinera import api
 
-    x, y, degrees = _parse_numbers("--start", start, "x,y,degrees")
+    x, y, degrees, *point = _parse_ends(start, goal)
     found = api.fastest(
         map_file,
         (x, y, math.radians(degrees)),
-        _parse_numbers("--goal", goal, "x,y"),
+        point,
         dynamics=dynamics,
         vmax=vmax,
         wmax=math.radians(wmax),
@@ -80,13 +83,20 @@ def fastest(
         _print(map_file.name, found, radius)
 
 
-def _parse_numbers(option: str, text: str, shape: str) -> list[float]:
-    try:
-        values = [float(part) for part in text.split(",")]
-    except ValueError:
-        values = []
-    if len(values) != len(shape.split(",")) or not all(map(math.isfinite, values)):
-        raise BadArgument(f"{option} must be {shape}, numbers separated by commas, not {text!r}.")
+def _parse_ends(start: str, goal: str) -> list[float]:
+    """x, y, degrees of the start, then x, y of the goal."""
+    values: list[float] = []
+    problems = []
+    for option, text, shape in (("--start", start, "x,y,degrees"), ("--goal", goal, "x,y")):
+        try:
+            numbers = [float(part) for part in text.split(",")]
+        except ValueError:
+            numbers = []
+        if len(numbers) != len(shape.split(",")) or not all(map(math.isfinite, numbers)):
+            problems.append(f"{option} must be {shape}, numbers separated by commas, not {text!r}.")
+        values += numbers
+    if problems:
+        raise BadArgument("\n".join(problems))
     return values
 
 
@@ -94,6 +104,7 @@ def _to_json(found: TimeBounds) -> dict[str, Any]:
     assert found.dynamics is not None
     by_name = {found.dynamics.name: found, **found.alternatives}
     turning, shortest = by_name.get("point-turn"), by_name["holonomic"]
+    reason = {"reason": found.reason} if found.reason else {}
     return {
         "dynamics": found.dynamics.name,
         "time_s": {"lower": _encode(found.lower), "upper": _encode(found.upper)},
@@ -101,6 +112,7 @@ def _to_json(found: TimeBounds) -> dict[str, Any]:
         "point_turn_time_s": None if turning is None else _encode(turning.upper),
         "shortest_length_m": None if shortest.drive is None else shortest.drive.length,
         "path": [] if found.drive is None else found.drive.sample(found.dynamics).tolist(),
+        **reason,
     }
 
 
@@ -118,6 +130,8 @@ def _print(name: str, found: TimeBounds, radius: float) -> None:
         unreachable = math.isinf(found.lower)
         reason = "inf: the goal is unreachable" if unreachable else f"{found.lower:.2f} – inf s: no drive was found"
         output.print_line(f"{name}: {reason} ({robot}).")
+        if found.reason:
+            output.print_text(found.reason)
         return
     output.print_line(f"{name}: {found.lower:.2f} – {found.upper:.2f} s, {found.drive.length:.2f} m driven ({robot}).")
     for other, bounds in found.alternatives.items():

@@ -1,4 +1,4 @@
-"""`itinera view`: a house of Hearth as an image, from above or from inside."""
+"""`itinera view`: a map, a Hearth house or season, scenes or navigation graphs as a picture."""
 
 from __future__ import annotations
 
@@ -7,26 +7,58 @@ from typing import Annotated
 
 import typer
 
-from itinera.cli import output
+from itinera.cli import options, output
 from itinera.errors import BadArgument
 
 
 def view(
-    house: Annotated[str, typer.Argument(help="Index of a house, 7, or its id, hearth-1-007.")],
-    out: Annotated[Path, typer.Option("--out", help="Image file to write, .png.")],
-    plan: Annotated[bool, typer.Option("--plan", help="Draw the floor plan, a panel for each storey.")] = False,
-    inside: Annotated[bool, typer.Option("--inside", help="Draw views of three rooms.")] = False,
-    season: Annotated[int | None, typer.Option(help="Seed of the season. Default: that of the id, or 1.")] = None,
-    paths: Annotated[int, typer.Option(help="Number of paths to draw on the floor plan.")] = 0,
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="House of Hearth (index, 7, or id, hearth-1-007), season, ROS map, floor plan, scene or scenes, "
+            "connectivity or graphs."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Image file to write, .png or .svg.")],
+    plan: Annotated[bool, typer.Option("--plan", help="Draw from above (the default).")] = False,
+    inside: Annotated[bool, typer.Option("--inside", help="Draw views of three rooms of a house.")] = False,
+    scene: Annotated[
+        list[str] | None,
+        typer.Option("--scene", help="Draw only this house, scene or scan; may be given several times."),
+    ] = None,
+    radius: Annotated[
+        float | None, typer.Option(help="Radius of a robot, metres: show where it fits on a map or in a scene.")
+    ] = None,
+    metres_per_pixel: Annotated[float | None, typer.Option(help="Scale of an image of a floor plan.")] = None,
+    up: Annotated[str | None, typer.Option(help="Up axis of scene files, y or z, if not that of their format.")] = None,
+    season: Annotated[int | None, typer.Option(help="Seed of a house's season. Default: that of the id, or 1.")] = None,
+    paths: Annotated[int, typer.Option(help="Number of paths to draw on the floor plan of a house.")] = 0,
+    json: options.Json = False,
 ) -> None:
-    """Draw a house of Hearth: its floor plan with furniture and viewpoints, or views of its rooms.
+    """Draw what SOURCE contains: a map, houses of Hearth, scenes or navigation graphs, from above.
 
-    Example: itinera view 7 --plan --paths 2 --out plan.png
+    Example: itinera view map.yaml --radius 0.2 --out map.png
+
+    Example: itinera view 7 --paths 2 --out plan.png
+
+    Example: itinera view connectivity/ --scene 8WUmhLawc2A --out scan.svg
     """
     from itinera import api
 
-    if plan == inside:
+    if plan and inside:
         raise BadArgument("Choose one of --plan and --inside.")
-    image = api.view(house, out, kind="plan" if plan else "inside", season=season, paths=paths)
-    size = f"{image.rooms} rooms, {image.viewpoints} viewpoints, {image.triangles} triangles"
-    output.print_line(f"{out}: {image.house_id}, {size}.")
+    image = api.view(
+        source,
+        out,
+        kind="inside" if inside else "plan",
+        season=season,
+        paths=paths,
+        scenes=scene or (),
+        radius=radius,
+        resolution=metres_per_pixel,
+        up=up,  # type: ignore[arg-type]
+    )
+    if json:
+        output.print_json({"file": str(image.file), "kind": image.kind, "names": image.names, **image.counts})
+    else:
+        output.print_line(str(image))

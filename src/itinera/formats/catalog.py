@@ -201,10 +201,13 @@ ARCHIVES = (
            "reverie", "read_objects", "write_objects"),
 )  # fmt: skip
 
+_MAP_KEYS = ("image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh")
+
 # Two files each: recognized and checked, but neither converted nor read from a stream.
 MAPS = (
     Format("ros-map", "maps", "a ROS map, YAML and picture",
-           lambda head: head.contains(r"(?m)^image\s*:") and head.contains(r"(?m)^resolution\s*:"),
+           # Two of its keys are enough, so that a file without the others is told which are missing.
+           lambda head: sum(head.contains(rf"(?m)^{key}\s*:") for key in _MAP_KEYS) >= 2,
            "rosmap", "read_map", ""),
 )  # fmt: skip
 
@@ -241,6 +244,12 @@ def detect(path: str | Path) -> Format:
 def _unrecognized(head: Head) -> Fault:
     if not head.text.strip():
         return Fault("", "is empty.", "Write or copy it again.")
+    suffix = head.path.suffix.lower()
+    if suffix in (".png", ".pgm", ".bmp", ".jpg", ".jpeg"):
+        problem, remedy = "is an image.", "Give the .yaml file of a ROS map; itinera view draws images of floor plans."
+        return Fault("", problem, remedy)
+    if suffix in (".glb", ".gltf", ".obj", ".ply"):
+        return Fault("", "is a scene.", "Give its folder as worlds (--worlds); itinera view draws it.")
     # The head may end inside a character, so the last few are not looked at.
     if "\0" in head.text or "\N{REPLACEMENT CHARACTER}" in head.text[:-4]:
         return Fault("", "is not UTF-8 text.", "Save the file as UTF-8; of binary files only gzip and xz are read.")

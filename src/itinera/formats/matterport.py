@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault
 from itinera.formats.decoding import all_finite, decode_list
-from itinera.formats.io import FaultList, Member, members
+from itinera.formats.io import FaultList, Member, members, read_bytes
 from itinera.formats.writing import write_members
 from itinera.worlds import Array, NavGraph, World
 
@@ -78,6 +78,13 @@ def read_worlds(path: str | Path, *, positions: Positions = "pose", visible: boo
     visible from which.
     """
     return Connectivity(path, positions=positions, visible=visible)
+
+
+def read_scan(path: str | Path, *, positions: Positions = "pose", visible: bool = False) -> World:
+    """The world of one connectivity file, named after it; see `read_worlds`."""
+    path = Path(path)
+    member = Member(str(path), lambda: read_bytes(path))
+    return World(path.name.removesuffix(SUFFIX).removesuffix(".json"), _graph(member, positions, visible))
 
 
 def _graph(member: Member, positions: Positions, visible: bool) -> NavGraph:

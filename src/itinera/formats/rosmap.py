@@ -6,6 +6,7 @@ The lower left corner of the image is at `origin`, rotated by its yaw; dark is o
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -63,6 +64,17 @@ def read_map(path: str | Path, *, unknown: Unknown = "blocked") -> Grid:
     return Grid(blocked[::-1], legend.resolution, origin=(x, y), rotation=yaw)
 
 
+def find_unknown_cells(path: str | Path) -> NDArray[np.bool_]:
+    """(rows, columns) the cells of a map, from its YAML file, that are neither free nor occupied.
+
+    The lowest row comes first, as in a `Grid`.
+    """
+    legend, picture = _read(Path(path))
+    free = picture.classify(lambda band: ~_is_blocked(legend, band, "blocked"))
+    occupied = picture.classify(lambda band: _is_blocked(legend, band, "free"))
+    return ~(free | occupied)[::-1]
+
+
 def _is_blocked(legend: _Legend, picture: Picture, unknown: Unknown) -> NDArray[np.bool_]:
     occupancy = _occupancy(legend, picture)
     # Unknown cells are NaN, which is neither above nor below.
@@ -92,7 +104,11 @@ def _read(path: Path) -> tuple[_Legend, Picture]:
     faults = list(_faults(values, lines, path))
     picture = None
     image = _image(values.get("image"), path)
-    if isinstance(image, Path):
+    if isinstance(image, Path) and not os.path.exists(image):
+        problem = f"is {values['image']!r}, and there is no such file in the folder of the map."
+        where = f"line {lines['image']}"
+        faults.append(Fault(where, problem, "Put the image beside the YAML file, or correct its name.", "image"))
+    elif isinstance(image, Path):
         try:
             picture = read_picture(image)
         except BadFile as error:

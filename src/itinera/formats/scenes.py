@@ -75,15 +75,17 @@ def read_worlds(folder: str | Path, *, radius: float, height: float, up: Up | No
         problem = f"contains no scenes: no file in it ends in {', '.join(_UP)}."
         raise BadFile(str(folder), [Fault("", problem, "Give the folder with the scenes.")])
 
-    def world(world_id: str) -> World:
-        mesh = read_scene(files[world_id], up=up)
-        try:
-            return World(world_id, Surface.from_mesh(mesh, radius=radius, height=height), mesh=mesh)
-        except BadArgument as error:
-            remedy = "Check the up axis, and that units are metres."
-            raise BadFile(str(files[world_id]), [Fault("", str(error), remedy)]) from None
+    return LazyMapping(files, lambda name: read_world(files[name], radius=radius, height=height, up=up))
 
-    return LazyMapping(files, world)
+
+def read_world(path: str | Path, *, radius: float, height: float, up: Up | None = None) -> World:
+    """The scene of one file as a world for a robot of this radius and height, metres, named after the file."""
+    mesh = read_scene(path, up=up)
+    try:
+        return World(Path(path).stem, Surface.from_mesh(mesh, radius=radius, height=height), mesh=mesh)
+    except BadArgument as error:
+        remedy = "Check the up axis, and that units are metres."
+        raise BadFile(str(path), [Fault("", str(error), remedy)]) from None
 
 
 def find_scenes(folder: str | Path) -> dict[str, Path]:

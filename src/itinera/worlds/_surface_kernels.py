@@ -41,6 +41,8 @@ def trace(
 
     If it is clear: the last cell, -1, 1 and the length in cells, slopes included. Otherwise the cell in which it ends,
     the direction of the border that stopped it, the fraction traveled and the length up to there.
+    A line through the corner of four cells passes if it may go through either of the two cells beside its own: one
+    blocked cell is touched, two that meet at the corner close it.
     """
     du, dv = u1 - u, v1 - v
     far = np.sqrt(du * du + dv * dv)

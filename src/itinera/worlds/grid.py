@@ -51,6 +51,13 @@ class Grid:
         rows, columns = self.blocked.shape
         return columns * self.resolution, rows * self.resolution
 
+    @property
+    def bounds(self) -> Array:
+        """(2, 2) the low and the high corner of the box around the map, in the map's frame."""
+        wide, tall = self.size
+        corners = self.to_map(np.array([(0.0, 0.0), (wide, 0.0), (wide, tall), (0.0, tall)]))
+        return np.array([corners.min(axis=0), corners.max(axis=0)])
+
     @cached_property
     def local(self) -> Grid:
         """The same cells with their own frame as the map's frame: origin (0, 0), no rotation. Shares cached results."""

@@ -36,7 +36,8 @@ class Surface:
     The ground is a grid of square cells in layers. A cell is walkable if its center is at least the radius away,
     horizontally, from everything between the climb and the height, and from every edge of the floor. Obstacles are
     measured exactly, not by whole cells, so the border is accurate to half a cell, that of an open edge to a whole
-    cell. A robot may be anywhere in a walkable cell. Heights follow walking: stairs are ramps.
+    cell. A robot may be anywhere in a walkable cell. Two blocked cells that meet at a corner close it, as on a `Grid`.
+    Heights follow walking: stairs are ramps.
 
     A distance is the length of a feasible path of straight lines over walkable cells, slopes included, and equals the
     length of the route; the path is shortest or nearly so. Compared with exact geodesics in polygonal rooms, 5 cm cells
@@ -137,7 +138,11 @@ class Surface:
         return self._lengths(spots[joints], spots[joints + 1])
 
     def walkable(self, a: Places, b: Places) -> NDArray[np.bool_]:
-        """(n,) whether the straight line from a[i] to b[i] stays on the surface."""
+        """(n,) whether the straight line from a[i] to b[i] stays on the surface.
+
+        Every cell that the line runs through must be walkable. A line through the corner of four cells may touch one
+        blocked cell there, but not pass between two that meet at the corner: a robot has a width.
+        """
         clear: NDArray[np.bool_] = np.isfinite(
             self._straight(snap_to_ground(self.ground, a), snap_to_ground(self.ground, b))
         )

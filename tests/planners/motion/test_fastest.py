@@ -228,7 +228,7 @@ def test_a_large_map_has_a_field_of_fewer_headings(monkeypatch):
     [
         ((0.0, 0.0, 0.0), (1.0, 1.0), {}, "cannot be at the start"),
         ((1.0, 1.0, 0.0), (0.1, 0.1), {}, "cannot be at the goal"),
-        ((1.0, 1.0, 0.0), (99.0, 1.0), {}, "off the map"),
+        ((1.0, 1.0, 0.0), (99.0, 1.0), {}, "outside the map"),
         ((1.0, math.nan, 0.0), (1.0, 1.0), {}, "must be a pose"),
         ((1.0, 1.0, 0.0), (1.0, math.inf), {}, "must be a point"),
         ((1.0, 1.0, 0.0), (1.0, 1.2), {"goal_radius": -1.0}, "goal_radius must be"),

@@ -87,8 +87,10 @@ def test_views_stand_side_by_side(tmp_path):
 
 
 def test_what_cannot_be_drawn_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(BadArgument, match=r"ends in \.png or \.svg, not '\.pdf'"):
+        draw_plan(cottage.house(), tmp_path / "plan.pdf")
     with pytest.raises(BadArgument, match=r"ends in \.png, not '\.svg'"):
-        draw_plan(cottage.house(), tmp_path / "plan.svg")
+        draw_views([np.zeros((6, 8, 3), np.uint8)], tmp_path / "views.svg")
     with pytest.raises(BadArgument, match="give the navigation graph"):
         drawn(tmp_path, paths=[("a", "b")])
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)

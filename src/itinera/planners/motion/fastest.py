@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from itinera.errors import BadArgument
 from itinera.planners.motion.dynamics import RADIUS, Drive, Dynamics, holonomic, point_turn, unicycle
 from itinera.planners.motion.local_search import optimize_drive
+from itinera.planners.motion.query_diagnosis import InfeasibleQuery, diagnose_query
 from itinera.planners.motion.rrt_star import TREES, plan_with_trees
 from itinera.planners.motion.value_field import HEADINGS, LowerBound, ValueField, lower_bound
 from itinera.worlds import Array
@@ -39,6 +40,7 @@ class TimeBounds:
     drive: Drive | None = None  # in the map's frame
     dynamics: Dynamics | None = None
     alternatives: Mapping[str, TimeBounds] = field(default_factory=dict)  # at the same speeds, by name of the dynamics
+    reason: str = ""  # why the goal is unreachable, if it is
 
     def __repr__(self) -> str:
         robot = "" if self.dynamics is None else f", {self.dynamics.name}"
@@ -178,9 +180,10 @@ def fastest(
 
     Start and goal are in the map's frame. The default robot is the unicycle of 0.25 m/s and 10 °/s. `alternatives` of
     the result has the bounds of a point-turn and of a holonomic robot at the same speeds: their drives are candidates
-    for this robot too.
+    for this robot too. Raises InfeasibleQuery if the robot cannot be at the start or at the goal: it reports both ends.
     """
     robot = dynamics or unicycle()
+    _check_ends(grid, start, goal, radius, goal_radius)
     robots = [robot, holonomic(robot.vmax)]
     if math.isfinite(robot.wmax):
         robots.insert(1, point_turn(robot.vmax, robot.wmax))
@@ -190,7 +193,20 @@ def fastest(
     }
     best = {one: _best_drive(bounds, found.values()) for one, bounds in found.items()}
     others = {one.name: bounds for one, bounds in best.items() if one != robot}
-    return replace(best[robot], alternatives=others)
+    reason = ""
+    if math.isinf(best[robot].lower):
+        reason = str(diagnose_query(grid, start, goal, radius=radius, goal_radius=goal_radius))
+    return replace(best[robot], alternatives=others, reason=reason)
+
+
+def _check_ends(grid: Grid, start: ArrayLike, goal: ArrayLike, radius: float, goal_radius: float) -> None:
+    """Raise InfeasibleQuery, which reports both ends, if the robot cannot be at one of them."""
+    ends = [np.asarray(end, dtype=np.float64) for end in (start, goal)]
+    if ends[0].shape != (3,) or ends[1].shape != (2,) or not all(np.isfinite(end).all() for end in ends):
+        return  # the planner says what is wrong with them
+    free = grid.component_at(np.array([ends[0][:2], ends[1]]), radius) > 0
+    if not (free[0] and (free[1] or goal_radius > 0)):
+        raise InfeasibleQuery(diagnose_query(grid, *ends, radius=radius, goal_radius=goal_radius))
 
 
 def _best_drive(bounds: TimeBounds, others: Iterable[TimeBounds]) -> TimeBounds:

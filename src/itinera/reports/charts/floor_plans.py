@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, cast
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, MissingExtra
 from itinera.formats.writing import atomic_write
+from itinera.reports.charts.datasets import STYLE
 from itinera.reports.storeys import WALL, RoomLabel, Shape, draw_storey, floor_heights, label_rooms
 from itinera.worlds import Array, NavGraph
 
@@ -25,23 +25,11 @@ if TYPE_CHECKING:
 
     from itinera.hearth.build import House
 
-SUFFIX = ".png"
 SCALE = 0.42  # inches on the page for a metre of the house
 MARGIN = 0.6  # metres around a storey
 GRAPH_COLOR = "#1d5fa8"
 PATH_COLORS = ("#d1242f", "#8250df", "#0b7a55", "#bf5b04")
 MIN_FONT, MAX_FONT = 5.5, 9.5  # points
-
-
-@dataclass(frozen=True)
-class HouseImage:
-    """An image of a house, and the size of the house."""
-
-    file: Path
-    house_id: str
-    rooms: int
-    viewpoints: int
-    triangles: int
 
 
 def draw_plan(
@@ -59,7 +47,7 @@ def draw_plan(
     for storey, ax in enumerate(axes):
         above = floors[storey + 1] if storey + 1 < len(floors) else math.inf
         for order, shape in enumerate(draw_storey(house, storey)):
-            _draw_shape(ax, shape, order)
+            draw_shape(ax, shape, order)
         if graph is not None:
             _draw_graph(ax, graph, floors[storey], above, paths)
         _draw_labels(ax, label_rooms(house.plan, storey))
@@ -69,7 +57,7 @@ def draw_plan(
 
 def draw_views(views: Sequence[NDArray[np.uint8]], path: str | Path) -> None:
     """Write first-person views, (height, width, 3) each, side by side into one image file."""
-    path = check_image_path(path)
+    path = check_image_path(path, suffixes=(".png",))
     from matplotlib.image import imsave
 
     gap = np.full((views[0].shape[0], 4, 3), 255, dtype=np.uint8)
@@ -78,11 +66,12 @@ def draw_views(views: Sequence[NDArray[np.uint8]], path: str | Path) -> None:
         imsave(cast(BinaryIO, stream), np.concatenate(strip, axis=1), format="png", metadata={"Software": ""})
 
 
-def check_image_path(path: str | Path) -> Path:
-    """The path, if it is one of a PNG file and matplotlib is installed."""
+def check_image_path(path: str | Path, *, suffixes: Sequence[str] = (".png", ".svg")) -> Path:
+    """The path, if it ends in one of these suffixes and matplotlib is installed."""
     path = Path(path)
-    if path.suffix != SUFFIX:
-        raise BadArgument(f"The name of an image ends in {SUFFIX}, not {path.suffix or 'nothing'!r}: {path}.")
+    if path.suffix not in suffixes:
+        ending = " or ".join(suffixes)
+        raise BadArgument(f"The name of an image ends in {ending}, not {path.suffix or 'nothing'!r}: {path}.")
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError:
@@ -110,22 +99,22 @@ def _page(house: House) -> tuple[Figure, list[Axes]]:
     return figure, axes
 
 
-def _points(metres: float) -> float:
-    """The line width of so many metres."""
-    return metres * SCALE * 72
+def _points(metres: float, scale: float = SCALE) -> float:
+    """The line width of so many metres, at a scale in inches per metre."""
+    return metres * scale * 72
 
 
-def _draw_shape(ax: Axes, shape: Shape, order: int) -> None:
-    """Draw a shape above those of lower order and below the graph."""
+def draw_shape(ax: Axes, shape: Shape, order: int, *, scale: float = SCALE) -> None:
+    """Draw a shape above those of lower order and below the graph; `scale` is inches per metre."""
     from matplotlib.collections import LineCollection, PolyCollection
 
     # In order within a storey, yet below everything drawn later.
     above = 1 + order / 1e5
     if shape.fill:
-        edge = {"edgecolors": shape.line, "lw": _points(shape.width)} if shape.line else {"lw": 0.0}
+        edge = {"edgecolors": shape.line, "lw": _points(shape.width, scale)} if shape.line else {"lw": 0.0}
         ax.add_collection(PolyCollection(list(shape.outlines), facecolors=shape.fill, zorder=above, **edge))
     else:
-        style = {"colors": shape.line, "lw": _points(shape.width), "capstyle": "butt", "joinstyle": "miter"}
+        style = {"colors": shape.line, "lw": _points(shape.width, scale), "capstyle": "butt", "joinstyle": "miter"}
         ax.add_collection(LineCollection(list(shape.outlines), zorder=above, **style))
 
 
@@ -182,6 +171,9 @@ def _draw_scale(ax: Axes) -> None:
 
 
 def _save(figure: Figure, path: Path) -> None:
-    with atomic_write(path) as stream:
-        # Without the version of the library, equal images are equal files.
-        figure.savefig(stream, format="png", dpi=160, facecolor="white", metadata={"Software": None})
+    from matplotlib import rc_context
+
+    # Without the version of the library and the date, equal images are equal files.
+    metadata = {"Software": None} if path.suffix == ".png" else {"Date": None, "Creator": None}
+    with rc_context(STYLE), atomic_write(path) as stream:
+        figure.savefig(stream, format=path.suffix[1:], dpi=160, facecolor="white", metadata=metadata)
