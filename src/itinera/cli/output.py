@@ -127,22 +127,35 @@ def _rich_table(table: TextTable, colors: Mapping[tuple[int, int], str]) -> Tabl
     return drawn
 
 
-def _print_rich(table: Table) -> None:
+def terminal_width() -> int:
+    """The columns that a table may take: those of the terminal.
+
+    Output that is not on a terminal, such as in a pipe, is not fitted to the width of a screen.
+    """
     from rich.console import Console
 
     looked_at = sys.stdout.isatty() or "COLUMNS" in os.environ
-    # Output that is not on a terminal, such as in a pipe, is not fitted to the width of a screen.
-    console = Console(width=None if looked_at else UNBOUNDED)
+    return Console().width if looked_at else UNBOUNDED
+
+
+def _print_rich(table: Table) -> None:
+    from rich.console import Console
+
+    console = Console(width=terminal_width())
     if console.measure(table, options=console.options.update(max_width=UNBOUNDED)).maximum > console.width:
         _make_narrow(table, console)
     console.print(table)
 
 
 def _make_narrow(table: Table, console: Console) -> None:
-    """Break cells into several lines, between words if the terminal is wide enough for the longest word."""
+    """Leave out the padding; if that does not suffice, break cells into several lines, between words if possible."""
+    whole = [max(console.measure(text).maximum for text in (c.header, *c.cells)) for c in table.columns]
+    if sum(whole) + len(whole) + 1 <= console.width:
+        table.padding = (0, 0, 0, 0)  # the lines between columns separate them enough
+        return
     words = [max(console.measure(text).minimum for text in (c.header, *c.cells)) for c in table.columns]
     if sum(words) + 3 * len(words) + 1 > console.width:
-        table.padding = (0, 0, 0, 0)  # the lines between columns separate them enough
+        table.padding = (0, 0, 0, 0)
     fits = sum(words) + sum(table.padding[1::2]) * len(words) + len(words) + 1 <= console.width
     for column, longest in zip(table.columns, words, strict=True):
         column.no_wrap, column.overflow = False, "fold"  # a number on two lines is readable, a truncated one is not

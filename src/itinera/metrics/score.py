@@ -86,6 +86,7 @@ def score_attempts(
         missing=missing,
         tours=_tour_table(split, suite, tours) if split.tours and suite.tour_metrics else None,
         episode_info=info,
+        part=split.part,
     )
 
 

@@ -111,7 +111,9 @@ def summary_table(summary: Summary, *, separate_bounds: bool = False) -> TextTab
 
 def _title(summary: Summary) -> str:
     table = summary.table
-    parts = [f"{_count(len(table), 'episode')} in {_count(summary.scenes, 'scene')}"]
+    of = "" if table.part is None else f"{len(table)} of "
+    total = len(table) if table.part is None else table.part.total
+    parts = [f"{of}{_count(total, 'episode')} in {_count(summary.scenes, 'scene')}"]
     if table.tours is not None:
         parts[0] += f", {_count(len(table.tours), 'tour')}"
     if table.suite:
@@ -132,6 +134,7 @@ def summary_to_dict(summary: Summary) -> dict[str, object]:
         "protocol": {"name": table.protocol.label, "version": table.protocol.version, "digest": table.protocol.digest},
         "source": table.source,
         "episodes": len(table),
+        **({} if table.part is None else {"part": asdict(table.part)}),
         "scenes": summary.scenes,
         "missing": int(table.missing.sum()),
         **({} if table.tours is None else {"tours": len(table.tours)}),

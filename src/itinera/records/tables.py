@@ -19,6 +19,7 @@ from types import MappingProxyType
 from itinera.errors import escape_controls
 from itinera.records.scores import Column
 from itinera.tasks.fastest_times import ReferenceRobot
+from itinera.tasks.split import SplitPart
 
 ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
 
@@ -62,6 +63,11 @@ def count_noun(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def count_episodes(number: int, part: SplitPart | None) -> str:
+    """A number of episodes, and of how many if they are part of a split: "120 of 2,349 episodes"."""
+    return count_noun(number, "episode") if part is None else f"{number:,} of {count_noun(part.total, 'episode')}"
+
+
 def describe_robot(robot: ReferenceRobot) -> str:
     """A reference robot in words, for the caption of a table."""
     goal = f"within {robot.goal_radius:g} m of the goal" if robot.goal_radius else "to the goal point"
@@ -89,6 +95,13 @@ def to_text(table: TextTable) -> str:
     head = [rule("┏", "━", "┳", "┓"), line(headings, "┃"), rule("┡", "━", "╇", "┩")]
     body = [*(line(row, "│") for row in rows), rule("└", "─", "┴", "┘")]
     return "\n".join([*([escape_controls(table.title)] if table.title else []), *head, *body])
+
+
+def table_width(table: TextTable) -> int:
+    """Columns of a terminal that the table needs if nothing but lines separates its cells."""
+    cells = ([escape_controls(text, one_line=True) for text in row] for row in (table.headings, *table.rows))
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    return sum(widths) + len(widths) + 1
 
 
 def _width(text: str) -> int:
