@@ -156,10 +156,26 @@ def _make_narrow(table: Table, console: Console) -> None:
     words = [max(console.measure(text).minimum for text in (c.header, *c.cells)) for c in table.columns]
     if sum(words) + 3 * len(words) + 1 > console.width:
         table.padding = (0, 0, 0, 0)
-    fits = sum(words) + sum(table.padding[1::2]) * len(words) + len(words) + 1 <= console.width
-    for column, longest in zip(table.columns, words, strict=True):
+    available = console.width - sum(table.padding[1::2]) * len(words) - len(words) - 1
+    widths = _share_width(words, whole, available) if sum(words) <= available else [None] * len(words)
+    for column, width in zip(table.columns, widths, strict=True):
         column.no_wrap, column.overflow = False, "fold"  # a number on two lines is readable, a truncated one is not
-        column.min_width = longest if fits else None
+        column.width = width
+
+
+def _share_width(least: Sequence[int], most: Sequence[int], available: int) -> list[int]:
+    """A width for each column, from its least to its most, the columns that lack most served first.
+
+    >>> _share_width([3, 5], [9, 6], 11)
+    [6, 5]
+    """
+    widths = list(least)
+    for _ in range(available - sum(least)):
+        lacking = [most[i] - width for i, width in enumerate(widths)]
+        if max(lacking) <= 0:
+            break
+        widths[lacking.index(max(lacking))] += 1
+    return widths
 
 
 def remark(text: str) -> None:
