@@ -116,10 +116,12 @@ def _rich_table(table: TextTable, colors: Mapping[tuple[int, int], str]) -> Tabl
     from rich.table import Table
     from rich.text import Text  # plain: in a str, rich reads brackets as markup
 
+    from itinera.records.tables import is_text
+
     drawn = Table(header_style="bold")
     for i, text in enumerate(table.headings):
         drawn.add_column(
-            Text(escape_controls(text, one_line=True)), justify="left" if i == 0 else "right", no_wrap=True
+            Text(escape_controls(text, one_line=True)), justify="left" if is_text(table, i) else "right", no_wrap=True
         )
     for i, row in enumerate(table.rows):
         cells = (escape_controls(cell, one_line=True) for cell in row)

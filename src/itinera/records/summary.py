@@ -96,7 +96,7 @@ def summary_table(summary: Summary, *, separate_bounds: bool = False) -> TextTab
     `separate_bounds` gives the ends of the interval in columns of their own, for spreadsheets and papers.
     """
     rows = []
-    for column in summary.columns:
+    for column in drop_repeated_bound(summary.columns, [summary.table]):
         found = summary.intervals.get(column.name)
         cells = ["undefined", "", ""]
         if found is not None:
@@ -107,6 +107,15 @@ def summary_table(summary: Summary, *, separate_bounds: bool = False) -> TextTab
         rows.append((column_heading(column), *cells, str(count) if count else ""))
     headings = ("metric", "mean", "low", "high") if separate_bounds else ("metric", "mean", "95 % interval")
     return TextTable((*headings, "undefined"), tuple(rows), _title(summary))
+
+
+def drop_repeated_bound(columns: Sequence[Column], tables: Sequence[ScoreTable]) -> list[Column]:
+    """The columns to print: SCT_high only where it differs from SCT, which it seldom does."""
+    repeated = all(
+        "SCT" in table and "SCT_high" in table and np.array_equal(table["SCT"], table["SCT_high"], equal_nan=True)
+        for table in tables
+    )
+    return [column for column in columns if not (repeated and column.name == "SCT_high")]
 
 
 def _title(summary: Summary) -> str:

@@ -21,6 +21,7 @@ from itinera.records.scores import Column
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.tasks.split import SplitPart
 
+_NO_NUMBER = ("inf", "nan", "undefined")  # stand in a column of numbers
 ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
 
 
@@ -78,13 +79,15 @@ def describe_robot(robot: ReferenceRobot) -> str:
 
 
 def to_text(table: TextTable) -> str:
-    """The table for a terminal of any width, below its title; the first column is aligned left, the others right."""
+    """The table for a terminal of any width, below its title; texts are aligned left, numbers right."""
     headings, *rows = ([escape_controls(text, one_line=True) for text in row] for row in (table.headings, *table.rows))
     widths = [max(_width(row[i]) for row in (headings, *rows)) for i in range(len(headings))]
 
+    left = [is_text(table, i) for i in range(len(headings))]
+
     def line(row: Sequence[str], bar: str) -> str:
         padded = [
-            text + " " * (width - _width(text)) if i == 0 else " " * (width - _width(text)) + text
+            text + " " * (width - _width(text)) if left[i] else " " * (width - _width(text)) + text
             for i, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         return f"{bar} {f' {bar} '.join(padded)} {bar}"
@@ -95,6 +98,12 @@ def to_text(table: TextTable) -> str:
     head = [rule("┏", "━", "┳", "┓"), line(headings, "┃"), rule("┡", "━", "╇", "┩")]
     body = [*(line(row, "│") for row in rows), rule("└", "─", "┴", "┘")]
     return "\n".join([*([escape_controls(table.title)] if table.title else []), *head, *body])
+
+
+def is_text(table: TextTable, column: int) -> bool:
+    """Whether a column is aligned left: the first, and those whose cells begin with a letter."""
+    cells = [row[column] for row in table.rows if row[column]]
+    return column == 0 or (bool(cells) and all(cell[0].isalpha() and cell not in _NO_NUMBER for cell in cells))
 
 
 def table_width(table: TextTable) -> int:

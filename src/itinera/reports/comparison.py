@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable, TourTable
+from itinera.records.summary import drop_repeated_bound
 from itinera.records.tables import (
     TextTable,
     column_heading,
@@ -195,7 +196,7 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
     check_comparable(names, tables)
     first = tables[0]
     metrics = []
-    for column in first.columns:
+    for column in drop_repeated_bound(first.columns, tables):
         values, scenes = align_values(names, tables, column.name)
         if values.size:
             metrics.append(_compare_metric(column, values, None, scenes, seed, level))

@@ -30,7 +30,7 @@ SECOND_ARM = {"control": "without", "ahead": "with the instruction continued"}
 
 @dataclass(frozen=True, eq=False)
 class StudyAnalysis:
-    """The findings of a skill study. `print` shows the table of effects, with a verdict on each, and the skill table."""
+    """The findings of a skill study. `print` shows a table of effects with a verdict on each, and the skill table."""
 
     findings: Mapping[str, Sequence[SkillFinding]]  # by agent
     rows: Sequence[SkillRow]  # of the skill table
