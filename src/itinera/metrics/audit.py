@@ -79,9 +79,9 @@ class Audit:
     def _group(self, metric: str) -> dict[str, list[str]]:
         """The matching suites that have a metric, by its printed value."""
         groups: dict[str, list[str]] = {}
-        for match in self.matches:
-            if metric in match.means:
-                groups.setdefault(_printed(match.means[metric], metric), []).append(_name(match))
+        for one in self.matches:
+            if metric in one.means:
+                groups.setdefault(_printed(one.means[metric], metric), []).append(_name(one))
         return groups
 
     def _advice(self) -> str:
