@@ -5,7 +5,7 @@ tested as it is; with its objects masked ("the red sofa" becomes "the thing"); w
 that of another path in the same house. There are two chance levels: random walks of the same number of steps, and
 random goals among the ends of shortest paths with as many edges as R2R's. Success: stopping within 3 m of the goal.
 
-    python recipes/hearth_language.py --episodes 800 --houses 11
+    python recipes/hearth_language.py      # all 783 paths of the split, in 11 houses
 
 Expected: with step-by-step instructions the success rate exceeds 90 %, masking objects or directions costs at least 20
 points, and the instruction of another path is hardly better than a random walk. The simulator rounds the initial
@@ -30,7 +30,7 @@ from itinera.builders.path_sampling import EDGE_FRACTIONS, MIN_LENGTH
 from itinera.hearth.language.generate import DETAILS, generate_instruction
 from itinera.hearth.language.scene_description import SceneDescription
 from itinera.hearth.language.vocabulary import COLOR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, synonyms
-from itinera.hearth.season import HOUSE_CYCLE, house_role
+from itinera.hearth.season import HOUSE_CYCLE, house_role, paths_per_split
 from itinera.records.tables import TextTable
 from itinera.seeding import generator
 from itinera.simulators.graph import GraphSimulator
@@ -137,7 +137,9 @@ def random_goal_success(one: PathInstruction, home: AnnotatedHouse) -> float:
 
 
 def main(
-    episodes: Annotated[int, typer.Option(min=1, help="Number of paths, each with three instructions.")] = 800,
+    episodes: Annotated[
+        int | None, typer.Option(min=1, help="Number of paths, each with three instructions. Default: the split's.")
+    ] = None,
     houses: Annotated[int, typer.Option(min=1, help="Number of val-unseen houses; a season has 11.")] = 11,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the season.")] = 1,
 ) -> None:
@@ -146,9 +148,8 @@ def main(
     rows: list[tuple[str, str, int, dict[str, float]]] = []  # detail, house, words, outcomes
     for index in track(indices, "houses", console=Console(stderr=True), transient=True):
         home = build_annotated_house(seed, index)
-        instructions = generate_instructions(
-            home, sample_house_paths(home.graph, seed, index, -(-episodes // houses)), seed
-        )
+        count = paths_per_split(index)["val_unseen"] if episodes is None else -(-episodes // houses)
+        instructions = generate_instructions(home, sample_house_paths(home.graph, seed, index, count), seed)
         rng = generator(seed, "language", home.house.id)
         found = evaluate(home, instructions, rng)
         paired = zip(instructions, found, strict=True)

@@ -239,3 +239,31 @@ def test_a_folder_is_verified(files: tiny.Files):
     report = it.verify_data(files.folder)
     assert report.faults == ()
     assert "No faults." in repr(report)
+
+
+def test_a_part_of_a_split_is_scored_by_a_selection_or_a_slice(files):
+    tasks = it.read_tasks(files.tasks)
+    assert it.score(files.predictions, tasks, files.worlds, episodes=["3_0", "/^1_/"]).episode_ids == (
+        "1_0",
+        "1_1",
+        "3_0",
+    )
+    part = it.score(files.predictions, tasks[:2], files.worlds)
+    assert repr(part).startswith("ScoreTable(2 of 5 episodes in 1 scenes")
+    whole = it.score(files.predictions, tasks, files.worlds)
+    assert whole.select(["1_1", "1_0"]).part.digest == part.part.digest
+    np.testing.assert_array_equal(whole.select(["1_1", "1_0"])["SPL"], part["SPL"])
+
+
+def test_rows_of_scored_tours_are_selected_with_their_tours(files):
+    scores = it.score(files.predictions, files.tasks, files.worlds, tours=files.tours)
+    part = scores.select(["3_0", "3_1", "1_1"])
+    assert part.tours.world_ids == ("house", "hut")
+    assert len(part.episode_info.tour_positions) == 3
+    assert scores.select(["3_0"]).tours is None
+
+
+def test_failures_are_found_with_their_instructions(files):
+    (worst,) = it.find_failures(files.predictions, files.tasks, files.worlds, count=3)
+    assert (worst.episode_id, worst.error, worst.instruction) == ("1_1", 4.0, "go to c ")
+    assert "<table>" in it.find_failures(files.predictions, files.tasks, files.worlds)._repr_html_()

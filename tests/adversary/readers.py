@@ -426,6 +426,8 @@ def _others() -> list[Reader]:
         _plain("formats.checksums.read_digests", _texts(f"{'ab' * 32}  a.json\n{'cd' * 32} *b/c.json\n"), table,
                variant="SHA256SUMS", file_name="folder/SHA256SUMS",
                call=lambda read, path: [one.is_right() for one in read(path / "SHA256SUMS")]),
+        _plain("formats.episode_selection.read_episode_ids", _texts("1_0\n# some\n2_1\n"), table),
+        _plain("formats.episode_selection.read_episode_ids", _texts('["1_0", 3]'), json_, variant="JSON"),
         _plain("formats.features.read_features", lambda: [_features("a.tsv")], table, call=_read_features),
         _plain("formats.features.read_features", lambda: [_features("a.h5")], raw, variant="HDF5", call=_read_features),
         _plain("formats.floor_plans.read_floor_plan", _images, raw, call=lambda read, path: read(path, 0.05)),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import tiny
 from cli.conftest import Command
+from itinera.metrics.audit import Audit, SuiteMeans, parse_published
 from itinera.metrics.suites import SUITES
 from itinera.tasks.protocol import R2R
 
@@ -82,3 +85,35 @@ def test_what_is_no_number_is_told(files: tiny.Files, itinera: Command, number: 
     outcome = itinera("audit", files.predictions, *files.options, "--published", number)
     assert outcome.code == 2
     assert said in outcome.err
+
+
+def test_a_metric_that_would_tell_the_suites_apart_is_named(files: tiny.Files, itinera: Command) -> None:
+    """A reference that turns back is 8 m long though its goal is 4 m away: SPL tells suites apart that agree in SR."""
+    tasks = files.write("tasks.json", [tiny.path(1, "house", "ababc"), tiny.path(2, "hut", "pqr")])
+    walks = files.write("walks.json", tiny.predictions({"1_0": "ababc", "2_0": "pqr"}))
+    options = ("--tasks", tasks, "--worlds", files.worlds, "--published", "SR=100")
+    found = itinera("audit", walks, *options)
+    assert " would tell them apart: " in found.out
+    told = itinera("audit", walks, *options, "--json").json
+    assert told["separating_metric"] in {name for suite in told["suites"] for name in suite["metrics"]} - {"SR"}
+
+
+def test_the_values_that_tell_suites_apart_are_those_they_print() -> None:
+    # SR is published; SPL has two values, nDTW three, and m3ds lacks nDTW. 0.5004 and 0.4996 are both printed as 50.0.
+    found = Audit(
+        parse_published({"SR": "0.5"}),
+        (
+            SuiteMeans("paper", "keep", {"SR": 0.5, "SPL": 0.5004, "nDTW": 0.4, "PL": 9.0}),
+            SuiteMeans("hamt", "keep", {"SR": 0.5, "SPL": 0.4996, "nDTW": 0.5, "PL": 9.0}),
+            SuiteMeans("vlnce", "drop", {"SR": 0.5, "SPL": 0.6, "nDTW": 0.6, "PL": 9.0}),
+            SuiteMeans("m3ds", "keep", {"SR": 0.5, "SPL": 0.6, "PL": 9.0}),
+            SuiteMeans("google", "keep", {"SR": 0.6, "SPL": 0.9, "nDTW": 0.9, "PL": 8.0}),
+        ),
+    )
+    assert found.separating_metric == "nDTW"
+    assert found.verdict.endswith(
+        "nDTW would tell them apart: 40.0 % by paper; 50.0 % by hamt; 60.0 % by vlnce (repeats dropped); m3ds lacks it."
+    )
+    assert replace(found, suites=found.suites[:1]).verdict == "The published numbers are those of: paper."
+    alike = replace(found, suites=(found.suites[0], replace(found.suites[0], suite="other")))
+    assert alike.verdict.endswith("No other metric tells them apart on these predictions, as papers print it.")

@@ -24,7 +24,7 @@ def test_predictions_are_checked_against_tasks_and_worlds(files: tiny.Files, iti
     told = itinera("check", files.predictions, *files.options, "--json").json
     assert (told["format"], told["kind"]) == ("r2r-submission", "predictions")
     assert (told["trajectories"], told["worlds"]) == (5, 2)
-    assert told["share with repeats"] == 0
+    assert told["with repeated places"] == 0
 
 
 def test_missing_episodes_may_be_let_pass(files: tiny.Files, itinera: Command) -> None:
@@ -75,7 +75,7 @@ def test_a_broken_list_of_objects_is_found(tmp_path: Path, itinera: Command) -> 
     seen = tiny.written(
         tmp_path / "BBox" / "house_a.json", {"a": {"3": {"name": "x", "visible_pos": [], "bbox2d": []}}}
     )
-    assert "1 viewpoints, 1 objects" in itinera("check", tmp_path / "BBox").out
+    assert "1 viewpoint, 1 object" in itinera("check", tmp_path / "BBox").out
     tiny.written(seen, {"a": {"3": {"name": "x", "visible_pos": [99], "bbox2d": [[0, 0, 1, 1]]}}})
     outcome = itinera("check", tmp_path / "BBox")
     assert outcome.code == 1
@@ -83,7 +83,7 @@ def test_a_broken_list_of_objects_is_found(tmp_path: Path, itinera: Command) -> 
 
 
 def test_other_files_are_checked_too(files: tiny.Files, itinera: Command) -> None:
-    assert "1 entries" in itinera("check", files.tours).out
+    assert "1 entry" in itinera("check", files.tours).out
     assert "2 entries" in itinera("check", files.write("gt.json", tiny.DENSE)).out
     assert "2 episodes" in itinera("check", files.write("ce.json", tiny.GROUND)).out
 
@@ -187,3 +187,11 @@ def test_a_map_is_checked_with_its_image_and_says_in_one_sentence_what_is_wrong(
     assert "'gone.pgm', and there is no such file" in refused.err
     (tmp_path / "plan.pgm").write_bytes(b"P5 2 2 255\n\xff\xfe\xfd\xff")
     assert "plan.pgm: is an image." in itinera("check", tmp_path / "plan.pgm").err
+
+
+def test_counts_read_as_english(files: tiny.Files, itinera: Command) -> None:
+    walks = files.write("walks.json", tiny.predictions(tiny.WALKS | {"1_0": "aabc", "2_0": "cdd"}))
+    said = itinera("check", walks, *files.options).out
+    assert "5 trajectories, 2 worlds, 2 with repeated places. No faults." in said
+    alone = files.write("alone.json", [tiny.path(1, "house", "abc")])
+    assert "; 1 episode, 1 world, 0 goals withheld. No faults." in itinera("check", alone).out

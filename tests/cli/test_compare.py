@@ -8,7 +8,8 @@ import pytest
 
 import tiny
 from cli.conftest import Command
-from itinera.records import Column
+from itinera.formats.bundles import write_scores
+from itinera.records import Column, ScoreTable
 from itinera.reports.comparison import Comparison, MetricComparison
 from itinera.stats import Difference, Interval
 
@@ -184,10 +185,48 @@ def test_better_is_green_worse_is_red_and_chance_has_no_color() -> None:
 def test_colors_stand_at_the_differences(
     bundles: list[Path], itinera: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Comparison, "colors", lambda found: dict.fromkeys([(0, 1 + len(found.names))], "green"))
+    monkeypatch.setattr(
+        Comparison, "colors", lambda found, max_width: dict.fromkeys([(0, 1 + len(found.names))], "green")
+    )
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     (line,) = [line for line in itinera("compare", *bundles).out.splitlines() if "\x1b[32m" in line]
     assert " PL m" in line
     assert "[" in line.split("\x1b[32m")[1].split("\x1b[0m")[0]  # the interval
+
+
+def test_a_part_is_compared(bundles: list[Path], itinera: Command) -> None:
+    told = itinera("compare", *bundles, "--episodes", "scan=house", "--json").json
+    assert (told["episodes"], told["scenes"], told["part"]["total"]) == (3, 1, 5)
+    assert told["metrics"]["SR"]["means"] == {"mine": pytest.approx(2 / 3), "perfect": 1.0}
+    assert "3 of 5 episodes in 1 scene" in itinera("compare", *bundles, "--episodes", "scan=house").out
+    assert "has no scene 'shed'" in itinera("compare", *bundles, "--episodes", "scan=shed").err
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_long_names_fit_the_terminal(
+    bundles: list[Path], itinera: Command, monkeypatch: pytest.MonkeyPatch, columns: int, count: int
+) -> None:
+    names = [f"an-agent-whose-name-is-much-too-long-for-a-column-{k}" for k in range(count)]
+    copies = [bundles[k % 2].parent / f"{name}.jsonl" for k, name in enumerate(names)]
+    for k, copy in enumerate(copies):
+        copy.write_bytes(bundles[k % 2].read_bytes())
+    monkeypatch.setenv("COLUMNS", str(columns))
+    title, *lines = itinera("compare", *copies).out.splitlines()
+    assert max(map(len, lines)) <= columns
+    # No cell is broken into two lines: a line for each metric (and agent), and four of the frame.
+    assert len(lines) - 4 in (15, 15 * count)
+    assert title.endswith(", ".join(f"{k}: {name}" for k, name in enumerate(names, start=1)))
+
+
+def test_the_smallest_possible_p_value_is_said_to_be(tmp_path: Path, itinera: Command) -> None:
+    scenes = [f"scene {k}" for k in range(6) for _ in range(2)]
+    for name, values in (("none", 0.0), ("all", 1.0)):
+        write_scores(tmp_path / f"{name}.jsonl", ScoreTable.from_values({"SR": [values] * 12}, world_ids=scenes))
+    files = [tmp_path / "none.jsonl", tmp_path / "all.jsonl"]
+    err = itinera("compare", *files).err
+    # Six scenes have 2**6 sign patterns; the observed one and its opposite are the most extreme: 2 / 64.
+    assert err.startswith("p = 0.0312 is the smallest possible with 6 scenes, however large the difference")
+    assert "smallest possible" not in itinera("compare", files[0], files[0].parent / "none.jsonl").err

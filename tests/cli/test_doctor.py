@@ -45,6 +45,22 @@ def test_core_and_extras_are_those_of_the_project() -> None:
     assert {name for file in sources for name in asked.findall(file.read_text(encoding="utf-8"))} == EXTRAS.keys()
 
 
+def test_every_extra_of_the_project_is_listed_as_installed_or_not(itinera: Command) -> None:
+    from importlib.metadata import metadata
+
+    found = examine().extras
+    assert list(found)[: len(EXTRAS)] == list(EXTRAS)
+    assert set(found) >= set(metadata("itinera").get_all("Provides-Extra"))
+    # An extra that names other extras has their packages.
+    assert {**found["maps"].installed, **found["figures"].installed}.keys() <= found["all"].installed.keys()
+    lines = {line.split("  ")[0]: line for line in itinera("doctor").out.splitlines()}
+    for name, extra in found.items():
+        line = lines[f"extra {name}"]
+        lacking = bool(extra.missing) or not extra.installed
+        assert ("not installed: lacks" in line, extra.install in line) == (lacking, lacking)
+        assert "installed: " in line
+
+
 def test_a_missing_extra_comes_with_its_command(itinera: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     installed = installation._version
     monkeypatch.setattr(installation, "_version", lambda package: "" if package == "h5py" else installed(package))

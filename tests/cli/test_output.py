@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from itinera.cli import output
-from itinera.records.tables import TextTable
+from itinera.records.tables import TextTable, to_text
 
 WIDE = TextTable(
     ("metric", *(f"system{i}" for i in range(40))), ((("SR %", *(f"+{i}.5 [−1.0, +99.0]" for i in range(40)))),)
@@ -88,3 +88,24 @@ def test_quiet_keeps_back_remarks_and_bars(capsys: pytest.CaptureFixture[str], m
     with output.progress("walking", 3) as done:
         done(3)
     assert capsys.readouterr() == ("", "")
+
+
+def test_texts_are_aligned_left_and_numbers_right(capsys: pytest.CaptureFixture[str]) -> None:
+    table = TextTable(("name", "what", "mean"), (("a", "R2R's", "1.5"), ("b", "its own", "undefined")))
+    output.print_table(table, "terminal")
+    drawn = capsys.readouterr().out
+    assert "│ a    │ R2R's   │       1.5 │" in drawn
+    assert drawn.strip() == to_text(table)
+
+
+def test_a_narrow_table_stays_within_its_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Widths that rich's own shrinking left wider than the terminal, so that the last column was cut off.
+    headings = ("agent, skill", "with", "without", "difference", "p", "pairs", "verdict")
+    cells = ("reader, stop against more", "0.948", "0.948", "+0.632 [+0.562, +0.694]", "", "233", "too few trials")
+    monkeypatch.setenv("COLUMNS", "80")
+    output.print_table(TextTable(headings, (cells,)), "terminal")
+    lines = capsys.readouterr().out.splitlines()
+    assert {len(line) for line in lines} == {80}
+    assert all(line[-1] in "┓┃┩│┘" for line in lines)

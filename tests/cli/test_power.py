@@ -21,7 +21,7 @@ def test_the_plan_is_that_of_the_statistics(itinera: Command) -> None:
 def test_the_terminal_tells_it_in_a_sentence(itinera: Command) -> None:
     outcome = itinera("power", "--difference", 0.02, "--correlation", 0.5, "--scenes", 11)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "Detecting a difference of 2 points between two systems on the same episodes with power 80%" in outcome.out
+    assert "Detecting a difference of 2 points between two systems on the same episodes with power 80 %" in outcome.out
     assert "11 scenes of 200 episodes detect a difference of" in outcome.out
     assert "each on scenes of its own" in itinera("power").out
 

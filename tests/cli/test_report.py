@@ -91,3 +91,21 @@ def test_predictions_are_not_scores(files, itinera, tmp_path):
     done = itinera("report", walks, "--out", tmp_path / "r.html")
     assert done.code == 1
     assert "contains predictions, not scores" in done.err
+
+
+def test_failures_are_listed_with_their_instruction(files: tiny.Files, itinera: Command) -> None:
+    bundle, page = files.folder / "mine.jsonl", files.folder / "report.html"
+    assert itinera("score", files.predictions, *files.options, "--out", bundle).code == 0
+    assert itinera("report", bundle, "--out", page).code == 0
+    assert "go to c" not in page.read_text()
+    # 1_1, which stays at its start, is the only failure; its instruction is "go to c ".
+    assert itinera("report", bundle, "--tasks", files.tasks, "--out", page).code == 0
+    assert page.read_text().count("<q>go to c</q>") == 1
+
+
+def test_a_part_is_reported_as_one(files: tiny.Files, itinera: Command) -> None:
+    bundle, page = files.folder / "mine.jsonl", files.folder / "report.html"
+    assert itinera("score", files.predictions, *files.options, "--out", bundle).code == 0
+    done = itinera("report", bundle, "--episodes", "scan=house", "--out", page)
+    assert "3 of 5 episodes in 1 scene" in done.out
+    assert "3 of 5 episodes in 1 scene" in page.read_text()

@@ -270,3 +270,16 @@ def test_every_option_is_documented(verb):
     told = set(re.findall(r"--[a-z][a-z-]*", section))
     everywhere = {"--json"}  # on every verb, and told once for all
     assert {name for name in options if name.startswith("--")} - everywhere <= told
+
+
+def test_a_part_of_a_split_is_run(files, itinera):
+    out = files.folder / "part.jsonl"
+    run = ("run", "--agent", "expert", *files.options, "--workers", 0, "--out", out, "--episodes")
+    done = itinera(*run, "scan=hut")
+    assert (done.code, "2 rollouts, 2 episodes" in done.out) == (0, True)
+    assert [one.episode_id for one in read_predictions(out)] == ["3_0", "3_1"]
+    told = itinera("score", out, *files.options, "--episodes", "answered", "--json").json
+    assert (told["episodes"], told["part"]["total"], told["metrics"]["SR"]["mean"]) == (2, 5, 1.0)
+    again = itinera(*run, "3_1,3_0")
+    assert (again.code, again.out) == (0, done.out)  # the same part, so the same run
+    assert "comes from another run" in itinera(*run, "scan=house").err

@@ -13,6 +13,7 @@ import pytest
 
 import tiny
 from cli.conftest import Command
+from itinera.formats.bundles import read_scores
 from itinera.metrics.suites import SUITES
 from itinera.tasks.protocol import R2R
 
@@ -421,3 +422,45 @@ def test_times_for_other_tasks_are_refused_where_the_file_says_so(robot: list[An
     outcome = itinera("score", *robot)
     assert outcome.code == 1
     assert "are times for other tasks than" in outcome.err
+
+
+def test_a_part_of_a_split_is_scored_and_said_to_be_one(files: tiny.Files, itinera: Command) -> None:
+    bundle = files.folder / "part.jsonl"
+    outcome = itinera("score", files.predictions, *files.options, "--episodes", "scan=hut", "--out", bundle)
+    assert outcome.code == 0
+    assert f"{files.predictions}: 2 of 5 episodes in 1 scene · suite paper" in outcome.out
+    header, *rows = rows_of(bundle)
+    assert [row["episode_id"] for row in rows] == ["3_0", "3_1"]
+    assert (header["part"]["total"], header["part"]["selection"]) == (5, "scan=hut")
+    again = itinera("score", files.predictions, *files.options, "--episodes", "3_1,3_0", "--json").json
+    assert again["part"]["digest"] == header["part"]["digest"]
+    assert (again["episodes"], again["metrics"]["SPL"]["mean"]) == (2, pytest.approx((1 + 4 / 8) / 2))
+    assert read_scores(bundle).part.total == 5
+    assert itinera("check", bundle).code == 0
+
+
+def test_the_whole_split_is_no_part(files: tiny.Files, itinera: Command) -> None:
+    whole = itinera("score", files.predictions, *files.options, "--json").json
+    assert itinera("score", files.predictions, *files.options, "--episodes", "/./", "--json").json == whole
+    assert "part" not in whole
+
+
+def test_episodes_with_a_trajectory_are_a_part(files: tiny.Files, itinera: Command) -> None:
+    some = files.write("some.json", tiny.predictions({name: tiny.WALKS[name] for name in ("1_0", "2_0")}))
+    refused = itinera("score", some, *files.options)
+    assert "3 of the 5 episodes of R2R_tiny have no trajectory" in refused.err
+    assert "--episodes answered" in refused.err
+    told = itinera("score", some, *files.options, "--episodes", "answered", "--json").json
+    assert (told["episodes"], told["part"]["total"], told["missing"]) == (2, 5, 0)
+
+
+def test_a_part_may_be_a_file_and_be_repeated(files: tiny.Files, itinera: Command) -> None:
+    ids = files.write("ids.txt", "1_0\n2_0\n")
+    told = itinera("score", files.predictions, *files.options, "--episodes", ids, "--episodes", "3_0", "--json").json
+    assert told["episodes"] == 3
+
+
+def test_tours_within_the_part_are_scored(files: tiny.Files, itinera: Command) -> None:
+    options = [*files.options, "--tours", files.tours, "--json"]
+    assert itinera("score", files.predictions, *options, "--episodes", "scan=hut").json["tours"] == 1
+    assert "None of the 3 tours lies within" in itinera("score", files.predictions, *options, "--episodes", "3_0").err

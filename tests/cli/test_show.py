@@ -56,7 +56,7 @@ def test_a_tour_is_shown_in_its_order_with_where_it_was_led(itinera, files, walk
 def test_without_a_choice_the_first_walk_is_shown_and_that_is_said(itinera, files, tmp_path):
     done = itinera("show", files.predictions, *files.options, "--out", tmp_path / "replay.html")
     assert done.code == 0
-    assert done.err.startswith("Showing 1_0, the first of 5 rollouts of preds; choose others with --episode or --tour.")
+    assert done.err.startswith("Showing 1_0, the first of 5 rollouts of preds; choose others with --episodes, ")
 
 
 def test_episodes_of_different_worlds_share_a_page(itinera, files, tmp_path):
@@ -92,9 +92,12 @@ def test_a_picture_and_a_film_are_written_beside_the_page(itinera, files, tmp_pa
         (["--out", "replay.pdf"], "replay.pdf must end in .html."),
         (["--gif", "film.mp4"], "film.mp4 must end in .gif."),
         (["--out", "r.html", "--pictures", "-1"], "max_views (--pictures) must be at least 0, not -1."),
-        (["--out", "r.html", "--episode", "9_9"], "Episode '9_9' is not in R2R_tiny."),
+        (["--out", "r.html", "--episode", "9_9"], "Episode '9_9' is not in R2R_tiny (5 episodes"),
         (["--out", "r.html", "--tour", "9"], "There is no tour '9' in these predictions; there are 1_0, 1_1, 2_0"),
-        (["--out", "r.html", "--tour", "1_0", "--episode", "1_0"], "Give either episodes (--episode) or a tour"),
+        (
+            ["--out", "r.html", "--tour", "1_0", "--episode", "1_0"],
+            "Give either episodes (--episodes, --failures) or a tour",
+        ),
         (["--out", "r.html", "--protocol", "r2s"], "protocol must be one of"),
     ],
 )
@@ -179,3 +182,56 @@ def test_the_fastest_drive_on_the_ground_leads_from_start_to_goal(itinera, seaso
         for axis in "xy":
             assert task["fastest"][axis][0] == pytest.approx(task["reference"][axis][0], abs=3)
             assert task["fastest"][axis][-1] == pytest.approx(task["goals"][axis][0], abs=3)
+
+
+def test_the_worst_failures_are_listed_with_their_instructions(itinera, files, tmp_path):
+    # 1_1 stays at its start, 4 m from the goal: the only failure of these predictions.
+    done = itinera("show", files.predictions, *files.options, "--failures", 20)
+    assert (done.code, done.out.splitlines()) == (
+        0,
+        [
+            "1 of 5 episodes failed; the 1 farthest from the goal:",
+            "1_1 in house: 4.00 m from the goal, never left the start",
+            "    go to c",
+        ],
+    )
+
+
+def test_the_worst_failures_are_drawn_the_farthest_first(itinera, files, tmp_path):
+    walks = files.write("bad.json", tiny.predictions(tiny.WALKS | {"2_0": "cb", "3_0": "p"}))
+    page = tmp_path / "worst.html"
+    # 2_0 goes the wrong way and ends 6 m from e; 1_1 and 3_0 stay 4 m away, in the order of the split.
+    done = itinera("show", walks, *files.options, "--failures", 2, "--out", page)
+    assert done.code == 0
+    assert [episode["id"] for episode in shown(page)["episodes"]] == ["2_0", "1_1"]
+    assert done.out.startswith("3 of 5 episodes failed; the 2 farthest from the goal:\n2_0 in house: 6.00 m")
+    only = itinera("show", walks, *files.options, "--failures", 2, "--episodes", "scan=hut")
+    assert only.out.startswith("1 of 2 episodes failed; the 1 farthest from the goal:\n3_0 in hut")
+    assert "count (--failures) must be ≥ 1" in itinera("show", walks, *files.options, "--failures", 0).err
+
+
+def test_episodes_of_a_part_are_shown(itinera, files, tmp_path):
+    page = tmp_path / "replay.html"
+    assert itinera("show", files.predictions, *files.options, "--episodes", "scan=hut", "--out", page).code == 0
+    assert [episode["id"] for episode in shown(page)["episodes"]] == ["3_0", "3_1"]
+
+
+def test_rooms_and_objects_are_named_on_the_map_of_a_graph(itinera, files, tmp_path):
+    rooms = files.write("rooms.csv", "scan,viewpoint,room_code,region_id\nhouse,b,k,0\nhouse,c,k,0\nhouse,e,p,1\n")
+    boxes = tmp_path / "BBox"
+    boxes.mkdir()
+    # Nodes lie 2 m apart along +x. The lamp is in the middle of view 12 of b, to the north (+y), and in the middle of
+    # view 22 of d, 60° to the left of that: so it is at x = 2 m, and (6 − 2) / tan 60° = 2.31 m north. Only one place
+    # shows the vase, which tells no distance.
+    box = [295.0, 200.0, 50.0, 50.0]
+    (boxes / "house_b.json").write_text(json.dumps({"b": {
+        "1": {"name": "floor#lamp", "visible_pos": [12], "bbox2d": [box]},
+        "2": {"name": "vase", "visible_pos": [12], "bbox2d": [box]}}}))  # fmt: skip
+    (boxes / "house_d.json").write_text(json.dumps({"d": {
+        "1": {"name": "floor#lamp", "visible_pos": [22], "bbox2d": [box]}}}))  # fmt: skip
+    page = tmp_path / "replay.html"
+    options = ["--rooms", rooms, "--objects", boxes, "--episodes", "1_0", "--out", page, "--png", tmp_path / "r.png"]
+    assert itinera("show", files.predictions, *files.options, *options).code == 0
+    (storey,) = shown(page)["scenes"][0]["storeys"]
+    assert {tuple(label[:3]) for label in storey["labels"]} == {("kitchen", 300, 0), ("porch", 800, 0)}
+    assert [label[:3] for label in storey["objects"]] == [["floor lamp", 200, 231]]

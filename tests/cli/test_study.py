@@ -110,7 +110,7 @@ def test_known_agents_get_the_scores_they_must(study, place):
 
 def test_verdicts_are_printed_with_what_was_filtered_out(study, place):
     expert = asked(study, place, "expert")
-    done = study("analyse", place / "trials.jsonl", expert, "--resamples", 100)
+    done = study("analyse", place / "trials.jsonl", expert, "--resamples", 100, "-v")
     assert (
         "expert, direction-right: probability of the direction 1.000 with the sentence, 0.000 without: +1.000"
         in done.out
@@ -120,6 +120,18 @@ def test_verdicts_are_printed_with_what_was_filtered_out(study, place):
     table = study("analyse", place / "trials.jsonl", expert, "--markdown", "--resamples", 100)
     assert table.out.startswith("| agent | stop % |")
     assert "| expert | 100.0 (100.0 – 100.0) |" in table.out
+
+
+def test_the_table_of_effects_says_what_an_agent_ignores(study, place):
+    agents = [asked(study, place, name) for name in ("expert", "still")]
+    done = study("analyse", place / "trials.jsonl", *agents, "--resamples", 100)
+    (right,) = [line for line in done.out.splitlines() if "expert, direction-right" in line]
+    assert right.split()[-2] == "responds"
+    (ignored,) = [line for line in done.out.splitlines() if "still, direction-right" in line]
+    assert ignored.rstrip(" │").endswith("no effect")
+    assert "probability of the direction" not in done.out  # sentences are for --verbose
+    verdicts = study("analyse", place / "trials.jsonl", *agents, "--resamples", 100, "--json").json["agents"]
+    assert verdicts["still"]["direction-right"]["effects"][0]["verdict"] == "no effect"
 
 
 def test_answers_do_not_depend_on_workers(study, place):
@@ -203,7 +215,7 @@ def test_an_agent_that_answers_wrongly_fails_its_trials_with_the_reason(study, p
     assert done.code == 0
     assert "0 completed, 312 failed, 0 missing." in done.out
     assert "failed: BadArgument: action_probabilities() returned an array of shape (2,); expected (5,)" in done.err
-    assert study("analyse", place / "trials.jsonl", place / "far.jsonl").out.count("nothing to compare") == 7
+    assert study("analyse", place / "trials.jsonl", place / "far.jsonl").out.count("too few trials") == 7
 
 
 @pytest.mark.parametrize(

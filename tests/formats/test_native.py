@@ -181,17 +181,6 @@ def test_scores_without_tours_or_missing_walks_say_nothing_of_them(tmp_path: Pat
     assert "missing" not in (tmp_path / "b.jsonl").read_text()
 
 
-def test_rows_are_records_that_any_tool_can_read(tmp_path: Path) -> None:
-    bundles.write_rows(tmp_path / "rows.jsonl", SCORES)
-    rows = [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
-    assert rows[0] == {"episode_id": "1_0", "world_id": "house", "path_id": "1", "SR": 1.0, "NE": 0.1 + 0.2,
-                       "missing": False, "goal_distance": 4.0, "reference_length": 5.0, "tour": "0",
-                       "leg": 0}  # fmt: skip
-    assert rows[1]["SR"] is None
-    assert rows[2]["NE"] == "inf"
-    assert rows[3] == {"tour_id": "0", "world_id": "house", "t-nDTW": 0.5, "weights": {"t-nDTW": 2.0}}
-
-
 def test_equal_scores_make_equal_bundles(tmp_path: Path) -> None:
     for name in ("one.jsonl", "two.jsonl"):
         bundles.write_scores(tmp_path / name, SCORES)

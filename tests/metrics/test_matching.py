@@ -62,6 +62,46 @@ def test_an_episode_answered_twice_is_a_fault():
         match(twice, split({"1": "ab"}), HOUSE)
 
 
+def test_predictions_for_other_tasks_are_one_sentence():
+    found = told({f"x{i}": "ab" for i in range(30)}, {f"{i}": "ab" for i in range(20)})
+    assert found == (
+        "walks.json: none of the 30 episodes is in drawn (20 episodes).\n"
+        '  Their ids are such as "x0", those of drawn such as "0". '
+        "Give the tasks file that they were made for (--tasks)."
+    )
+
+
+def test_predictions_mostly_for_other_tasks_are_one_sentence():
+    found = told({"0": "zz"} | {f"x{i}": "ab" for i in range(30)}, {f"{i}": "ab" for i in range(20)})
+    assert found.startswith("walks.json: 30 of the 31 episodes are not in drawn (20 episodes).\n")
+    assert found.count("walks.json") == 1  # that "0" has wrong nodes follows from the wrong tasks
+
+
+def test_episodes_without_a_trajectory_are_one_sentence():
+    found = told({"0": "ab"}, {f"{i}": "ab" for i in range(1200)})
+    assert found.startswith('walks.json: 1,199 of the 1,200 episodes of drawn have no trajectory (first: "1").\n')
+    assert "--missing zero" in found
+    assert "--episodes" in found
+    assert found.count("\n") == 1
+
+
+def test_episodes_with_two_trajectories_are_one_sentence():
+    twice = Predictions.from_trajectories("walks.json", [Trajectory(name, "ab") for name in ("1", "2", "1", "2")])
+    with pytest.raises(BadFile, match=r'2 episodes have two trajectories \(first: "1"\)') as caught:
+        match(twice, split({"1": "ab", "2": "ab"}), HOUSE)
+    assert len(caught.value.faults) == 1
+
+
+def test_trajectories_of_the_rest_of_a_split_are_left_out():
+    walks = predictions({"1": "ab", "2": "zz", "3": "a"})
+    part = split({"1": "ab", "2": "ab", "3": "ab"}).select(["3", "1"])
+    (group,) = match(walks, part, HOUSE)
+    assert group.episode_ids == ("1", "3")
+    assert not group.missing.any()
+    with pytest.raises(BadFile, match='"9": is unknown'):
+        match(predictions({"1": "ab", "3": "ab", "9": "ab"}), part, HOUSE)
+
+
 def test_every_fault_of_a_file_is_told_together():
     message = told({"1": "b", "2": "ac", "9": "a"}, {"1": "ab", "2": "ab", "3": "ab"})
     for problem in ('"9": is unknown', '"3": has no trajectory', '"1": starts at', '"2": goes from node a to node c'):

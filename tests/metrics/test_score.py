@@ -45,7 +45,7 @@ def test_the_protocol_comes_from_the_caller_or_the_split_and_never_from_the_pred
 
 def test_missing_walks_are_refused_or_count_as_zero():
     tasks = split({"1": "ab", "2": "ab", "3": "a"})
-    with pytest.raises(BadFile, match="has no trajectory"):
+    with pytest.raises(BadFile, match="2 of the 3 episodes of drawn have no trajectory"):
         score(predictions({"1": "ab"}), tasks, HOUSE)
     table = score(predictions({"1": "ab"}), tasks, HOUSE, missing="zero")
     assert table.missing.tolist() == [False, True, True]

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from itinera.records import Column, TourTable
-from itinera.records.summary import summarize, summary_to_dict
+from itinera.records import Column, ScoreTable, TourTable
+from itinera.records.summary import summarize, summary_table, summary_to_dict
 from itinera.stats import interval
 from reports.example_tables import table
 
@@ -81,3 +81,12 @@ def test_json_is_plain_and_in_fractions() -> None:
     assert (told["suite"], told["fingerprint"], told["episodes"], told["scenes"]) == ("paper", "of paper", 2, 2)
     assert told["metrics"]["SR"]["mean"] == 0.5  # type: ignore[index]
     assert "tours" not in told
+
+
+def test_the_upper_bound_of_sct_is_printed_only_where_it_differs() -> None:
+    values = {"SCT": [0.5, np.nan], "SCT_low": [0.4, np.nan], "SCT_high": [0.5, np.nan]}
+    same = ScoreTable.from_values(values, world_ids=["a", "b"])
+    assert [row[0].split()[0] for row in summary_table(same.summary()).rows] == ["SCT", "SCT_low"]
+    other = ScoreTable.from_values(values | {"SCT_high": [0.6, np.nan]}, world_ids=["a", "b"])
+    assert len(summary_table(other.summary()).rows) == 3
+    assert "SCT_high" in same.summary().intervals  # JSON and bundles have it

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -9,10 +11,12 @@ import crossing
 from itinera.formats.trials import FilterCounts
 from itinera.records.action_probabilities import ActionDistribution
 from itinera.reports.skill_findings import (
+    effects_table,
     format_filter_counts,
     format_missing_trials,
     format_signed,
     format_verdicts,
+    judge_effect,
     skill_table,
     to_dict,
 )
@@ -74,6 +78,49 @@ def test_a_verdict_says_how_much_how_sure_and_what_to_make_of_it(answer, skill, 
     sentence = sentences_about(answer, skill)[0]
     assert sentence.startswith(begins)
     assert ends in sentence
+
+
+def verdict_on(answer, study=STUDY, skill="direction-left") -> str:
+    responses = group_responses(study, map(answer, study), SKILLS, crossing.WORLDS)
+    finding = analyze_skill(responses[skill], QUICK)
+    return judge_effect(finding, finding.effects[0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (obedient, "responds"),
+        (certain, "responds"),
+        (contrary, "wrong direction"),
+        (still, "no effect"),
+        (whimsical, "too few trials"),  # 18 pairs
+    ],
+)
+def test_the_verdict_in_two_words(answer, verdict):
+    assert verdict_on(answer) == verdict
+
+
+def test_few_scenes_allow_no_verdict_but_that():
+    first = [trial for trial in STUDY if trial.episode.world_id == STUDY[0].episode.world_id]
+    assert verdict_on(whimsical, first) == "too few scenes"
+    assert verdict_on(still, first) == "no effect"
+
+
+def test_many_pairs_without_a_difference_are_no_effect():
+    responses = group_responses(STUDY, map(whimsical, STUDY), SKILLS, crossing.WORLDS)
+    finding = analyze_skill(responses["direction-left"], QUICK)
+    assert judge_effect(finding, replace(finding.effects[0], pairs=20)) == "no effect"
+
+
+def test_the_table_of_effects_has_a_row_for_each():
+    responses = group_responses(STUDY, map(obedient, STUDY), SKILLS, crossing.WORLDS)
+    lost = group_responses(STUDY, [ActionDistribution.failure(t.id, "rain") for t in STUDY], SKILLS, crossing.WORLDS)
+    table = effects_table({"me": [analyze_skill(responses["stop"], QUICK)],
+                           "you": [analyze_skill(lost["object"], QUICK)]})  # fmt: skip
+    assert table.headings == ("agent, skill", "with", "without", "difference", "p", "pairs", "verdict")
+    assert [row[0] for row in table.rows] == [
+        "me, stop", "me, stop vs. continued", "me, stop, truncated vs. continued", "you, object"]  # fmt: skip
+    assert table.rows[3] == ("you, object", "", "", "", "", "0", "too few trials")
 
 
 def test_a_verdict_has_the_interval_the_p_value_and_the_score():

@@ -39,7 +39,7 @@ def test_the_default_interval_is_the_one_worked_out_resample_by_resample():
     draws = np.random.default_rng(1).integers(11, size=(200, 11))
     expected = by_hand(intervened - controls, scenes, draws, 0.95)
     assert (found.mean, found.low, found.high) == pytest.approx(expected)
-    assert found.method == "bootstrap t over 11 scenes"
+    assert found.method == "bootstrap-t over 11 scenes"
 
 
 def test_the_percentile_method_is_the_cluster_bootstrap_of_the_mean():

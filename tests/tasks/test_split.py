@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from itinera.errors import BadFile
+from itinera.errors import BadArgument, BadFile
 from itinera.tasks import Split, Tour
 from text_worlds import episode, split
 
@@ -50,3 +50,32 @@ def test_all_faults_of_tours_are_told_together():
 def test_an_episode_without_goals_withholds_them():
     assert episode("1", "a", goals=()).goals_withheld
     assert not split({"1": "ab"}).episodes[0].goals_withheld
+
+
+def test_a_part_knows_of_what_it_is_a_part():
+    part = TASKS.select(["3", "1"], selection="/[13]/")
+    assert [e.id for e in part] == ["1", "3"]
+    assert part.left_out == {"2"}
+    assert (part.part.total, part.part.selection) == (3, "/[13]/")
+    assert TASKS.part is None
+    assert TASKS.select(["1", "2", "3"]).part is None
+    assert repr(part) == "Split('val': 2 of 3 episodes in 2 worlds)"
+
+
+def test_a_part_is_known_by_its_ids_in_any_order():
+    digests = {TASKS.select(ids).part.digest for ids in (["1", "3"], ["3", "1"])}
+    assert len(digests) == 1
+    assert TASKS.select(["1"]).part.digest not in digests
+    assert TASKS[:1].part.digest == TASKS.select(["1"]).part.digest
+
+
+def test_a_part_of_a_part_is_a_part_of_the_whole():
+    part = TASKS[:2][1:]
+    assert ([e.id for e in part], part.part.total, part.selection) == (["2"], 3, "[:2] [1:]")
+    assert TASKS[::2].selection == "[::2]"
+    assert TASKS[:].part is None
+
+
+def test_a_part_of_unknown_episodes_is_refused():
+    with pytest.raises(BadArgument, match=r"Episode '9' is not in val \(3 episodes\)"):
+        TASKS.select(["1", "9"])

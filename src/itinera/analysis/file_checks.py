@@ -38,8 +38,19 @@ class FileReport:
     counts: Mapping[str, Any]
 
     def __str__(self) -> str:
-        counts = ", ".join(f"{value} {name}" for name, value in self.counts.items())
+        counts = ", ".join(f"{value} {_noun(value, name)}" for name, value in self.counts.items())
         return f"{self.file}: {self.about}; {counts}. No faults."
+
+
+def _noun(number: object, name: str) -> str:
+    """The name of a count, whose first word may be a plural, as it follows the number.
+
+    >>> _noun(1, "goals withheld"), _noun(1, "trajectories"), _noun(2, "worlds"), _noun(1, "with repeated places")
+    ('goal withheld', 'trajectory', 'worlds', 'with repeated places')
+    """
+    first, _, rest = name.partition(" ")
+    singular = f"{first[:-3]}y" if first.endswith("ies") else first.removesuffix("s")
+    return f"{singular} {rest}".strip() if number == 1 else name
 
 
 def check_file(
@@ -89,7 +100,7 @@ def _check_predictions(
     counts = {
         "trajectories": len(predictions),
         "worlds": len(groups),
-        "share with repeats": round(repeat_fraction(groups), 4),
+        "with repeated places": round(repeat_fraction(groups) * sum(map(len, groups))),
     }
     return counts | ({"beyond the step limit": len(plausibility.long_paths)} if plausibility.long_paths else {})
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 CORE = ("numpy", "scipy", "numba", "msgspec", "typer", "rich")
-# extra -> its purpose
+# extra -> its purpose; those that are not here are for developers
 EXTRAS = {
     "maps": "ROS maps, pictures of replays",
     "figures": "figures, floor plans",
@@ -21,8 +21,12 @@ EXTRAS = {
     "video": "videos of replays",
     "scenes": "meshes as .glb and .obj",
     "viewer": "recordings for Rerun",
+    "tables": "data frames and Parquet files",
     "lkh": "LKH orders of tours, not for commercial use",
 }
+_MORE = {"all": "everything for users but lkh", "test": "the tests", "lint": "style and types", "docs": "this manual",
+         "bench": "the benchmarks"}  # fmt: skip
+MANY_PACKAGES = 4  # an extra with more is summarized
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")
 
 
@@ -132,26 +136,34 @@ def _version(package: str) -> str:
 
 
 def _extras() -> dict[str, Extra]:
-    from importlib.metadata import PackageNotFoundError, requires
+    from importlib.metadata import PackageNotFoundError, metadata, requires
 
     try:
         required = requires("itinera") or []
     except PackageNotFoundError:  # run from a source tree that was never installed
         return {}
+    named = dict.fromkeys([*EXTRAS, *(metadata("itinera").get_all("Provides-Extra") or ())])
     extras = {}
-    for name, purpose in EXTRAS.items():
+    for name in named:
         packages = {package: _version(package) for package in _packages(required, name)}
         installed = {package: version for package, version in packages.items() if version}
         missing = tuple(package for package in packages if package not in installed)
+        purpose = EXTRAS.get(name, _MORE.get(name, "for developers"))
         extras[name] = Extra(purpose, installed, missing, f'pip install "itinera[{name}]"')
     return extras
 
 
 def _packages(required: list[str], extra: str) -> Iterator[str]:
-    """The packages of an extra, from requirements such as 'h5py>=3.10; extra == "features"'."""
+    """The packages of an extra, from requirements such as 'h5py>=3.10; extra == "features"'; extras may name others."""
     for requirement in required:
         package, _, condition = requirement.partition(";")
-        if re.search(rf"""\bextra\s*==\s*["']{extra}["']""", condition) and (found := re.match(r"[\w.-]+", package)):
+        if not re.search(rf"""\bextra\s*==\s*["']{extra}["']""", condition):
+            continue
+        others = re.match(r"itinera\s*\[([\w,\s-]+)\]", package)
+        if others is not None:
+            for other in others[1].split(","):
+                yield from _packages(required, other.strip())
+        elif (found := re.match(r"[\w.-]+", package)) is not None:
             yield found[0]
 
 
@@ -202,8 +214,7 @@ def _lines(found: Diagnosis) -> Iterator[tuple[str, str]]:
     for name, version in found.core.items():
         yield name, version or "missing"
     for name, extra in found.extras.items():
-        here = ", ".join(f"{package} {version}" for package, version in extra.installed.items())
-        yield f"extra {name}", f"{extra.install}  ({extra.purpose})" if extra.missing else f"{here}  ({extra.purpose})"
+        yield f"extra {name}", f"{_describe_extra(extra)}  ({extra.purpose})"
     if not found.extras:
         yield "extras", "unknown: itinera is not installed"
     kernels = found.kernels
@@ -212,6 +223,14 @@ def _lines(found: Diagnosis) -> Iterator[tuple[str, str]]:
     yield "machine", f"{found.cores} core{'' if found.cores == 1 else 's'}{memory}"
     yield "browser", found.browser or "none found; pages open in any"
     yield "real data", _describe_data(found.data)
+
+
+def _describe_extra(extra: Extra) -> str:
+    if extra.missing or not extra.installed:  # no packages: this version was not installed, only its source is here
+        return f"not installed: lacks {', '.join(extra.missing) or 'all of it'}; {extra.install}"
+    if len(extra.installed) > MANY_PACKAGES:
+        return f"installed: {len(extra.installed)} packages"
+    return "installed: " + ", ".join(f"{package} {version}" for package, version in extra.installed.items())
 
 
 def _describe_data(data: DataFolder | None) -> str:

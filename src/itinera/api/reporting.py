@@ -16,13 +16,16 @@ from itinera.api.scoring import (
     load_times,
     load_worlds_for,
     read_scores,
+    score,
 )
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
+    from itinera.formats.episode_selection import Selection
     from itinera.records import Predictions, ScoreTable
     from itinera.reports.comparison import Comparison
     from itinera.reports.dataset_description import DatasetTable
+    from itinera.reports.failures import FailureList
     from itinera.reports.intersection import Intersection
     from itinera.reports.page.inputs import Result as ReportResult
     from itinera.reports.page.report import Report
@@ -37,7 +40,11 @@ logger = logging.getLogger("itinera")
 
 
 def compare(
-    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File], *, seed: int = 0, level: float = 0.95
+    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File],
+    *,
+    episodes: Selection | None = None,
+    seed: int = 0,
+    level: float = 0.95,
 ) -> Comparison:
     """The comparison of results on the same episodes: each later result minus the first. `print` shows the table.
 
@@ -46,6 +53,7 @@ def compare(
     suite and episodes are the same.
 
     results: score tables or bundles by name, or a list of them, named by their files.
+    episodes: the part to compare: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several.
     seed: of the permutation test, if there are too many scenes to enumerate all permutations.
 
     >>> import itinera
@@ -61,23 +69,26 @@ def compare(
     """
     from itinera.reports.comparison import compare
 
-    names, tables = _score_tables(results)
+    names, tables = _score_tables(results, episodes)
     return compare(names, tables, seed=seed, level=level)
 
 
 def compare_solved(
-    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File], *, level: float = 0.95
+    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File],
+    *,
+    episodes: Selection | None = None,
+    level: float = 0.95,
 ) -> Intersection:
     """The means over all episodes, and over the episodes that every agent solved: SCT, SPL, SR, SCT∩ and SPL∩.
 
-    Protocols may differ in how the agent moves, and in nothing else. See `compare` for `results`.
+    Protocols may differ in how the agent moves, and in nothing else. See `compare` for `results` and `episodes`.
 
     >>> import itinera
     >>> print(itinera.compare_solved(["slow.jsonl", "fast.jsonl"]))  # doctest: +SKIP
     """
     from itinera.reports.intersection import intersect
 
-    names, tables = _score_tables(results)
+    names, tables = _score_tables(results, episodes)
     found = intersect(names, tables, level=level)
     if not found.solved:
         logger.warning("No episode was solved by every agent: SCT∩ and SPL∩ are undefined.")
@@ -91,6 +102,8 @@ def report(
     markdown: File | None = None,
     latex: File | None = None,
     replays: File | None = None,
+    tasks: Split | File | Sequence[Split | File] = (),
+    episodes: Selection | None = None,
     title: str = "",
     seed: int = 0,
     level: float = 0.95,
@@ -104,6 +117,8 @@ def report(
     out: the page (.html). markdown, latex: files for the sentences and tables.
     replays: a folder of pages of `show`, linked from the episodes and agents they contain; a page named
         replay-EPISODE.html is linked from that episode.
+    tasks: the tasks of the results, or their files: failures are then listed with their instruction.
+    episodes: the part of the scores to report on, as for `compare`.
 
     >>> import itinera
     >>> itinera.report({"baseline": "baseline.jsonl", "mine": "mine.jsonl"}, out="report.html")  # doctest: +SKIP
@@ -118,15 +133,17 @@ def report(
 
     page = Path.cwd() / "report.html" if out is None else Path(out)
     named = _name_results(results)
-    check_outputs([out, markdown, latex], [result for _, result in named])
+    splits = [tasks] if isinstance(tasks, (str, PathLike)) or not isinstance(tasks, Sequence) else list(tasks)
+    check_outputs([out, markdown, latex], [*(result for _, result in named), *splits])
     given = collect_inputs(named)
     made = make_report(
         given.names,
-        given.tables,
+        [_select_rows(table, episodes) for table in given.tables],
         findings=given.findings,
         described=given.described,
         times=given.times,
         replays={} if replays is None else find_named_replays(Path(replays), page),
+        instructions={e.id: e.instruction.text for one in splits for e in load_split(one)},
         replay_pages=() if replays is None else find_replay_pages(Path(replays), page),
         version=itinera_version(),
         title=title,
@@ -148,8 +165,11 @@ def show(
     worlds: Mapping[str, World] | World | File | None = None,
     *,
     out: File | Sequence[File] | None = None,
-    episodes: str | Sequence[str] = (),
+    episodes: Selection = (),
+    failures: int | None = None,
     tour: str | None = None,
+    rooms: File | None = None,
+    objects: File | None = None,
     alignment: File | None = None,
     times: FastestTimes | File | None = None,
     max_views: int = 1000,
@@ -161,7 +181,11 @@ def show(
     predictions: of one agent or of several, by name or as a list, named by their files.
     worlds: as for `score`. The path of a Hearth season or of a folder of scenes adds rooms and first-person views.
     out: files to write, by suffix: a page (.html), an image (.png), a video (.gif, .mp4) or a Rerun recording (.rrd).
-    episodes, tour: what to show, by id; by default the first rollout of the first agent.
+    episodes: the episodes to show: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several, in its order.
+    failures: show this many failures of the first agent, the farthest from the goal first; see `find_failures`.
+    tour: the tour to show, by its id in the predictions. By default the first rollout of the first agent is shown.
+    rooms, objects: a CSV table of rooms and REVERIE's BBox folder or archive, to name rooms and objects on the map of a
+        navigation graph.
     alignment: RxR's guide pose traces, which align words with positions; a Hearth season has its own.
     times: fastest times of the episodes; on the ground the fastest drives of a few episodes are drawn too.
     max_views: the number of first-person views of a page, if the worlds have meshes.
@@ -178,18 +202,24 @@ def show(
     for target in targets:
         check_replay_path(target)
     files = _name_predictions(predictions)
-    check_outputs(targets, [*files.values(), tasks, worlds, alignment, times])
+    check_outputs(targets, [*files.values(), tasks, worlds, alignment, times, rooms, objects])
     if max_views < 0:
         raise BadArgument(f"max_views (--pictures) must be at least 0, not {max_views}.")
     split = load_split(tasks)
     agents = {name: load_predictions(one, split, format=format) for name, one in files.items()}
     chosen = load_protocol(protocol, split)
     folder = Path(worlds) if isinstance(worlds, (str, PathLike)) else None
-    selected = inputs.select_episodes(
-        split, agents, episodes=[episodes] if isinstance(episodes, str) else episodes, tour=tour
-    )
+    wanted: Sequence[str] = ()
+    if failures is not None:
+        first = next(iter(agents.values()))
+        wanted = _find_failures(first, split, worlds, failures, episodes or None, chosen).episode_ids
+        if not wanted:
+            raise BadArgument("There are no failures to show: every episode succeeded.")
+    elif episodes or not isinstance(episodes, Sequence):
+        wanted = _select_shown(split, episodes)
+    selected = inputs.select_episodes(split, agents, episodes=wanted, tour=tour)
     selected = inputs.align_words(selected, traces=None if alignment is None else Path(alignment), folder=folder)
-    places = load_worlds_for(worlds, selected, chosen)
+    places = _annotate(load_worlds_for(worlds, selected, chosen), rooms, objects)
     absent = [world_id for world_id in selected.world_ids if world_id not in places]
     if absent:
         raise BadArgument(f"World {absent[0]} is not in {folder or 'worlds'}. Give the worlds of these tasks.")
@@ -215,8 +245,90 @@ def show(
     return made
 
 
-def _score_tables(results: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str], list[ScoreTable]]:
-    """The names and score tables of results; bundles are read."""
+def find_failures(
+    predictions: Predictions | File,
+    tasks: Split | File,
+    worlds: Mapping[str, World] | World | File | None = None,
+    *,
+    count: int = 20,
+    episodes: Selection | None = None,
+    protocol: str | Protocol | None = None,
+    format: str | None = None,
+) -> FailureList:
+    """The failures that ended farthest from the goal, each with its outcome and instruction. `print` lists them.
+
+    Episodes without a trajectory are left out. `episodes` is the part of the split to look at, as for `score`.
+
+    >>> import itinera
+    >>> print(itinera.find_failures("preds.json", "R2R_val_unseen.json", "connectivity/", count=5))  # doctest: +SKIP
+    """
+    split = load_split(tasks)
+    loaded = load_predictions(predictions, split, format=format)
+    return _find_failures(loaded, split, worlds, count, episodes, load_protocol(protocol, split))
+
+
+def _find_failures(
+    predictions: Predictions,
+    split: Split,
+    worlds: Mapping[str, World] | World | File | None,
+    count: int,
+    episodes: Selection | None,
+    protocol: Protocol,
+) -> FailureList:
+    from itinera.formats.episode_selection import ANSWERED, select_part
+    from itinera.reports.failures import find_failures
+
+    if episodes is not None and episodes != ANSWERED:
+        split = select_part(split, episodes)
+    table = score(
+        predictions, split, worlds, episodes=ANSWERED, protocol=protocol, implausible="keep",
+    )  # fmt: skip
+    return find_failures(table, {e.id: e.instruction.text for e in split}, count)
+
+
+def _select_shown(split: Split, episodes: Selection) -> Sequence[str]:
+    """The ids to show, in the order of the selection."""
+    from itinera.formats.episode_selection import select_ids
+
+    scenes = [episode.world_id for episode in split]
+    return select_ids(episodes, [episode.id for episode in split], scenes, split.name)
+
+
+def _annotate(worlds: Mapping[str, World], rooms: File | None, objects: File | None) -> Mapping[str, World]:
+    """The worlds with the rooms and objects of these files."""
+    if rooms is None and objects is None:
+        return worlds
+    from dataclasses import replace
+
+    from itinera.formats.reverie import read_objects
+    from itinera.formats.rooms import read_table
+    from itinera.worlds.lazy import LazyMapping
+
+    table = {} if rooms is None else read_table(Path(rooms))
+    visible = {} if objects is None else read_objects(Path(objects))
+
+    def annotate(world_id: str) -> World:
+        world = worlds[world_id]
+        return replace(world, rooms=table.get(world_id, world.rooms), objects=visible.get(world_id, world.objects))
+
+    return LazyMapping(worlds, annotate)
+
+
+def _select_rows(table: ScoreTable, episodes: Selection | None) -> ScoreTable:
+    """The rows that a selection names."""
+    if episodes is None:
+        return table
+    from itinera.formats.episode_selection import label_selection, select_ids
+
+    name = table.source or "this result"
+    ids = select_ids(episodes, table.episode_ids, table.world_ids, name)
+    return table.select(ids, selection=label_selection(episodes))
+
+
+def _score_tables(
+    results: Mapping[str, Any] | Sequence[Any], episodes: Selection | None = None
+) -> tuple[list[str], list[ScoreTable]]:
+    """The names and score tables of results; bundles are read, and rows selected."""
     from itinera.records import ScoreTable
 
     named = _name_results(results)
@@ -227,6 +339,7 @@ def _score_tables(results: Mapping[str, Any] | Sequence[Any]) -> tuple[list[str]
                 "Score predictions first: itinera.score(predictions, tasks, worlds)."
             )
     tables = [one if isinstance(one, ScoreTable) else read_scores(one) for _, one in named]
+    tables = [_select_rows(table, episodes) for table in tables]
     names = [name for name, _ in named]
     if len(set(names)) < len(names):
         paths = [str(one) if isinstance(one, (str, PathLike)) else name for name, one in named]

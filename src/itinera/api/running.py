@@ -13,6 +13,7 @@ from itinera.errors import BadArgument, validate_choice
 
 if TYPE_CHECKING:
     from itinera.agents.agent import Agent
+    from itinera.formats.episode_selection import Selection
     from itinera.metrics.running import RunningScore
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.checkpoint import Model
@@ -50,6 +51,7 @@ def run(
     limit_seconds: float | None = None,
     reply_seconds: float | None = None,
     max_episodes: int | None = None,
+    episodes: Selection | None = None,
     record_probabilities: bool = False,
     views: str | None = None,
     objects: File | None = None,
@@ -82,6 +84,8 @@ def run(
     limit_seconds: the time limit of an episode, which then has failed; reply_seconds that of an agent in another
         process for one reply.
     max_episodes: run only the first episodes.
+    episodes: the part of the split to run: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several. Score it
+        with the same `episodes`.
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
     views: on graphs "annotations", "rendered" or a file of features; objects and rooms are sources of annotations.
     camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels.
@@ -119,6 +123,7 @@ def run(
         limit_seconds=limit_seconds,
         reply_seconds=reply_seconds,
         max_episodes=max_episodes,
+        episodes=episodes,
         record_probabilities=record_probabilities,
         views=views,
         objects=objects,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from itinera.errors import BadArgument, BadFile, Fault, validate_choice
 
 if TYPE_CHECKING:
+    from itinera.formats.episode_selection import Selection
     from itinera.metrics.attempts import Attempts
     from itinera.metrics.audit import Audit
     from itinera.metrics.suites import Suite
@@ -107,6 +108,7 @@ def score(
     tasks: Split | File,
     worlds: Mapping[str, World] | World | File | None = None,
     *,
+    episodes: Selection | None = None,
     suite: str | Suite | None = None,
     protocol: str | Protocol | None = None,
     missing: Literal["fail", "zero"] = "fail",
@@ -122,6 +124,7 @@ def score(
     format: str | None = None,
     episode: str | None = None,
     out: File | None = None,
+    rows: File | None = None,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
 ) -> ScoreTable:
@@ -134,6 +137,9 @@ def score(
 
     predictions, tasks, worlds: as read, or their paths. Continuous tasks need no worlds: without, distances are
         straight lines.
+    episodes: the part of the split to score: ids, a file of ids, "scan=NAME", "/regex/", or "answered" for the
+        episodes that have a trajectory; a list joins several. Trajectories of other episodes are left out. By default
+        all.
     suite: the name of a suite or a `Suite`; by default "paper", for NDH, REVERIE and SOON the suite of that name, and
         "pointnav" for PointNav, which has no reference paths.
     protocol: success radius, stop rule and body, by name or as a `Protocol`; by default that of the tasks. Predictions
@@ -148,6 +154,7 @@ def score(
         season, or the objects of `World`s.
     tours, reference, format, episode: as for `read_tasks` and `read_predictions`.
     out: a file for the score bundle, which `compare`, `report` and `read_scores` read.
+    rows: a file for the row of every episode, for other tools: .csv, .parquet, or else JSON lines.
     progress: called with the number of episodes just scored.
     """
     from dataclasses import replace
@@ -158,10 +165,10 @@ def score(
 
     used = {"predictions": predictions, "tasks": tasks, "worlds": worlds, "tours": tours, "reference": reference,
             "times": times, "objects": objects}  # fmt: skip
-    check_outputs([out], used.values())
+    check_outputs([out, rows], used.values())
     check_options(missing=missing, repeats=repeats, implausible=implausible)
     given = _load_inputs(
-        predictions, tasks, worlds, protocol, tours, reference, format, episode, drive=(drive, vmax, wmax)
+        predictions, tasks, worlds, protocol, tours, reference, format, episode, episodes, drive=(drive, vmax, wmax)
     )
     chosen = load_suite(suite, given.protocol)
     chosen = replace(chosen, rules=replace(chosen.rules, repeats=repeats))
@@ -202,6 +209,10 @@ def score(
 
         table = replace(table, provenance=make_provenance(input_paths(used), command_words))
         write_scores(Path(out), table)
+    if rows is not None:
+        from itinera.formats.score_rows import write_rows
+
+        write_rows(Path(rows), table)
     return table
 
 
@@ -211,6 +222,7 @@ def audit(
     worlds: Mapping[str, World] | World | File | None = None,
     *,
     published: Mapping[str, str | float] | Sequence[str],
+    episodes: Selection | None = None,
     protocol: str | Protocol | None = None,
     objects: File | None = None,
     tours: File | None = None,
@@ -219,8 +231,8 @@ def audit(
 ) -> Audit:
     """The suites that give published numbers for these predictions.
 
-    Numbers are given as printed, {"SR": "55.2"}: a number agrees if rounding to its printed digits gives it. The suites
-    of REVERIE need its boxes, `objects`, as in `score`.
+    Numbers are given as printed, {"SR": "55.2"}: a number agrees if rounding to its printed digits gives it.
+    `episodes` is the part of the split they are about, as for `score`. The suites of REVERIE need its boxes, `objects`.
 
     >>> import itinera
     >>> itinera.audit("preds.json", "R4R_val_unseen.json", "connectivity/", published={"SPL": "0.27"}).matches
@@ -229,7 +241,7 @@ def audit(
     from itinera.metrics.audit import audit, parse_published
 
     numbers = parse_published(published)
-    given = _load_inputs(predictions, tasks, worlds, protocol, tours, reference, format, None)
+    given = _load_inputs(predictions, tasks, worlds, protocol, tours, reference, format, None, episodes)
     annotated = given.worlds if objects is None else load_objects(objects, worlds, given)
     return audit(given.predictions, given.split, annotated, numbers, protocol=given.protocol)
 
@@ -253,12 +265,15 @@ def _load_inputs(
     reference: File | None,
     format: str | None,
     episode: str | None,
+    episodes: Selection | None,
     *,
     drive: DriveOptions = NO_DRIVE,
 ) -> _Inputs:
     """Predictions, tasks, worlds and protocol that fit one another."""
     split = load_split(tasks, tours=tours, reference=reference)
     loaded = load_predictions(predictions, split, format=format, episode=episode)
+    if episodes is not None:
+        split = _select_part(split, episodes, loaded)
     if split.tours:
         split = _answered_or_on_tours(split, loaded)
     chosen = load_protocol(protocol, split, loaded, drive=drive)
@@ -296,6 +311,16 @@ def _log_answers(predictions: Predictions, suite: Suite) -> None:
         if not suite.needs_objects:
             named, metrics = "obj_heading and obj_elevation", "det-SR and det-SPL"
         logger.info(f"{total - number} of {total} trajectories name no object ({named}); {metrics} count them as 0.")
+
+
+def _select_part(split: Split, episodes: Selection, predictions: Predictions) -> Split:
+    """The part of the split that a selection names; "answered" stands for the episodes with a trajectory."""
+    from itinera.formats.episode_selection import ANSWERED, select_part
+
+    if episodes != ANSWERED:
+        return select_part(split, episodes)
+    answered = [name for name in predictions.batch.episode_ids if name in split.by_id]
+    return split.select(answered, selection=ANSWERED) if answered else split
 
 
 def _answered_or_on_tours(split: Split, predictions: Predictions) -> Split:

@@ -12,6 +12,7 @@ from itinera.cli import options, output
 
 def compare(
     bundles: Annotated[list[Path], typer.Argument(help="Two or more bundles written by `itinera score --out`.")],
+    episodes: options.Episodes = None,
     seed: options.Seed = 0,
     solved: Annotated[
         bool,
@@ -33,8 +34,19 @@ def compare(
     shape = output.output_format(json=json, csv=csv, markdown=markdown, latex=latex)
     from itinera import api
 
-    found = api.compare_solved(bundles) if solved else api.compare(bundles, seed=seed)
+    part = options.selection(episodes)
+    if solved:
+        intersection = api.compare_solved(bundles, episodes=part)
+        if shape == "json":
+            output.print_json(intersection.to_dict())
+        else:
+            output.print_table(intersection.to_table(), shape)
+        return
+    found = api.compare(bundles, episodes=part, seed=seed)
     if shape == "json":
         output.print_json(found.to_dict())
     else:
-        output.print_table(found.to_table(), shape, colors=found.colors())
+        width = output.terminal_width() if shape == "terminal" else None
+        output.print_table(found.to_table(max_width=width), shape, colors=found.colors(max_width=width))
+    for sentence in found.remarks():
+        output.remark(sentence)

@@ -35,6 +35,23 @@ Format = Annotated[
 Episode = Annotated[
     str | None, typer.Option("--episode", help="Episode id of a robot log. Default: the name of its file.")
 ]
+Episodes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--episodes",
+        metavar="IDS|FILE|scan=NAME|/REGEX/",
+        help="Part of the split: ids with commas, a file of ids, scan=NAME or /regex/. May be repeated.",
+    ),
+]
+AnsweredEpisodes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--episodes",
+        metavar="IDS|FILE|scan=NAME|/REGEX/|answered",
+        help="Score a part of the split: ids with commas, a file of ids, scan=NAME, /regex/, or answered for the "
+        "episodes with a trajectory. May be repeated. The result says how many of how many.",
+    ),
+]
 ProtocolName = Annotated[
     str | None,
     typer.Option("--protocol", help="Protocol to apply. Default: that of the tasks, never that of the predictions."),
@@ -191,6 +208,11 @@ RobotReverse = Annotated[
 GoalRadius = Annotated[
     float, typer.Option(help="Distance from the goal within which the robot has arrived, meters (0: the point itself).")
 ]
+
+
+def selection(episodes: list[str] | None) -> str | list[str] | None:
+    """The part of a split as the functions of `itinera` take it; None if the option was not given."""
+    return episodes[0] if episodes and len(episodes) == 1 else episodes or None
 
 
 def suites() -> list[str]:

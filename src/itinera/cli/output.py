@@ -116,10 +116,12 @@ def _rich_table(table: TextTable, colors: Mapping[tuple[int, int], str]) -> Tabl
     from rich.table import Table
     from rich.text import Text  # plain: in a str, rich reads brackets as markup
 
+    from itinera.records.tables import is_text
+
     drawn = Table(header_style="bold")
     for i, text in enumerate(table.headings):
         drawn.add_column(
-            Text(escape_controls(text, one_line=True)), justify="left" if i == 0 else "right", no_wrap=True
+            Text(escape_controls(text, one_line=True)), justify="left" if is_text(table, i) else "right", no_wrap=True
         )
     for i, row in enumerate(table.rows):
         cells = (escape_controls(cell, one_line=True) for cell in row)
@@ -127,26 +129,55 @@ def _rich_table(table: TextTable, colors: Mapping[tuple[int, int], str]) -> Tabl
     return drawn
 
 
-def _print_rich(table: Table) -> None:
+def terminal_width() -> int:
+    """The columns that a table may take: those of the terminal.
+
+    Output that is not on a terminal, such as in a pipe, is not fitted to the width of a screen.
+    """
     from rich.console import Console
 
     looked_at = sys.stdout.isatty() or "COLUMNS" in os.environ
-    # Output that is not on a terminal, such as in a pipe, is not fitted to the width of a screen.
-    console = Console(width=None if looked_at else UNBOUNDED)
+    return Console().width if looked_at else UNBOUNDED
+
+
+def _print_rich(table: Table) -> None:
+    from rich.console import Console
+
+    console = Console(width=terminal_width())
     if console.measure(table, options=console.options.update(max_width=UNBOUNDED)).maximum > console.width:
         _make_narrow(table, console)
     console.print(table)
 
 
 def _make_narrow(table: Table, console: Console) -> None:
-    """Break cells into several lines, between words if the terminal is wide enough for the longest word."""
+    """Leave out the padding; if that does not suffice, break cells into several lines, between words if possible."""
+    whole = [max(console.measure(text).maximum for text in (c.header, *c.cells)) for c in table.columns]
+    if sum(whole) + len(whole) + 1 <= console.width:
+        table.padding = (0, 0, 0, 0)  # the lines between columns separate them enough
+        return
     words = [max(console.measure(text).minimum for text in (c.header, *c.cells)) for c in table.columns]
     if sum(words) + 3 * len(words) + 1 > console.width:
-        table.padding = (0, 0, 0, 0)  # the lines between columns separate them enough
-    fits = sum(words) + sum(table.padding[1::2]) * len(words) + len(words) + 1 <= console.width
-    for column, longest in zip(table.columns, words, strict=True):
+        table.padding = (0, 0, 0, 0)
+    available = console.width - sum(table.padding[1::2]) * len(words) - len(words) - 1
+    widths = _share_width(words, whole, available) if sum(words) <= available else [None] * len(words)
+    for column, width in zip(table.columns, widths, strict=True):
         column.no_wrap, column.overflow = False, "fold"  # a number on two lines is readable, a truncated one is not
-        column.min_width = longest if fits else None
+        column.width = width
+
+
+def _share_width(least: Sequence[int], most: Sequence[int], available: int) -> list[int]:
+    """A width for each column, from its least to its most, the columns that lack most served first.
+
+    >>> _share_width([3, 5], [9, 6], 11)
+    [6, 5]
+    """
+    widths = list(least)
+    for _ in range(available - sum(least)):
+        lacking = [most[i] - width for i, width in enumerate(widths)]
+        if max(lacking) <= 0:
+            break
+        widths[lacking.index(max(lacking))] += 1
+    return widths
 
 
 def remark(text: str) -> None:

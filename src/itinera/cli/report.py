@@ -28,6 +28,11 @@ def report(
             "replay-EPISODE.html is linked from that episode."
         ),
     ] = None,
+    tasks: Annotated[
+        list[Path] | None,
+        typer.Option(help="Tasks file of the results, to list failures with their instruction. May be repeated."),
+    ] = None,
+    episodes: options.Episodes = None,
     title: Annotated[str, typer.Option(help="Title of the page. Default: agents and benchmark.")] = "",
     seed: options.Seed = 0,
 ) -> None:
@@ -40,7 +45,17 @@ def report(
     """
     from itinera import api
 
-    made = api.report(results, out=out, markdown=markdown, latex=latex, replays=replays, title=title, seed=seed)
+    made = api.report(
+        results,
+        out=out,
+        markdown=markdown,
+        latex=latex,
+        replays=replays,
+        tasks=tasks or (),
+        episodes=options.selection(episodes),
+        title=title,
+        seed=seed,
+    )
     for headline in made.headlines:
         # Isolates of names that are written from right to left, which pages need and terminals show as boxes.
         output.print_line(headline.replace("\u2068", "").replace("\u2069", ""))

@@ -40,6 +40,7 @@ def run(
         float | None, typer.Option(help="Time limit of an episode, seconds; then it has failed.")
     ] = None,
     reply_seconds: options.ReplySeconds = None,
+    episodes: options.Episodes = None,
     max_episodes: Annotated[int | None, typer.Option(help="Run only the first N episodes.")] = None,
     record_probabilities: Annotated[
         bool, typer.Option("--record-probabilities", help="Record the agent's action probabilities.")
@@ -97,6 +98,7 @@ def run(
                 limit_seconds=limit_seconds,
                 reply_seconds=reply_seconds,
                 max_episodes=max_episodes,
+                episodes=options.selection(episodes),
                 record_probabilities=record_probabilities,
                 views=views,
                 objects=objects,

@@ -28,9 +28,12 @@ def score(
         ),
     ] = None,
     objects: options.TargetObjects = None,
+    episodes: options.AnsweredEpisodes = None,
     tours: options.Tours = None,
     reference: options.Dense = None,
-    rows: Annotated[Path | None, typer.Option(help="Write one JSON record per episode (and tour).")] = None,
+    rows: Annotated[
+        Path | None, typer.Option(help="Write a row per episode (and tour): .csv, .parquet, or else JSON lines.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a score bundle, for `compare`, `report` and `check`.")] = None,
     missing: options.Missing = "fail",
     repeats: options.Repeats = "keep",
@@ -58,17 +61,16 @@ def score(
     """
     shape = output.output_format(json=json, csv=csv, markdown=markdown, latex=latex)
     from itinera import api
-    from itinera.formats.io import check_outputs
     from itinera.records.summary import summarize, summary_table, summary_to_dict
     from itinera.worlds.kernel_loading import skip_type_registration
 
-    check_outputs([out, rows], [predictions, tasks, worlds, objects, tours, reference, times])
     skip_type_registration()
     with output.progress("scoring", None) as done:
         table = api.score(
             predictions,
             tasks,
             worlds,
+            episodes=options.selection(episodes),
             suite=suite,
             protocol=protocol,
             missing=missing,  # type: ignore[arg-type]
@@ -84,13 +86,10 @@ def score(
             format=format,
             episode=episode,
             out=out,
+            rows=rows,
             progress=done,
             command_words=output.command_words(),
         )
-    if rows is not None:
-        from itinera.formats.bundles import write_rows
-
-        write_rows(rows, table)
     summary = summarize(table)
     if shape == "json":
         output.print_json(summary_to_dict(summary))

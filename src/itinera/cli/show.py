@@ -17,8 +17,22 @@ def show(
     predictions: Annotated[list[Path], typer.Argument(help="Predictions of one or more agents, shown together.")],
     tasks: options.Tasks,
     worlds: options.Worlds = None,
-    episode: Annotated[
-        list[str] | None, typer.Option("--episode", help="Episode to show; repeat the option for more.")
+    episodes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--episodes",
+            "--episode",
+            metavar="IDS|FILE|scan=NAME|/REGEX/",
+            help="Episodes to show: ids with commas, a file of ids, scan=NAME or /regex/. May be repeated.",
+        ),
+    ] = None,
+    failures: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="List the N failures of the first agent that end farthest from the goal, with their instructions, and "
+            "show them if a file is given.",
+        ),
     ] = None,
     tour: Annotated[str | None, typer.Option("--tour", help="Tour to show, by its id in the predictions.")] = None,
     out: Annotated[
@@ -31,6 +45,12 @@ def show(
     mp4: Annotated[Path | None, typer.Option(help="Video as .mp4 (extra video).", rich_help_panel=_FILES)] = None,
     rerun: Annotated[
         Path | None, typer.Option(help="Recording for the Rerun viewer, .rrd (extra viewer).", rich_help_panel=_FILES)
+    ] = None,
+    rooms: Annotated[
+        Path | None, typer.Option(help="CSV table of rooms, to name them on the map of a navigation graph.")
+    ] = None,
+    objects: Annotated[
+        Path | None, typer.Option(help="REVERIE's BBox folder or archive, to name objects on that map.")
     ] = None,
     alignment: Annotated[
         Path | None, typer.Option(help="RxR guide pose traces, to align words; a Hearth season has its own.")
@@ -47,26 +67,44 @@ def show(
 ) -> None:
     """Show trajectories on a map: paths, a time slider, the instruction and first-person views.
 
-    Shows single episodes or a whole tour. Without --episode and --tour, the first rollout of the first file is shown.
+    Shows single episodes, the worst failures, or a whole tour; by default the first rollout of the first file.
 
     Example: itinera show predictions.jsonl --tasks R2R_val_unseen.json --worlds connectivity/ --out replay.html
     """
     files = {".html": out, ".png": png, ".gif": gif, ".mp4": mp4, ".rrd": rerun}
     targets = {suffix: path for suffix, path in files.items() if path is not None}
-    if not targets:
+    if not targets and failures is None:
         raise BadArgument("Nothing to write. Give --out replay.html, --png, --gif, --mp4 or --rerun.")
     for suffix, path in targets.items():
         if path.suffix != suffix:
             raise BadArgument(f"{path} must end in {suffix}.")
     from itinera import api
 
+    shown: str | list[str] = options.selection(episodes) or ()  # type: ignore[assignment]
+    if failures is not None:
+        found = api.find_failures(
+            predictions[0],
+            tasks,
+            worlds,
+            count=failures,
+            episodes=options.selection(episodes),
+            protocol=protocol,
+            format=format,
+        )
+        for line in (found.title, *found.lines()):
+            output.print_line(line)
+        if not targets or not found:
+            return
+        shown = found.episode_ids
     replay = api.show(
         predictions,
         tasks,
         worlds,
         out=list(targets.values()),
-        episodes=episode or (),
+        episodes=shown,
         tour=tour,
+        rooms=rooms,
+        objects=objects,
         alignment=alignment,
         times=times,
         max_views=pictures,

@@ -243,6 +243,7 @@ def analyse(
     train: Annotated[
         Path | None, typer.Option(help="With --figures: training tasks of the agents, for their turns and lengths.")
     ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print a sentence on each effect too.")] = False,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: options.Markdown = False,
@@ -251,7 +252,7 @@ def analyse(
     """Analyze which skills agents have: a verdict for each, with interval and p-value, and a table of skill scores.
 
     Effects and p-values are those of a linear mixed-effects model with scenes as the sample; other intervals resample
-    scenes. --csv, --markdown and --latex print the table only.
+    scenes. --verbose adds a sentence on each. --csv, --markdown and --latex print the table of scores only.
 
     Example: itinera study analyse trials.jsonl reader.jsonl forward.jsonl --figures figures/
     """
@@ -276,7 +277,8 @@ def analyse(
         output.print_json(analysis.to_dict())
         return
     if shape == "terminal":
-        for sentence in analysis.verdicts():
+        output.print_table(analysis.effects_table(), shape)
+        for sentence in analysis.verdicts() if verbose else ():
             output.print_line(sentence)
         output.print_line("")
     if any(row.scores for row in analysis.rows):

@@ -21,7 +21,6 @@ from itinera.formats.native import (
     read_records,
     write_file,
 )
-from itinera.formats.writing import atomic_write
 from itinera.records import (
     Column,
     EpisodeInfo,
@@ -81,12 +80,6 @@ def _to_json(values: Array) -> list[Any]:
     return [None if np.isnan(v) else "inf" if np.isinf(v) else float(v) for v in values]
 
 
-def write_rows(path: str | Path, table: ScoreTable) -> None:
-    """Write the rows of a table without header, for other tools."""
-    with atomic_write(Path(path)) as stream:
-        stream.write(encode_rows(table))
-
-
 def write_scores(path: str | Path, table: ScoreTable) -> None:
     """Write a table with its provenance: a score bundle."""
     body = encode_rows(table)
@@ -100,6 +93,7 @@ def write_scores(path: str | Path, table: ScoreTable) -> None:
         source=table.source,
         columns=list(table.columns),
         tour_columns=[] if table.tours is None else list(table.tours.columns),
+        part=table.part,
         digest="pending",
     )
     header.digest = hashlib.blake2b(
@@ -139,6 +133,7 @@ def read_scores(path: str | Path) -> ScoreTable:
         robot=header.robot,
         episode_info=_episode_info(episodes),
         weights=_weights(episodes),
+        part=header.part,
     )
 
 

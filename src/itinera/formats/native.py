@@ -20,6 +20,7 @@ from itinera.formats.writing import atomic_write
 from itinera.records import Column, Provenance
 from itinera.tasks import Protocol
 from itinera.tasks.fastest_times import ReferenceRobot
+from itinera.tasks.split import SplitPart
 from itinera.worlds import Places
 
 FORMAT = 1
@@ -47,6 +48,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     source: str = ""
     columns: list[Column] = []
     tour_columns: list[Column] = []
+    part: SplitPart | None = None
     digest: str = ""  # scores: of every byte of the file but these
 
 

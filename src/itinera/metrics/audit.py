@@ -64,8 +64,37 @@ class Audit:
         """The result in one sentence."""
         if not self.matches:
             return "No suite gives these numbers: other predictions, another split, or rules not implemented here."
-        names = [m.suite if m.repeats == "keep" else f"{m.suite} (repeats dropped)" for m in self.matches]
-        return f"The published numbers are those of: {', '.join(names)}."
+        names = [_name(match) for match in self.matches]
+        return f"The published numbers are those of: {', '.join(names)}.{self._advice()}"
+
+    @property
+    def separating_metric(self) -> str | None:
+        """The metric that tells most of the matching suites apart, as papers print it; None if none does."""
+        known = {number.metric for number in self.published}
+        names = dict.fromkeys(name for match in self.matches for name in match.means if name not in known)
+        groups = {name: self._group(name) for name in names}
+        best = max(groups, key=lambda name: len(groups[name]), default=None)
+        return best if best is not None and len(groups[best]) > 1 else None
+
+    def _group(self, metric: str) -> dict[str, list[str]]:
+        """The matching suites that have a metric, by its printed value."""
+        groups: dict[str, list[str]] = {}
+        for one in self.matches:
+            if metric in one.means:
+                groups.setdefault(_printed(one.means[metric], metric), []).append(_name(one))
+        return groups
+
+    def _advice(self) -> str:
+        """What would tell the matches apart, as a sentence; empty if one is left."""
+        if len(self.matches) < 2:
+            return ""
+        metric = self.separating_metric
+        if metric is None:
+            return " No other metric tells them apart on these predictions, as papers print it."
+        values = "; ".join(f"{value} by {', '.join(names)}" for value, names in self._group(metric).items())
+        lacking = [_name(match) for match in self.matches if metric not in match.means]
+        without = f"; {', '.join(lacking)} {'lacks' if len(lacking) == 1 else 'lack'} it" if lacking else ""
+        return f" {metric} would tell them apart: {values}{without}."
 
     def to_table(self) -> TextTable:
         """A row per suite, a column per published number."""
@@ -86,6 +115,7 @@ class Audit:
         return {
             "published": {number.metric: number.value for number in self.published},
             "matches": [{"suite": match.suite, "repeats": match.repeats} for match in self.matches],
+            "separating_metric": self.separating_metric if len(self.matches) > 1 else None,
             "suites": [
                 {
                     "suite": suite.suite,
@@ -106,6 +136,15 @@ class Audit:
 
     def _repr_html_(self) -> str:
         return f"{self.to_table()._repr_html_()}<p>{self.verdict}</p>"
+
+
+def _name(match: SuiteMeans) -> str:
+    return match.suite if match.repeats == "keep" else f"{match.suite} (repeats dropped)"
+
+
+def _printed(mean: float, metric: str) -> str:
+    """A mean as papers print it: rates in percent with a decimal, others with two."""
+    return f"{mean:.2f}" if metric in NOT_RATES else f"{100 * mean:.1f} %"
 
 
 def parse_published(published: Mapping[str, str | float] | Iterable[str]) -> tuple[PublishedNumber, ...]:

@@ -5,6 +5,7 @@ Every score passes this gate: a trajectory that passes is complete, starts at it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -56,7 +57,7 @@ def match(
         split.require_goals("A hidden test can be checked (itinera check), but only its host can score it.")
     faults: list[Fault] = []
     batch = predictions.batch
-    answers = _match_ids(batch, split, faults, missing)
+    answers = _match_ids(batch, split, predictions.source, faults, missing)
     previous = _previous_legs(split) if rules.starts == "continue" else {}
     groups = []
     for world_id, rows in split.rows_by_world.items():
@@ -210,7 +211,7 @@ def _previous_legs(split: Split) -> dict[str, str]:
 
 
 def _match_ids(
-    batch: TrajectoryBatch, split: Split, faults: list[Fault], missing: Literal["fail", "zero"]
+    batch: TrajectoryBatch, split: Split, source: str, faults: list[Fault], missing: Literal["fail", "zero"]
 ) -> NDArray[np.int64]:
     """(episodes,) the index of the trajectory of each episode, -1 where there is none."""
     episodes = split.by_id
@@ -221,21 +222,53 @@ def _match_ids(
     index = {name: i for i, name in enumerate(batch.episode_ids)}
     if len(index) != len(batch.episode_ids) or not index.keys() <= episodes.keys():
         faults.extend(_wrong_ids(batch, split))
+        if 2 * len(index.keys() - episodes.keys() - split.left_out) > len(index):
+            raise BadFile(source, faults)  # these are other tasks: what else is wrong follows from that
     if missing == "fail" and not episodes.keys() <= index.keys():
-        remedy = 'Every episode needs a trajectory; missing="zero" (--missing zero) counts the others as failures.'
-        faults += [Fault(f'episode "{name}"', "has no trajectory.", remedy) for name in episodes if name not in index]
+        faults.append(_missing_ids([name for name in episodes if name not in index], split))
     return np.array([index.get(name, -1) for name in episodes], dtype=np.int64)
 
 
 def _wrong_ids(batch: TrajectoryBatch, split: Split) -> Iterator[Fault]:
-    seen: set[str] = set()
-    for name in batch.episode_ids:
-        if name not in split.by_id:
-            remedy = f"It is not in {split.name}: score each split with its own tasks file."
-            yield Fault(f'episode "{name}"', "is unknown.", remedy)
-        elif name in seen:
-            yield Fault(f'episode "{name}"', "has two trajectories.", "Keep one trajectory for each episode.")
-        seen.add(name)
+    """One fault for all unknown episodes, and one for all with two trajectories."""
+    counts = Counter(batch.episode_ids)
+    unknown = [name for name in counts if name not in split.by_id and name not in split.left_out]
+    whole = f"{split.name} ({_episodes(len(split) + len(split.left_out))})"
+    if len(unknown) == 1:
+        remedy = f"It is not in {split.name}: score each split with its own tasks file."
+        yield Fault(f'episode "{unknown[0]}"', "is unknown.", remedy)
+    elif unknown:
+        here, all_ = next(iter(split.by_id), ""), len(unknown) == len(counts)
+        number = "none of the" if all_ else f"{len(unknown):,} of the"
+        problem = f"{number} {len(counts):,} episodes {'is' if all_ else 'are not'} in {whole}."
+        ids = f'Their ids are such as "{unknown[0]}", those of {split.name} such as "{here}".'
+        yield Fault("", problem, f"{ids} Give the tasks file that they were made for (--tasks).")
+    twice = [name for name, count in counts.items() if count > 1]
+    if twice:
+        where = f'episode "{twice[0]}"' if len(twice) == 1 else ""
+        problem = (
+            "has two trajectories." if where else f"{_episodes(len(twice))} have two trajectories ({_first(twice)})."
+        )
+        yield Fault(where, problem, "Keep one trajectory for each episode.")
+
+
+def _missing_ids(absent: Sequence[str], split: Split) -> Fault:
+    remedy = (
+        'Give missing="zero" (--missing zero) to count an episode without one as a failure, or episodes= (--episodes) '
+        "to score a part; --episodes answered scores those that have one."
+    )
+    if len(absent) == 1:
+        return Fault(f'episode "{absent[0]}"', "has no trajectory.", remedy)
+    problem = f"{len(absent):,} of the {len(split):,} episodes of {split.name} have no trajectory ({_first(absent)})."
+    return Fault("", problem, remedy)
+
+
+def _episodes(number: int) -> str:
+    return f"{number:,} episode{'' if number == 1 else 's'}"
+
+
+def _first(names: Sequence[str]) -> str:
+    return f'first: "{names[0]}"'
 
 
 class _Matcher:

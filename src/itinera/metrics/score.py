@@ -93,6 +93,7 @@ def score_attempts(
         tours=_tour_table(split, suite, tours) if split.tours and suite.tour_metrics else None,
         episode_info=info,
         weights=weights,
+        part=split.part,
     )
 
 

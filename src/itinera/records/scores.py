@@ -6,8 +6,8 @@ and `print` give means with confidence intervals.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from itinera.errors import MissingPackage
 from itinera.records.provenance import Provenance
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.tasks.protocol import Protocol
+from itinera.tasks.split import SplitPart, digest_ids
 from itinera.worlds import Array
 
 if TYPE_CHECKING:
@@ -99,6 +100,19 @@ class TourTable(_Columns):
     def __len__(self) -> int:
         return len(self.tour_ids)
 
+    def without(self, tour_ids: Collection[str]) -> TourTable | None:
+        """The table without these tours; None if none is left."""
+        rows = [i for i, name in enumerate(self.tour_ids) if name not in tour_ids]
+        if not rows:
+            return None
+        return replace(
+            self,
+            tour_ids=tuple(self.tour_ids[i] for i in rows),
+            world_ids=tuple(self.world_ids[i] for i in rows),
+            values={name: column[rows] for name, column in self.values.items()},
+            weights={name: column[rows] for name, column in self.weights.items()},
+        )
+
     def __repr__(self) -> str:
         return f"TourTable({len(self)} tours: {', '.join(self.values)})"
 
@@ -114,6 +128,20 @@ class EpisodeInfo:
     reference_lengths: Array  # (episodes,) metres along the reference path, NaN where there is none
     tour_ids: tuple[str, ...]  # (episodes,) the tour of the episode, "" for none
     tour_positions: NDArray[np.int64]  # (episodes,) number of earlier episodes of the tour, -1 where there is no tour
+
+    def take(self, rows: NDArray[np.int64]) -> EpisodeInfo:
+        """The properties of some episodes."""
+        return EpisodeInfo(
+            self.goal_distances[rows],
+            self.reference_lengths[rows],
+            tuple(self.tour_ids[i] for i in rows) if self.tour_ids else (),
+            self.tour_positions[rows],
+        )
+
+    def tours_outside(self, rows: NDArray[np.int64]) -> list[str]:
+        """The tours with an episode that is not among these rows."""
+        inside = set(rows.tolist())
+        return [name for i, name in enumerate(self.tour_ids) if name and i not in inside]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -140,6 +168,7 @@ class ScoreTable(_Columns):
     robot: ReferenceRobot | None = None  # the robot whose fastest times SCT is weighted by, if any
     episode_info: EpisodeInfo | None = None  # absent in bundles of earlier versions
     weights: Mapping[str, Array] = field(default_factory=dict)  # metric -> (episodes,) where episodes weigh differently
+    part: SplitPart | None = None  # which part of the split these episodes are; None for the whole
 
     @classmethod
     def from_values(
@@ -166,6 +195,27 @@ class ScoreTable(_Columns):
     def __len__(self) -> int:
         return len(self.episode_ids)
 
+    def select(self, episode_ids: Collection[str], *, selection: str = "") -> ScoreTable:
+        """The rows of these episodes, in the order of the table, and the tours that lie within them."""
+        wanted = set(episode_ids)
+        rows = np.array([i for i, name in enumerate(self.episode_ids) if name in wanted], dtype=np.int64)
+        if len(rows) == len(self):
+            return self
+        chosen = " ".join(filter(None, ("" if self.part is None else self.part.selection, selection)))
+        ids = tuple(self.episode_ids[i] for i in rows)
+        info = self.episode_info
+        return replace(
+            self,
+            episode_ids=ids,
+            world_ids=tuple(self.world_ids[i] for i in rows),
+            path_ids=tuple(self.path_ids[i] for i in rows),
+            values={name: column[rows] for name, column in self.values.items()},
+            missing=self.missing[rows],
+            tours=None if self.tours is None or info is None else self.tours.without(set(info.tours_outside(rows))),
+            episode_info=None if info is None else info.take(rows),
+            part=SplitPart(len(self) if self.part is None else self.part.total, digest_ids(ids), chosen),
+        )
+
     def mean(self, metric: str) -> float:
         """The mean of a metric, over tours for a tour metric; rows where it is undefined are left out."""
         return self.interval(metric).mean
@@ -188,7 +238,8 @@ class ScoreTable(_Columns):
         names = ", ".join(self.values)
         scenes = len(set(self.world_ids))
         suite = f", suite {self.suite}" if self.suite else ""
-        return f"ScoreTable({len(self)} episodes in {scenes} scenes{suite}: {names})"
+        of = "" if self.part is None else f" of {self.part.total}"
+        return f"ScoreTable({len(self)}{of} episodes in {scenes} scenes{suite}: {names})"
 
     def __str__(self) -> str:
         from itinera.records.summary import summary_table

@@ -101,7 +101,7 @@ def summary_table(summary: Summary, *, separate_bounds: bool = False) -> TextTab
     `separate_bounds` gives the ends of the interval in columns of their own, for spreadsheets and papers.
     """
     rows = []
-    for column in summary.columns:
+    for column in drop_repeated_bound(summary.columns, [summary.table]):
         found = summary.intervals.get(column.name)
         cells = ["undefined", "", ""]
         if found is not None:
@@ -114,9 +114,20 @@ def summary_table(summary: Summary, *, separate_bounds: bool = False) -> TextTab
     return TextTable((*headings, "undefined"), tuple(rows), _title(summary))
 
 
+def drop_repeated_bound(columns: Sequence[Column], tables: Sequence[ScoreTable]) -> list[Column]:
+    """The columns to print: SCT_high only where it differs from SCT, which it seldom does."""
+    repeated = all(
+        "SCT" in table and "SCT_high" in table and np.array_equal(table["SCT"], table["SCT_high"], equal_nan=True)
+        for table in tables
+    )
+    return [column for column in columns if not (repeated and column.name == "SCT_high")]
+
+
 def _title(summary: Summary) -> str:
     table = summary.table
-    parts = [f"{_count(len(table), 'episode')} in {_count(summary.scenes, 'scene')}"]
+    of = "" if table.part is None else f"{len(table)} of "
+    total = len(table) if table.part is None else table.part.total
+    parts = [f"{of}{_count(total, 'episode')} in {_count(summary.scenes, 'scene')}"]
     if table.tours is not None:
         parts[0] += f", {_count(len(table.tours), 'tour')}"
     if table.suite:
@@ -137,6 +148,7 @@ def summary_to_dict(summary: Summary) -> dict[str, object]:
         "protocol": {"name": table.protocol.label, "version": table.protocol.version, "digest": table.protocol.digest},
         "source": table.source,
         "episodes": len(table),
+        **({} if table.part is None else {"part": asdict(table.part)}),
         "scenes": summary.scenes,
         "missing": int(table.missing.sum()),
         **({} if table.tours is None else {"tours": len(table.tours)}),

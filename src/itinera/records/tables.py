@@ -19,7 +19,9 @@ from types import MappingProxyType
 from itinera.errors import escape_controls
 from itinera.records.scores import Column
 from itinera.tasks.fastest_times import ReferenceRobot
+from itinera.tasks.split import SplitPart
 
+_NO_NUMBER = ("inf", "nan", "undefined")  # stand in a column of numbers
 ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
 
 
@@ -62,6 +64,11 @@ def count_noun(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def count_episodes(number: int, part: SplitPart | None) -> str:
+    """A number of episodes, and of how many if they are part of a split: "120 of 2,349 episodes"."""
+    return count_noun(number, "episode") if part is None else f"{number:,} of {count_noun(part.total, 'episode')}"
+
+
 def describe_robot(robot: ReferenceRobot) -> str:
     """A reference robot in words, for the caption of a table."""
     goal = f"within {robot.goal_radius:g} m of the goal" if robot.goal_radius else "to the goal point"
@@ -72,13 +79,15 @@ def describe_robot(robot: ReferenceRobot) -> str:
 
 
 def to_text(table: TextTable) -> str:
-    """The table for a terminal of any width, below its title; the first column is aligned left, the others right."""
+    """The table for a terminal of any width, below its title; texts are aligned left, numbers right."""
     headings, *rows = ([escape_controls(text, one_line=True) for text in row] for row in (table.headings, *table.rows))
     widths = [max(_width(row[i]) for row in (headings, *rows)) for i in range(len(headings))]
 
+    left = [is_text(table, i) for i in range(len(headings))]
+
     def line(row: Sequence[str], bar: str) -> str:
         padded = [
-            text + " " * (width - _width(text)) if i == 0 else " " * (width - _width(text)) + text
+            text + " " * (width - _width(text)) if left[i] else " " * (width - _width(text)) + text
             for i, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
         return f"{bar} {f' {bar} '.join(padded)} {bar}"
@@ -89,6 +98,19 @@ def to_text(table: TextTable) -> str:
     head = [rule("┏", "━", "┳", "┓"), line(headings, "┃"), rule("┡", "━", "╇", "┩")]
     body = [*(line(row, "│") for row in rows), rule("└", "─", "┴", "┘")]
     return "\n".join([*([escape_controls(table.title)] if table.title else []), *head, *body])
+
+
+def is_text(table: TextTable, column: int) -> bool:
+    """Whether a column is aligned left: the first, and those whose cells begin with a letter."""
+    cells = [row[column] for row in table.rows if row[column]]
+    return column == 0 or (bool(cells) and all(cell[0].isalpha() and cell not in _NO_NUMBER for cell in cells))
+
+
+def table_width(table: TextTable) -> int:
+    """Columns of a terminal that the table needs if nothing but lines separates its cells."""
+    cells = ([escape_controls(text, one_line=True) for text in row] for row in (table.headings, *table.rows))
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    return sum(widths) + len(widths) + 1
 
 
 def _width(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable, TourTable
+from itinera.records.summary import drop_repeated_bound
 from itinera.records.tables import (
     TextTable,
     column_heading,
+    count_episodes,
     count_noun,
     format_difference,
     format_number,
+    table_width,
     to_html,
     to_text,
 )
 from itinera.seeding import generator
 from itinera.stats import Difference, Interval, paired_difference, probability_of_improvement, tie_groups
+from itinera.tasks.split import SplitPart
 from itinera.worlds import Array
 
+PERMUTATIONS = 10_000  # random ones, if there are too many scenes to try all
 BESIDE_A_DIFFERENCE = ("p", "P(better)")  # columns of the table
 
 
@@ -49,6 +54,7 @@ class Comparison:
     scenes: int
     suite: str
     protocol: str
+    part: SplitPart | None = None  # which part of the split the episodes are; None for the whole
 
     def __getitem__(self, metric: str) -> MetricComparison:
         for found in self.metrics:
@@ -58,8 +64,11 @@ class Comparison:
         raise KeyError(f"no metric {metric!r} in this comparison; there are {known}")
 
     def __repr__(self) -> str:
-        what = f"{count_noun(self.episodes, 'episode')} in {count_noun(self.scenes, 'scene')}"
-        return f"Comparison({', '.join(self.names)}: {count_noun(len(self.metrics), 'metric')}, {what})"
+        return f"Comparison({', '.join(self.names)}: {count_noun(len(self.metrics), 'metric')}, {self._sample})"
+
+    @property
+    def _sample(self) -> str:
+        return f"{count_episodes(self.episodes, self.part)} in {count_noun(self.scenes, 'scene')}"
 
     def __str__(self) -> str:
         return to_text(self.to_table())
@@ -67,32 +76,80 @@ class Comparison:
     def _repr_html_(self) -> str:
         return to_html(self.to_table())
 
-    def to_table(self) -> TextTable:
-        """A row per metric: each system's mean and letters, then each difference with its interval, p and P(better)."""
-        headings = ["metric", *self.names]
-        for name in self.names[1:]:
-            headings += [f"{name} − {self.names[0]}", *BESIDE_A_DIFFERENCE]
-        what = f"{count_noun(self.episodes, 'episode')} in {count_noun(self.scenes, 'scene')}"
-        title = f"{what} · suite {self.suite} · protocol {self.protocol}"
-        return TextTable(tuple(headings), tuple(_row(metric) for metric in self.metrics), title)
+    def to_table(self, *, max_width: int | None = None) -> TextTable:
+        """A row per metric: each system's mean and letters, then each difference with its interval, p and P(better).
 
-    def colors(self) -> dict[tuple[int, int], str]:
+        If that is wider than `max_width` columns of a terminal, numbers stand for the names, which the title explains;
+        if that does not suffice, each system has its own row.
+        """
+        for layout in (self._wide_table(self.names), self._wide_table(self._numbers)):
+            if max_width is None or table_width(layout) <= max_width:
+                return layout
+        return self._long_table()
+
+    @property
+    def _numbers(self) -> tuple[str, ...]:
+        return tuple(str(k) for k in range(1, len(self.names) + 1))
+
+    def _title(self, names: Sequence[str]) -> str:
+        title = f"{self._sample} · suite {self.suite} · protocol {self.protocol}"
+        if names is self.names:
+            return title
+        return f"{title} · {', '.join(f'{k}: {name}' for k, name in zip(names, self.names, strict=True))}"
+
+    def _wide_table(self, names: Sequence[str]) -> TextTable:
+        headings = ["metric", *names]
+        for name in names[1:]:
+            headings += [f"{name} − {names[0]}", *BESIDE_A_DIFFERENCE]
+        return TextTable(tuple(headings), tuple(_row(metric) for metric in self.metrics), self._title(names))
+
+    def _long_table(self) -> TextTable:
+        """A row per metric and system."""
+        count, stride = len(self.names), 1 + len(BESIDE_A_DIFFERENCE)
+        rows = []
+        for metric in self.metrics:
+            heading, *cells = _row(metric)
+            for k, number in enumerate(self._numbers):
+                compared = cells[count + stride * (k - 1) :][:stride] if k else [""] * stride
+                rows.append((heading if k == 0 else "", number, cells[k], *compared))
+        headings = ("metric", "", "mean", "difference from 1", *BESIDE_A_DIFFERENCE)
+        return TextTable(headings, tuple(rows), self._title(self._numbers))
+
+    def colors(self, *, max_width: int | None = None) -> dict[tuple[int, int], str]:
         """Green or red for each difference that is significant, by row and column of the table."""
-        first, stride = 1 + len(self.names), 1 + len(BESIDE_A_DIFFERENCE)
+        count, stride = len(self.names), 1 + len(BESIDE_A_DIFFERENCE)
+        is_long = len(self.to_table(max_width=max_width).rows) > len(self.metrics)
         return {
-            (row, first + stride * k): "green"
+            (row * count + k, 3) if is_long else (row, 1 + count + stride * (k - 1)): "green"
             if (gap.interval.mean > 0) == (metric.column.better == "higher")
             else "red"
             for row, metric in enumerate(self.metrics)
-            for k, gap in enumerate(metric.differences)
-            if metric.column.better != "neither" and not set(metric.letters[0]) & set(metric.letters[1 + k])
+            for k, gap in enumerate(metric.differences, start=1)
+            if metric.column.better != "neither" and not set(metric.letters[0]) & set(metric.letters[k])
         }
+
+    def remarks(self) -> Iterator[str]:
+        """A sentence on p-values that are the smallest possible, so that nobody reads a size of the effect in them."""
+        gaps = [gap for metric in self.metrics if metric.column.better != "neither" for gap in metric.differences]
+        if self.scenes == 1:
+            yield "One scene: there is nothing to permute, so p is 1 whatever the difference."
+            return
+        exact = [gap.p_value for gap in gaps if gap.exact and gap.p_value <= 1.5 * 2.0 ** (1 - self.scenes)]
+        if exact:
+            yield (
+                f"p = {min(exact):.3g} is the smallest possible with {self.scenes} scenes, however large the "
+                "difference. More scenes would give smaller ones, more episodes would not."
+            )
+        sampled = [gap.p_value for gap in gaps if not gap.exact and gap.p_value <= 1.5 / PERMUTATIONS]
+        if sampled:
+            yield f"p = {min(sampled):.3g} is the smallest possible with {PERMUTATIONS:,} random permutations."
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain values for JSON: fractions, metres and seconds, never percentages."""
         return {
             "systems": self.names,
             "episodes": self.episodes,
+            **({} if self.part is None else {"part": asdict(self.part)}),
             "scenes": self.scenes,
             "suite": self.suite,
             "protocol": self.protocol,
@@ -139,7 +196,7 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
     check_comparable(names, tables)
     first = tables[0]
     metrics: list[MetricComparison] = []
-    for column in first.columns:
+    for column in drop_repeated_bound(first.columns, tables):
         values, scenes = align_values(names, tables, column.name)
         if all(column.name in table.weights for table in tables):
             metrics += _compare_pooled(names, tables, column, seed, level)
@@ -158,6 +215,7 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
         scenes=len(set(first.world_ids)),
         suite=first.suite,
         protocol=first.protocol.label,
+        part=first.part,
     )
 
 
@@ -254,7 +312,9 @@ def _compare_metric(
     for k in range(1, len(values)):
         rng = generator(seed, "compare", column.name, str(k))
         differences.append(
-            paired_difference(values[k], values[0], clusters=scenes, weights=weights, level=level, rng=rng)
+            paired_difference(
+                values[k], values[0], clusters=scenes, weights=weights, permutations=PERMUTATIONS, level=level, rng=rng
+            )
         )
         improvements.append(
             probability_of_improvement(

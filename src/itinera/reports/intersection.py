@@ -17,6 +17,7 @@ from itinera.records import Column, ScoreTable
 from itinera.records.tables import (
     TextTable,
     column_heading,
+    count_episodes,
     count_noun,
     describe_robot,
     format_number,
@@ -26,6 +27,7 @@ from itinera.records.tables import (
 from itinera.reports.comparison import check_comparable, stack_values
 from itinera.stats import Interval, interval, joint_success
 from itinera.tasks.fastest_times import ReferenceRobot
+from itinera.tasks.split import SplitPart
 from itinera.worlds import Array
 
 ALL_EPISODES = ("SCT", "SPL", "SR")  # metrics over all episodes, if the results have them
@@ -54,6 +56,7 @@ class Intersection:
     suite: str
     protocol: str
     robot: ReferenceRobot | None  # whose fastest times SCT is relative to
+    part: SplitPart | None = None  # which part of the split the episodes are; None for the whole
 
     def __repr__(self) -> str:
         return f"Intersection({', '.join(self.names)}: {self.solved} of {self.episodes} episodes solved by all)"
@@ -69,14 +72,10 @@ class Intersection:
         means = (*self.all_episodes, *self.solved_by_all)
         rows = tuple((name, *(_cell(mean, i) for mean in means)) for i, name in enumerate(self.names))
         scenes = count_noun(self.scenes, "scene")
-        what = f"{count_noun(self.episodes, 'episode')} in {scenes}, {self.solved} solved by every agent"
+        what = f"{count_episodes(self.episodes, self.part)} in {scenes}, {self.solved} solved by every agent"
         robot = "" if self.robot is None else f" · fastest times of {describe_robot(self.robot)}"
         title = f"{what} · suite {self.suite} · protocol {self.protocol}{robot}"
         return TextTable(("agent", *(column_heading(mean.column) for mean in means)), rows, title)
-
-    def colors(self) -> dict[tuple[int, int], str]:
-        """No cell of this table has a color; `Comparison` has some."""
-        return {}
 
     def to_dict(self) -> dict[str, object]:
         """The intersection as plain values for JSON: fractions, never percentages."""
@@ -131,6 +130,7 @@ def intersect(names: Sequence[str], tables: Sequence[ScoreTable], *, level: floa
         suite=tables[0].suite,
         protocol=tables[0].protocol.without_motion.label,
         robot=tables[0].robot,
+        part=tables[0].part,
     )
 
 

@@ -34,7 +34,7 @@ class PowerAnalysis:
         whose = "on the same episodes" if self.design.correlation is not None else "each on scenes of its own"
         lines = [
             f"Detecting a difference of {100 * self.difference:g} points between two systems {whose} with power "
-            f"{self.requested_power:.0%} needs {self.episodes} episodes in {self.scenes} scenes "
+            f"{100 * self.requested_power:g} % needs {self.episodes:,} episodes in {self.scenes:,} scenes "
             f"({self.episodes_per_scene:g} per scene)."
         ]
         if self.detectable is not None:

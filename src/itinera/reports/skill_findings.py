@@ -16,12 +16,21 @@ from itinera.stats import Interval, MixedFit
 from itinera.worlds import World
 
 FIRST_ARM = {"intervention": "with the sentence", "control": "with the truncated instruction"}
+# Behind the name of a skill; the first is what every skill has.
+CONTRASTS = {
+    ("intervention", "control"): "",
+    ("intervention", "ahead"): " vs. continued",
+    ("control", "ahead"): ", truncated vs. continued",
+}
+RESPONDS, WRONG_DIRECTION, NO_EFFECT = "responds", "wrong direction", "no effect"
+TOO_FEW_TRIALS, TOO_FEW_SCENES = "too few trials", "too few scenes"
+MIN_PAIRS, MIN_SCENES = 20, 3  # below, a difference that is not significant says nothing
 SECOND_ARM = {"control": "without", "ahead": "with the instruction continued"}
 
 
 @dataclass(frozen=True, eq=False)
 class StudyAnalysis:
-    """The findings of a skill study. `print` shows the verdicts and the skill table."""
+    """The findings of a skill study. `print` shows a table of effects with a verdict on each, and the skill table."""
 
     findings: Mapping[str, Sequence[SkillFinding]]  # by agent
     rows: Sequence[SkillRow]  # of the skill table
@@ -41,10 +50,10 @@ class StudyAnalysis:
         return f"StudyAnalysis({', '.join(self.findings)}: {', '.join(skills)})"
 
     def __str__(self) -> str:
-        return "\n".join([*self.verdicts(), "", str(self.to_table())])
+        return f"{self.effects_table()}\n{self.to_table()}"
 
     def _repr_html_(self) -> str:
-        return to_html(self.to_table())
+        return to_html(self.effects_table()) + to_html(self.to_table())
 
     def verdicts(self) -> Iterator[str]:
         """A sentence for each effect of each skill of each agent."""
@@ -58,6 +67,10 @@ class StudyAnalysis:
         for agent, findings in self.findings.items():
             for finding in findings:
                 yield from format_missing_trials(agent, finding)
+
+    def effects_table(self) -> TextTable:
+        """A row per effect of each skill of each agent: means, difference with interval, p-value and verdict."""
+        return effects_table(self.findings)
 
     def to_table(self) -> TextTable:
         """The skill table: a row per agent, percentages with intervals."""
@@ -117,6 +130,46 @@ def interpret_effect(finding: SkillFinding, effect: Effect) -> str:
     if found.low == found.high:
         return f"the same in every scene, {direction}"
     return "no test with one scene" if effect.scenes == 1 else "no test, because no model could be fitted"
+
+
+def judge_effect(finding: SkillFinding, effect: Effect) -> str:
+    """The verdict on an effect in two or three words.
+
+    Few pairs or scenes without a significant difference are no evidence that there is none.
+    """
+    found, p = effect.interval, effect.p_value
+    intended = RESPONDS if (found.mean > 0) == finding.skill.higher_is_better else WRONG_DIRECTION
+    if found.low == found.high == 0:
+        return NO_EFFECT
+    if p is not None and p < 1 - found.level:
+        return intended
+    if effect.scenes < MIN_SCENES:
+        return TOO_FEW_SCENES
+    if p is None and found.low == found.high:  # the same in every scene
+        return intended
+    return NO_EFFECT if p is not None and effect.pairs >= MIN_PAIRS else TOO_FEW_TRIALS
+
+
+def effects_table(findings: Mapping[str, Sequence[SkillFinding]]) -> TextTable:
+    """A row per effect: the response with and without the sentence, the difference, its p-value and the verdict."""
+    rows = []
+    for agent, of_agent in findings.items():
+        for finding in of_agent:
+            name, unit = f"{agent}, {finding.skill.name}", finding.skill.unit
+            if not finding.effects:
+                rows.append((name, "", "", "", "", "0", TOO_FEW_TRIALS))
+            for effect in finding.effects:
+                first, second = (format_response(mean.mean, unit) for mean in effect.means)
+                gap = effect.interval
+                low, high = (format_signed(end, unit) for end in (gap.low, gap.high))
+                difference = f"{format_signed(gap.mean, unit)} [{low}, {high}]"
+                p = _format_p(effect).removeprefix("p = ").removeprefix("p ").replace("no p-value", "")
+                verdict = judge_effect(finding, effect)
+                rows.append(
+                    (f"{name}{CONTRASTS[effect.arms]}", first, second, difference, p, str(effect.pairs), verdict)
+                )
+    title = "effects of the added sentences on the agents' responses: with minus without"
+    return TextTable(("agent, skill", "with", "without", "difference", "p", "pairs", "verdict"), tuple(rows), title)
 
 
 def _format_score(finding: SkillFinding) -> str:
@@ -235,7 +288,7 @@ def _finding_dict(agent: str, finding: SkillFinding) -> dict[str, Any]:
             "reasons": dict(counts.failure_reasons),
         },
         "score": _interval_dict(finding.score),
-        "effects": [_effect_dict(effect) for effect in finding.effects],
+        "effects": [{"verdict": judge_effect(finding, one)} | _effect_dict(one) for one in finding.effects],
     }
 
 

@@ -51,6 +51,7 @@ from itinera.worlds import World
 
 if TYPE_CHECKING:
     from itinera.agents.agent import Agent
+    from itinera.formats.episode_selection import Selection
     from itinera.simulators.sensors import CameraSensor
 
 # Failures of the same kind at the same place in the first episodes, none of which went well: all others would fail too.
@@ -105,7 +106,8 @@ class Run:
             provenance = self.make_provenance(command, runner.files)
             config = self.rollouts
             decisive = config.protocol.digest, config.limit_seconds, config.record_probabilities, self.max_episodes
-            plan = make_plan(provenance, self.config, *decisive)
+            part = self.split.part
+            plan = make_plan(provenance, self.config, *decisive, *([] if part is None else [part.digest]))
             with ResumableWriter(out, plan, overwrite=overwrite) as work:
                 if work.finished:
                     _log.info(describe_comparison(provenance, self.config))
@@ -289,6 +291,7 @@ def prepare_run(
     limit_seconds: float | None = None,
     reply_seconds: float | None = None,
     max_episodes: int | None = None,
+    episodes: Selection | None = None,
     record_probabilities: bool = False,
     views: str | None = None,
     objects: str | PathLike[str] | None = None,
@@ -309,6 +312,10 @@ def prepare_run(
     given_worlds = worlds if isinstance(worlds, Mapping) else _path("worlds", worlds, "worlds by id (see read_worlds)")
     tours_file = None if tours is None else _path("tours", tours, "")
     split = load_tasks(given_tasks, tours_file)
+    if episodes is not None:
+        from itinera.formats.episode_selection import select_part
+
+        split = select_part(split, episodes)
     chosen = apply_drive(select_protocol(protocol, split), drive, vmax=vmax, wmax=wmax)
     require_matching(chosen, split)
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)

@@ -143,8 +143,8 @@ def _for_mean(
     upper = float(np.quantile(ratios, 1 - tails, method="higher"))
     lower = float(np.quantile(ratios, tails, method="lower"))
     if error == 0:
-        return Interval(mean, mean, mean, level, "bootstrap t")
-    return Interval(mean, mean - upper * error, mean - lower * error, level, "bootstrap t")
+        return Interval(mean, mean, mean, level, "bootstrap-t")
+    return Interval(mean, mean - upper * error, mean - lower * error, level, "bootstrap-t")
 
 
 def _means_and_errors(totals: Floats, sizes: Floats) -> tuple[Floats, Floats]:

@@ -18,6 +18,7 @@ from itinera.stats._validation import Floats, Labels, as_values, check_level, cl
 from itinera.stats.bootstrap import BootstrapMethod
 from itinera.stats.intervals import Interval
 
+_METHOD_NAMES = {"t": "bootstrap-t", "percentile": "bootstrap percentile"}
 SumStatistic: TypeAlias = Callable[[Floats], Floats]  # from sums (…, k) to values (…)
 ResampledLevels: TypeAlias = Literal["scenes", "every level"]
 
@@ -86,7 +87,7 @@ def resample_sums(
     >>> columns = np.column_stack([effects, np.ones(6)])
     >>> found = resample_sums(columns, levels=[scenes], rng=np.random.default_rng(0))
     >>> round(found.mean, 3), found.method
-    (0.217, 'bootstrap t over 3 scenes')
+    (0.217, 'bootstrap-t over 3 scenes')
     """
     _check_options(resample, method, resamples, level)
     rows, tree = _arrange(columns, levels)
@@ -104,7 +105,7 @@ def resample_sums(
     _check_defined(values + errors)
     ends = _percentile(values, level) if method == "percentile" else _studentised(values, errors, found, error, level)
     also = ", every level resampled" if resample == "every level" else ""
-    return Interval(found, *ends, level, f"bootstrap {method} over {len(by_scene)} scenes{also}")
+    return Interval(found, *ends, level, f"{_METHOD_NAMES[method]} over {len(by_scene)} scenes{also}")
 
 
 def _check_options(resample: str, method: str, resamples: int, level: float) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -11,8 +12,17 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import BadFile, Fault, GoalsWithheld, MissingPackage
+from itinera.errors import BadArgument, BadFile, Fault, GoalsWithheld, MissingPackage
 from itinera.tasks.episode import Episode, Tour
+
+
+@dataclass(frozen=True)
+class SplitPart:
+    """Which part of a split was scored."""
+
+    total: int  # episodes of the whole split
+    digest: str  # of the ids of the part, in any order
+    selection: str = ""  # as it was given: "scan=17DRP5sb8fy", "/_0$/"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,6 +36,8 @@ class Split:
     episodes: tuple[Episode, ...]
     tours: tuple[Tour, ...] = ()
     protocol: str = "r2r"  # the protocol of the file's format, used unless another is chosen
+    left_out: frozenset[str] = frozenset()  # ids of the episodes of the file that this part of it does not have
+    selection: str = ""  # how the part was chosen
 
     def __len__(self) -> int:
         return len(self.episodes)
@@ -47,9 +59,33 @@ class Split:
             return self.by_id[key]
         if not isinstance(key, slice):
             return self.episodes[key]
-        episodes = self.episodes[key]
+        parts = (key.start, key.stop) if key.step is None else (key.start, key.stop, key.step)
+        return self._take(self.episodes[key], f"[{':'.join('' if k is None else str(k) for k in parts)}]")
+
+    def select(self, ids: Collection[str], *, selection: str = "") -> Split:
+        """The part with these episodes, in file order, and the tours that lie within it.
+
+        Trajectories of the other episodes are left out when the part is scored; `selection` says how it was chosen.
+        """
+        unknown = [name for name in ids if name not in self.by_id]
+        if unknown:
+            raise BadArgument(f"Episode {unknown[0]!r} is not in {self.name} ({len(self):,} episodes).")
+        wanted = set(ids)
+        return self._take(tuple(e for e in self.episodes if e.id in wanted), selection)
+
+    def _take(self, episodes: tuple[Episode, ...], selection: str) -> Split:
         ids = {episode.id for episode in episodes}
-        return replace(self, episodes=episodes, tours=tuple(t for t in self.tours if ids.issuperset(t.episode_ids)))
+        tours = tuple(t for t in self.tours if ids.issuperset(t.episode_ids))
+        absent = self.by_id.keys() - ids
+        selection = " ".join(filter(None, (self.selection, selection if absent else "")))
+        return replace(self, episodes=episodes, tours=tours, left_out=self.left_out | absent, selection=selection)
+
+    @property
+    def part(self) -> SplitPart | None:
+        """Which part of its file this is; None if it is the whole."""
+        if not self.left_out:
+            return None
+        return SplitPart(len(self) + len(self.left_out), digest_ids(self.by_id), self.selection)
 
     def __contains__(self, key: object) -> bool:
         """Whether this is the id of an episode, or an episode of the split."""
@@ -69,7 +105,8 @@ class Split:
 
     def __repr__(self) -> str:
         tours = f", {len(self.tours)} tours" if self.tours else ""
-        return f"Split({self.name!r}: {len(self)} episodes in {len(self.world_ids)} worlds{tours})"
+        of = f" of {len(self) + len(self.left_out)}" if self.left_out else ""
+        return f"Split({self.name!r}: {len(self)}{of} episodes in {len(self.world_ids)} worlds{tours})"
 
     def _repr_html_(self) -> str:
         rows = "".join(
@@ -133,6 +170,13 @@ class Split:
         if episode_id in visited:
             return f'is visited by tour "{visited[episode_id]}" already.'
         return ""
+
+
+def digest_ids(ids: Collection[str]) -> str:
+    """A digest of a set of ids: 16 hexadecimal digits, whatever their order."""
+    import hashlib
+
+    return hashlib.blake2b(json.dumps(sorted(ids)).encode(), digest_size=8).hexdigest()
 
 
 _SHOWN = 10  # rows of a long table in a notebook

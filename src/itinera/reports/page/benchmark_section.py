@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from itinera.records import Column, ScoreTable
-from itinera.records.tables import TextTable, describe_robot
+from itinera.records.tables import TextTable, count_episodes, describe_robot
 from itinera.reports.benchmark import BenchmarkResults
 from itinera.reports.breakdown import (
     KINDS,
@@ -33,10 +33,14 @@ CHARTED = ("SR", "OSR", "SPL", "SCT", "nDTW", "SDTW", "CLS", "t-nDTW")  # metric
 CHARTED_SCENES = 24  # the table has all of them
 IDENTIFYING = ("name", "version")  # fields of a protocol printed before its rules
 EXAMPLES = 12  # episodes listed for each kind of failure
+LONGEST_INSTRUCTION = 400  # characters, in a list
 
 
-def benchmark_parts(benchmark: BenchmarkResults, name: str, replays: Mapping[str, str]) -> list[PagePart]:
+def benchmark_parts(
+    benchmark: BenchmarkResults, name: str, replays: Mapping[str, str], instructions: Mapping[str, str]
+) -> list[PagePart]:
     """The parts of the section in reading order, without empty ones."""
+    listed = EpisodeDetails(replays, instructions)
     parts = (
         PagePart("Results", f"{name}-results", join(*_results(benchmark, name))),
         PagePart("Comparisons", f"{name}-compared", join(*_comparisons(benchmark))),
@@ -45,7 +49,7 @@ def benchmark_parts(benchmark: BenchmarkResults, name: str, replays: Mapping[str
         PagePart("By path length", f"{name}-lengths", join(*_by_length(benchmark, name))),
         PagePart("Along tours", f"{name}-tours", join(*_along_tours(benchmark, name))),
         PagePart("Completion time against path length", f"{name}-sct", join(*_sct_against_spl(benchmark, name))),
-        PagePart("Failures", f"{name}-failures", join(*_failures(benchmark, name, replays))),
+        PagePart("Failures", f"{name}-failures", join(*_failures(benchmark, name, listed))),
         PagePart("All episodes", f"{name}-episodes", episode_list(benchmark, f"{name}-list", replays)),
         PagePart("Provenance", f"{name}-provenance", join(*_provenance(benchmark))),
     )
@@ -232,7 +236,15 @@ def _sct_against_spl(benchmark: BenchmarkResults, name: str) -> Iterator[Markup]
         yield table_element(replace(table, title=caption))
 
 
-def _failures(benchmark: BenchmarkResults, name: str, replays: Mapping[str, str]) -> Iterator[Markup]:
+@dataclass(frozen=True)
+class EpisodeDetails:
+    """What lists of episodes show beside their ids."""
+
+    replays: Mapping[str, str]  # links by episode id
+    instructions: Mapping[str, str]  # by episode id
+
+
+def _failures(benchmark: BenchmarkResults, name: str, listed: EpisodeDetails) -> Iterator[Markup]:
     table = report_tables.failure_table(benchmark)
     found = [one for agent in range(len(benchmark.names)) if (one := classify_failures(benchmark, agent)) is not None]
     if table is None or not any(one.total for one in found):
@@ -245,41 +257,43 @@ def _failures(benchmark: BenchmarkResults, name: str, replays: Mapping[str, str]
         if one.total:
             yield details(
                 f"{benchmark.names[agent]}: examples, farthest from the goal first",
-                *_examples(benchmark, agent, one, replays),
+                *_examples(benchmark, agent, one, listed),
             )
     unsolved = find_unsolved(benchmark)
     if len(benchmark.names) > 1 and len(unsolved):
-        items = [_episode(benchmark, int(row), replays) for row in unsolved[: 3 * EXAMPLES]]
+        items = [_episode(benchmark, int(row), listed) for row in unsolved[: 3 * EXAMPLES]]
         title = f"{len(unsolved):,} episodes that no agent solves" + (
             ", the first" if len(unsolved) > len(items) else ""
         )
         yield details(title, listing(items, class_="episodes"))
 
 
-def _examples(benchmark: BenchmarkResults, agent: int, found: Failures, replays: Mapping[str, str]) -> Iterator[Markup]:
+def _examples(benchmark: BenchmarkResults, agent: int, found: Failures, listed: EpisodeDetails) -> Iterator[Markup]:
     errors = benchmark.tables[agent].values.get("NE")
     for kind, rows in found.kinds.items():
         items = []
         for row in rows[:EXAMPLES].tolist():
             error = "" if errors is None else f" · NE {format_value(Column('NE', 'm'), float(errors[row]))}"
-            items.append(tag("span", _episode(benchmark, row, replays), error))
+            items.append(_episode(benchmark, row, listed, after=error))
         yield tag("h4", f"{kind}: {len(rows):,}")
         yield listing(items, class_="episodes")
 
 
-def _episode(benchmark: BenchmarkResults, row: int, replays: Mapping[str, str]) -> Markup:
-    """The id of an episode and its scene, with a link to its replay if there is one."""
+def _episode(benchmark: BenchmarkResults, row: int, listed: EpisodeDetails, *, after: str = "") -> Markup:
+    """The id of an episode and its scene, with a link to its replay and its instruction where they are known."""
     episode_id = benchmark.tables[0].episode_ids[row]
     label, scene = display_name(episode_id), f" in {display_name(benchmark.tables[0].world_ids[row], max_chars=24)}"
-    link = tag("a", label, href=replays[episode_id]) if episode_id in replays else tag("span", label)
-    return tag("span", link, scene)
+    link = tag("a", label, href=listed.replays[episode_id]) if episode_id in listed.replays else tag("span", label)
+    text = listed.instructions.get(episode_id, "").strip()
+    instruction = [tag("q", display_name(text, max_chars=LONGEST_INSTRUCTION))] if text else []
+    return tag("span", link, scene, after, *instruction)
 
 
 def _provenance(benchmark: BenchmarkResults) -> Iterator[Markup]:
     table = benchmark.tables[0]
     facts = [
         ("Suite", f"{table.suite}, fingerprint {table.fingerprint}"),
-        ("Episodes", f"{benchmark.episodes:,} in {len(benchmark.scene_ids)} scenes"),
+        ("Episodes", f"{count_episodes(benchmark.episodes, table.part)} in {len(benchmark.scene_ids)} scenes"),
     ]
     if table.robot is not None:
         facts.append(("Fastest times", describe_robot(table.robot)))

@@ -35,6 +35,7 @@ class Report:
     replay_pages: tuple[ReplayPage, ...] = ()  # linked from the episodes they contain
     version: str = ""
     title: str = ""  # the default names agents and benchmark
+    instructions: Mapping[str, str] = field(default_factory=dict)  # by episode id, for the lists of failures
 
     @property
     def heading(self) -> str:
@@ -73,15 +74,24 @@ def make_report(
     times: Sequence[FastestTimes] = (),
     replays: Mapping[str, str] | None = None,
     replay_pages: Sequence[ReplayPage] = (),
+    instructions: Mapping[str, str] | None = None,
     version: str = "",
     title: str = "",
     seed: int = 0,
     level: float = 0.95,
 ) -> Report:
-    """A report on the results, grouped by benchmark."""
+    """A report on the results, grouped by benchmark; `instructions` by episode id are listed with failures."""
     found = tuple(group_by_benchmark(names, tables, seed=seed, level=level))
     return Report(
-        found, tuple(findings), tuple(described), tuple(times), dict(replays or {}), tuple(replay_pages), version, title
+        found,
+        tuple(findings),
+        tuple(described),
+        tuple(times),
+        dict(replays or {}),
+        tuple(replay_pages),
+        version,
+        title,
+        dict(instructions or {}),
     )
 
 
@@ -95,7 +105,10 @@ def render_report(report: Report) -> str:
     """The report as HTML."""
     style, script = (_asset(f"report.{kind}") for kind in ("css", "js"))
     links = [{**link_episodes(benchmark, report.replay_pages), **report.replays} for benchmark in report.benchmarks]
-    parts = [benchmark_parts(benchmark, f"c{i}", links[i]) for i, benchmark in enumerate(report.benchmarks)]
+    parts = [
+        benchmark_parts(benchmark, f"c{i}", links[i], report.instructions)
+        for i, benchmark in enumerate(report.benchmarks)
+    ]
     body = join(
         tag("a", "Skip to the results", href="#main", class_="skip"),
         tag("header", tag("h1", report.heading), _contents(report, parts), class_="top"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from itinera.formats.report_json import StudyResults
 from itinera.records import Column
-from itinera.records.tables import count_noun, format_difference, format_number
+from itinera.records.tables import count_episodes, count_noun, format_difference, format_number
 from itinera.reports.benchmark import BenchmarkResults
 from itinera.reports.breakdown import (
     Breakdown,
@@ -89,7 +89,8 @@ def _rank(benchmark: BenchmarkResults) -> list[str]:
     found = benchmark.summaries[best].intervals.get(column.name)
     if found is None:
         return [f"{column.name} is undefined in every episode, so it cannot rank the agents."]
-    sample = f"{count_noun(benchmark.episodes, 'episode')} in {count_noun(len(benchmark.scene_ids), 'scene')}"
+    episodes = count_episodes(benchmark.episodes, benchmark.tables[0].part)
+    sample = f"{episodes} in {count_noun(len(benchmark.scene_ids), 'scene')}"
     measured = f"{metric_phrase(column)} {format_interval(column, found)}"
     if len(benchmark.names) == 1:
         return [f"{benchmark.names[0]}: {measured} on {sample}.", *_compare_second_metric(benchmark)]

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 from itinera.formats.report_json import Estimate, StudyResults
 from itinera.records import Column
-from itinera.records.tables import TextTable, column_heading, count_noun, format_difference, format_number
+from itinera.records.tables import (
+    TextTable,
+    column_heading,
+    count_episodes,
+    count_noun,
+    format_difference,
+    format_number,
+)
 from itinera.reports.benchmark import BenchmarkResults
 from itinera.reports.breakdown import KINDS, Breakdown, classify_failures
 from itinera.reports.page.sentences import find_comparison, format_p_value
@@ -24,7 +31,7 @@ def results_table(benchmark: BenchmarkResults) -> TextTable:
         ]
         rows.append((column_heading(column), *cells))
     scenes = count_noun(len(benchmark.scene_ids), "scene")
-    episodes = count_noun(benchmark.episodes, "episode")
+    episodes = count_episodes(benchmark.episodes, benchmark.tables[0].part)
     title = f"{benchmark.title}: {episodes} in {scenes}, mean ({100 * benchmark.level:g} % interval)"
     shared = "; agents that share a letter do not differ significantly" if len(benchmark.names) > 1 else ""
     return TextTable(("metric", *benchmark.names), tuple(rows), f"{title}{shared}")

@@ -23,7 +23,7 @@ class Drawing(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Label(msgspec.Struct, frozen=True, array_like=True):
-    """A room name on the floor, and the space for it."""
+    """The name of a room or of an object on the map, and the space for it."""
 
     text: str
     x: int
@@ -37,7 +37,8 @@ class StoreyMap(msgspec.Struct, frozen=True):
 
     name: str
     drawings: list[Drawing]
-    labels: list[Label]
+    labels: list[Label]  # of rooms
+    objects: list[Label] = []
 
 
 class Track(msgspec.Struct, frozen=True):

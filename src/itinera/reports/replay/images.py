@@ -204,6 +204,7 @@ class Painter:
         self._draw_graph(pen, view, episode, storey)
         for label in scene.storeys[storey].labels:
             self._draw_label(pen, view, label)
+        self._draw_objects(pen, view, scene.storeys[storey].objects)
         self._draw_task(pen, view, episode, storey)
         # A success radius may be larger than the map: it ends where the captions begin.
         wide, top = image.width, (MARGIN + 1.6 * self._line) * SUPERSAMPLING
@@ -240,6 +241,19 @@ class Painter:
                 stroke_width=SUPERSAMPLING,
                 stroke_fill="#fff",
             )
+
+    def _draw_objects(self, pen: ImageDraw, view: _Viewport, objects: Sequence[Label]) -> None:
+        """A dot for each object, and its name where it does not cover the name of another."""
+        font = self._font(0.7 * self._font_size * SUPERSAMPLING)
+        taken: list[tuple[float, float, float, float]] = []
+        for label in objects:
+            x, y = view.at(label.x, label.y)
+            _disc(pen, (x, y), self._scaled(2), "#7a4a12")
+            box = pen.textbbox((x + self._scaled(4), y), label.text, font, "lm")
+            if not any(box[0] < b[2] and b[0] < box[2] and box[1] < b[3] and b[1] < box[3] for b in taken):
+                taken.append(box)
+                pen.text((x + self._scaled(4), y), label.text, "#7a4a12", font, "lm", stroke_width=SUPERSAMPLING,
+                         stroke_fill="#fff")  # fmt: skip
 
     def _draw_task(self, pen: ImageDraw, view: _Viewport, episode: ReplayEpisode, storey: int) -> None:
         for path in _pieces(episode.reference, view, storey, lambda k: True):

@@ -38,7 +38,7 @@ def select_episodes(
     Without episodes and tour, the first rollout of the first agent is selected.
     """
     if episodes and tour is not None:
-        raise BadArgument("Give either episodes (--episode) or a tour (--tour), not both.")
+        raise BadArgument("Give either episodes (--episodes, --failures) or a tour (--tour), not both.")
     if episodes:
         return _restrict(split, episodes, ())
     for name, of_agent in predictions.items():
@@ -47,7 +47,7 @@ def select_episodes(
                 if tour is None and len(of_agent.rollouts) > 1:
                     logger.info(
                         f"Showing {rollout.tour_id}, the first of {len(of_agent.rollouts)} rollouts of {name}; choose "
-                        "others with --episode or --tour."
+                        "others with --episodes, --failures or --tour."
                     )
                 ids = [trajectory.episode_id for trajectory in rollout.trajectories]
                 return _restrict(split, ids, _make_tour(split, rollout.tour_id, ids) if len(ids) > 1 else ())

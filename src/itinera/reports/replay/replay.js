@@ -35,6 +35,7 @@ const layers = [
   { key: "earlier", text: "earlier episodes", has: () => replay.tour !== "" && replay.episodes.length > 1, on: true },
   { key: "graph", text: "navigation graph", has: () => replay.scenes.some((scene) => scene.nodes.x.length), on: true },
   { key: "labels", text: "room names", has: () => replay.scenes.some((p) => p.storeys.some((s) => s.labels.length)), on: true },
+  { key: "objects", text: "objects near the paths", has: () => replay.scenes.some((p) => p.storeys.some((s) => s.objects.length)), on: true },
 ];
 const isShown = (key) => layers.some((layer) => layer.key === key && layer.on);
 
@@ -136,6 +137,7 @@ function drawFloor(storey) {
   if (level.drawings.length) { pen.fillStyle = "rgb(255 255 255 / 0.3)"; pen.fillRect(0, 0, f.width, f.height); }
   if (isShown("graph")) drawGraph(pen, f, here, storey);
   if (isShown("labels")) drawLabels(pen, f, level);
+  if (isShown("objects")) drawObjects(pen, f, level);
   if (isShown("earlier") && replay.tour !== "") drawEarlier(pen, f, storey);
   drawTask(pen, f, storey);
   drawScale(f);
@@ -171,6 +173,22 @@ function drawLabels(pen, f, level) {
     pen.fillStyle = "#4a4741";
     pen.fillText(text, 0, 0);
     pen.restore();
+  }
+}
+
+// A dot for each object, and its name where it does not cover the name of another.
+function drawObjects(pen, f, level) {
+  const taken = [];
+  pen.font = "10px system-ui, sans-serif"; pen.textAlign = "left"; pen.textBaseline = "middle"; pen.lineJoin = "round";
+  for (const [text, x, y] of level.objects) {
+    const [left, top, across] = [f.x(x) + 4, f.y(y) - 6, pen.measureText(text).width];
+    pen.fillStyle = "#7a4a12";
+    dot(pen, f.x(x), f.y(y), 1.8);
+    if (taken.some(([l, t, a]) => left < l + a && l < left + across && Math.abs(top - t) < 11)) continue;
+    taken.push([left, top, across]);
+    pen.strokeStyle = "rgb(255 255 255 / 0.85)"; pen.lineWidth = 3;
+    pen.strokeText(text, left, f.y(y));
+    pen.fillText(text, left, f.y(y));
   }
 }
 
@@ -435,6 +453,7 @@ const ICONS = {
   earlier: { color: "#a9c8de", width: 3, dash: [] },
   graph: { color: "#8aa0b5", width: 1.2, dash: [] },
   labels: { color: "transparent", width: 0, dash: [], mark: "Aa" },
+  objects: { color: "transparent", width: 0, dash: [], mark: "•a" },
 };
 
 function showLayers() {

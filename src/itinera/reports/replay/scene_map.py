@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from itinera.hearth.room_lookup import STEP
 from itinera.reports.replay.data import Drawing, Label, SceneMap, StoreyMap, Track
 from itinera.reports.storeys import ROOM_LABELS, RoomLabel, Shape, draw_storey, floor_heights, label_rooms
+from itinera.skills.objects import object_heading
 from itinera.worlds import Array, NavGraph, Places, World
 from itinera.worlds.ground import Ground
 from itinera.worlds.labels import ROOM_NAMES
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 MARGIN = 0.6  # metres around what is drawn
 MIN_STOREY_HEIGHT = 2.0  # metres between two storeys
 MIN_STOREY_SHARE = 0.05  # of all positions; a level with fewer is a landing, not a storey
+NEAR_PATHS = 3.0  # metres from a path, of objects that are drawn
+MIN_PARALLAX = 0.01  # mean squared sine of the angles between directions that tell a position
 GROUND_COLOR = "#e9e6df"
 
 
@@ -90,7 +94,10 @@ def make_scene_map(world: World, levels: StoreyLevels, *, house: House | None, d
     for k in range(len(levels.heights)):
         shapes, labels = _draw(world, levels, house, k)
         name = "ground floor" if k == 0 and len(levels.heights) > 1 else f"storey {k + 1}"
-        storeys.append(StoreyMap(name, [_drawing(shape) for shape in shapes], [_label(label) for label in labels]))
+        objects = [_label(label) for label in _label_objects(world, levels, k, drawn)] if house is None else []
+        storeys.append(
+            StoreyMap(name, [_drawing(shape) for shape in shapes], [_label(label) for label in labels], objects)
+        )
     corners = [
         np.array(ring).reshape(-1, 2) for one in storeys for drawing in one.drawings for ring in drawing.outlines
     ]
@@ -134,9 +141,46 @@ def _label_regions(world: World, levels: StoreyLevels, storey: int) -> list[Room
         if room is not None and room.region_id and level == storey:
             regions.setdefault((room.label, room.region_id), []).append(at[:2])
     return [
-        RoomLabel(ROOM_LABELS.get(kind, ROOM_NAMES.get(kind, "")), np.mean(spots, axis=0), 4.0, 2.0)
+        RoomLabel(ROOM_LABELS.get(kind, ROOM_NAMES.get(kind, "").split("/")[0]), np.mean(spots, axis=0), 4.0, 2.0)
         for (kind, _), spots in regions.items()
     ]
+
+
+def _label_objects(world: World, levels: StoreyLevels, storey: int, drawn: Array) -> Iterator[RoomLabel]:
+    """The names of a graph's objects near the drawn positions, each where the directions to it meet, nearest first."""
+    if not isinstance(world.space, NavGraph) or not world.objects or not len(drawn):
+        return
+    graph, sightings = world.space, defaultdict[tuple[str, str], list[tuple[Array, float]]](list)
+    for node, level in zip(graph.nodes, _node_storeys(graph, levels), strict=True):
+        for item in world.objects.get(node, ()) if level == storey else ():
+            if len(item.views):
+                at = graph.positions[graph.index[node]][:2]
+                sightings[item.id, item.name].append((at, object_heading(item)))
+    paths = drawn[levels.at(drawn[:, 2]) == storey, :2]
+    found = []
+    for (_, name), rays in sightings.items():
+        position = _intersect_rays(rays)
+        if position is not None and len(paths):
+            distance = float(np.hypot(*(paths - position).T).min())
+            found.append((distance, name, position))
+    for distance, name, position in sorted(found, key=lambda one: (one[0], one[1])):
+        if distance <= NEAR_PATHS:
+            yield RoomLabel(name, position, 0.5, 0.3)
+
+
+def _intersect_rays(rays: Sequence[tuple[Array, float]]) -> Array | None:
+    """(2,) the point with the least squared distances to the rays from positions at headings; None if undefined.
+
+    Directions of a single place do not tell the distance; nor do directions that are almost parallel.
+    """
+    matrix, vector = np.zeros((2, 2)), np.zeros(2)
+    for at, heading in rays:
+        across = np.array([-np.sin(heading), np.cos(heading)])
+        matrix += np.outer(across, across)
+        vector += across * (across @ at)
+    if np.linalg.eigvalsh(matrix)[0] < MIN_PARALLAX * len(rays):
+        return None
+    return np.asarray(np.linalg.solve(matrix, vector), dtype=np.float64)
 
 
 def _node_storeys(graph: NavGraph, levels: StoreyLevels) -> list[int]:

@@ -72,7 +72,9 @@ def make_replay(
     """
     found = {name: _by_episode(one, split) for name, one in predictions.items()}
     if not any(found.values()):
-        raise BadArgument("No trajectory of these predictions is of a selected episode. Check --episode, or the tasks.")
+        raise BadArgument(
+            "No trajectory of these predictions is of a selected episode. Check --episodes, or the tasks."
+        )
     scores = {name: _score(one, found[name], split, worlds, protocol) for name, one in predictions.items()}
     scenes, levels = {}, {}
     for world_id in split.world_ids:
