@@ -155,7 +155,7 @@ def test_a_model_whose_likelihood_is_flat_where_errors_depend_on_it_is_refused(m
         return np.zeros(len(residual_sd))
 
     monkeypatch.setattr("itinera.stats.mixed.deviance_at", flat)
-    with pytest.raises(BadArgument, match="the likelihood is flat in one direction. Give rows of more groups"):
+    with pytest.raises(BadArgument, match=r"the likelihood is flat in one direction\. Give rows of more groups"):
         fit_mixed(**arguments(draw(BY_NAME["balanced"])))
 
 
