@@ -5,7 +5,11 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 CLI    := $(BIN)/itinera
 
-.PHONY: test coverage demo bench tables slow lint docs clean
+# Seed of the random search. A failure names it; `make search SEED=…` repeats it.
+SEED   ?= $(shell od -An -N4 -tu4 /dev/urandom | tr -d ' ')
+SEED   := $(SEED)
+
+.PHONY: test coverage demo bench tables slow search lint docs clean
 
 # Stamp files record which extras are installed, so that a second run starts at once.
 $(VENV)/bin/python:
@@ -27,11 +31,12 @@ test: $(VENV)/.installed-test
 coverage: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "not slow" --durations=20 --cov --cov-report=term
 
-# The second line draws other examples for the property tests. It is printed with its seed: `make slow SEED=…` repeats it.
-SEED := $(shell date +%s)
 slow: $(VENV)/.installed-test
 	$(BIN)/python -m pytest -n auto -m "slow"
-	$(BIN)/python -m pytest -n auto -m "hypothesis and not slow" --hypothesis-profile=random --hypothesis-seed=$(SEED)
+	$(MAKE) search SEED=$(SEED)
+
+search: $(VENV)/.installed-test
+	ITINERA_HYPOTHESIS=random $(BIN)/python -m pytest -n auto -m "hypothesis" --hypothesis-seed=$(SEED)
 
 demo: $(VENV)/.installed-neural
 	$(BIN)/python recipes/demo.py

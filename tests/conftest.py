@@ -10,10 +10,19 @@ import pytest
 from hypothesis import settings
 
 # No deadlines: in a fresh checkout the first example includes compiling kernels. The same examples in every run: a test
-# that passes once passes again. `make slow` draws others, by the seed that its command line states.
+# that passes once passes again. `make search` sets ITINERA_HYPOTHESIS=random and tries other examples, from its seed
+# alone: no database of earlier failures, which other computers do not have.
 settings.register_profile("itinera", deadline=None, derandomize=True)
-settings.register_profile("random", deadline=None, database=None, print_blob=True)
-settings.load_profile("itinera")
+settings.register_profile("random", deadline=None, derandomize=False, database=None, print_blob=True)
+PROFILE = os.environ.get("ITINERA_HYPOTHESIS", "itinera")
+settings.load_profile(PROFILE)
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    if PROFILE == "itinera":
+        return "property tests: the same examples in every run"
+    seed = config.getoption("hypothesis_seed")
+    return f"property tests: random examples, seed {seed}. To repeat them: make search SEED={seed}"
 
 
 @pytest.fixture(scope="session")

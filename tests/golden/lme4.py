@@ -1,4 +1,7 @@
-"""Writes `lme4.json`, what R's lme4 and lmerTest make of made-up studies; `tests/stats/test_mixed.py` reads it.
+"""Writes what R's lme4 and lmerTest make of made-up studies; `tests/stats/test_mixed.py` reads it.
+
+`lme4.json` has studies as they come, `lme4_small_residual.json` studies whose residual is small beside the variation
+between scenes.
 
 The studies are drawn from seeds and rounded, so the file holds R's numbers only. Needs R with lme4, lmerTest and
 jsonlite (Debian: r-cran-lme4 r-cran-lmertest r-cran-jsonlite); the tests do not.
@@ -18,6 +21,7 @@ from typing import Any
 import numpy as np
 
 FILE = Path(__file__).with_name("lme4.json")
+SMALL_RESIDUAL_FILE = Path(__file__).with_name("lme4_small_residual.json")
 ABOUT = (
     "Fits by R's lme4 and lmerTest of the studies that tests/golden/lme4.py draws from its seeds and writes as a table "
     "of y, x, scene, path, step; written by that file, which holds the R program. Each model is fitted by lme4::lmer "
@@ -102,6 +106,29 @@ MADE = (
 )
 
 
+def with_small_residual(residual_sd: float) -> tuple[Made, ...]:
+    """Five studies in which scenes differ by 1; in the first, which is balanced, degrees of freedom are exactly 10."""
+    name, models = f"residual {residual_sd:g}", ("default", "fm3")
+    strong = {"scene_sd": 1.0, "slope_sd": 1.0, "path_sd": 0.5, "residual_sd": residual_sd, "models": models}
+    return (
+        Made(f"balanced, {name}", 101, (6,) * 11, (3, 3), **strong),
+        Made(f"unbalanced, {name}", 102, (2, 3, 5, 8, 9, 12, 14, 17, 20, 25, 30), (1, 6), **strong),
+        Made(f"few scenes, {name}", 103, (4, 9, 6, 3, 5), (2, 4), **strong),
+        Made(f"correlated, {name}", 104, (4, 9, 6, 12, 8, 7, 5), (1, 4), correlation=-0.8, **strong),
+        Made(
+            f"rows missing, {name}",
+            105,
+            (6, 8, 10, 12, 14, 16),
+            (2, 6),
+            missing=0.3,
+            **{**strong, "models": ("default",)},
+        ),
+    )
+
+
+SMALL_RESIDUAL = tuple(made for residual_sd in (0.1, 0.03, 0.01, 0.003) for made in with_small_residual(residual_sd))
+
+
 def draw(made: Made) -> dict[str, np.ndarray]:
     """The columns of the study's table: y to six decimals, x, and the labels scene, path (in it) and step (on it)."""
     rng = np.random.default_rng(made.seed)
@@ -141,8 +168,9 @@ def fitted(made: Made) -> dict[str, Any]:
 
 
 def main() -> None:
-    found = {made.name: fitted(made) for made in MADE}
-    FILE.write_text(json.dumps({"about": ABOUT, "studies": found}, indent=1) + "\n", encoding="utf-8")
+    for file, studies in ((FILE, MADE), (SMALL_RESIDUAL_FILE, SMALL_RESIDUAL)):
+        found = {made.name: fitted(made) for made in studies}
+        file.write_text(json.dumps({"about": ABOUT, "studies": found}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

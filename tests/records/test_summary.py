@@ -24,7 +24,8 @@ def test_means_come_with_the_default_interval_over_scenes() -> None:
 
 
 def test_the_level_can_be_chosen() -> None:
-    wide, narrow = (summarize(table("aabb", SR=[1, 0, 1, 1]), level=level).intervals["SR"] for level in (0.99, 0.8))
+    scores = table("aabbccdd", SR=[1, 0, 1, 1, 1, 0, 0, 0])
+    wide, narrow = (summarize(scores, level=level).intervals["SR"] for level in (0.99, 0.8))
     assert wide.low < narrow.low < narrow.high < wide.high
 
 

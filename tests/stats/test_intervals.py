@@ -8,6 +8,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from itinera.errors import BadArgument
 from itinera.stats import interval, wilson
+from itinera.stats.intervals import _logit_ends
+from itinera.stats.means import ClusterMeans
 
 fractions = st.floats(0, 1).map(lambda value: round(value, 3))
 
@@ -56,7 +58,8 @@ def test_unbounded_values_get_mean_plus_minus_t_times_error():
 
 def test_a_lower_bound_bends_the_interval_as_worked_by_hand():
     # Reach 25.412 = 12.706 · 2, variance in proportion to the mean: (4 - μ)² = 25.412² · μ / 4 = 161.447 μ.
-    low, high = ends(interval([1, 3, 5, 7], clusters=["a", "a", "b", "b"], bounds=(0, np.inf)))
+    values, scenes = [1, 3, 5, 7], ["a", "a", "b", "b"]
+    low, high = ends(interval(values, clusters=scenes, bounds=(0, np.inf), correct_skewness=False))
     assert (4 - low) ** 2 == pytest.approx(161.447 * low, rel=1e-4)
     assert (4 - high) ** 2 == pytest.approx(161.447 * high, rel=1e-4)
     assert 0 < low < 4 < high
@@ -64,12 +67,74 @@ def test_a_lower_bound_bends_the_interval_as_worked_by_hand():
 
 def test_a_rate_over_equal_scenes_is_wilson_with_t_and_the_effective_number():
     values = np.concatenate([np.repeat([1, 0], [hits, 10 - hits]) for hits in (2, 4, 5, 7)])
-    outcome = interval(values, clusters=np.repeat(np.arange(4), 10))
+    outcome = interval(values, clusters=np.repeat(np.arange(4), 10), correct_skewness=False)
     rate, variance, t = 0.45, np.var([0.2, 0.4, 0.5, 0.7], ddof=1) / 4, stdtrit(3, 0.975)
     number = rate * (1 - rate) / variance
     centre = (rate + t**2 / (2 * number)) / (1 + t**2 / number)
     half = t / (1 + t**2 / number) * np.sqrt(rate * (1 - rate) / number + t**2 / (4 * number**2))
     assert ends(outcome) == pytest.approx((centre - half, centre + half))
+
+
+# Errors of four scenes of two episodes: means 1, 2, 3 and 10, so the mean is 4.
+SKEWED_ERRORS, SKEWED_SCENES = np.array([1.0, 1, 2, 2, 3, 3, 10, 10]), list("aabbccdd")
+
+
+def test_skewed_errors_extend_the_upper_end_as_worked_by_hand():
+    # Distances of the scenes from the mean: -3, -2, -1, 6. Error: sqrt(50 / 12) = 2.04124, df = 3, t = 3.18245.
+    # A scene contributes distance / (4 sqrt(1 - 1/4)); skewness: (-27 - 8 - 1 + 216) / 50^1.5 = 0.509117.
+    # Doubt: 1.5 √6 / (3 + 1) = 0.918559. Extension: 1.5 (1 + 2 · 10.1280) / 6 · 1.427676 = 7.59 errors, but at most
+    # 0.6 t = 1.90947 errors, which is 3.89769.
+    plain = interval(SKEWED_ERRORS, clusters=SKEWED_SCENES, bounds=(0, np.inf), correct_skewness=False)
+    outcome = interval(SKEWED_ERRORS, clusters=SKEWED_SCENES, bounds=(0, np.inf))
+    assert outcome.low == plain.low
+    assert outcome.high == pytest.approx(plain.high + 3.89769, abs=1e-4)
+    assert outcome.method == "skewness-corrected cluster-robust t (4 clusters)"
+
+
+def test_a_mean_whose_clusters_are_skewed_down_extends_the_lower_end():
+    # Thirty scenes, one of them far below the others: the sample's skewness outweighs the doubt.
+    values = np.concatenate([[0.01], np.linspace(9, 10, 29)])
+    scenes, bounds = np.arange(30), (0, np.inf)
+    plain = interval(values, clusters=scenes, bounds=bounds, correct_skewness=False)
+    outcome = interval(values, clusters=scenes, bounds=bounds)
+    assert outcome.low < plain.low
+    assert outcome.high == plain.high
+
+
+def test_a_rate_allows_for_scenes_that_were_not_seen_as_worked_by_hand():
+    # Two scenes of 8 episodes with 1 and 3 successes: rate 1/4, logit -1.0986. With one more average episode the
+    # scenes have 1.25/9 and 3.25/9, logits -1.82455 and -0.57098; half their distance, 0.62678, is the error of their
+    # mean, with one degree of freedom and t = 12.7062, so both ends lie more than six logits away: 0 and 1.
+    values = np.repeat([1, 0, 1, 0], [1, 7, 3, 5])
+    low, high = ends(interval(values, clusters=np.repeat([0, 1], 8)))
+    assert low == pytest.approx(0.0, abs=1e-3)
+    assert high == pytest.approx(1.0, abs=1e-2)
+
+
+def test_logit_ends_worked_by_hand():
+    # Four scenes, each with a mean of 0.1 or 0.3 of many values; rate 0.2, logit -1.386294.
+    # Logits ln(1/9) = -2.197225 and ln(3/7) = -0.847298 twice: error 0.674963 · sqrt(4 / 12) = 0.389690, df 3,
+    # variance between 4/3 · 0.674963² = 0.607434, t = 3.182446; c = (16 √3 / (15 π))² = 0.345844.
+    # Attenuation sqrt(1 + 0.345844 · 0.607434) = 1.100058, reach 1.240172 / 1.100058 = 1.127369.
+    # Chi-squared with df 3: roots 1 - 2/27 ∓ 1.959964 sqrt(2/27) are 0.392490 and 1.459362, so the variance is at most
+    # 16.5393 times and at least 0.321737 times the estimate: 10.0465 and 0.195434.
+    # Inward 1.386294 (1 - 1.100058 / 2.115480) = 0.665414, outward 1.386294 (1.100058 / 1.033245 - 1) = 0.089640.
+    parts = ClusterMeans(np.array([0.1, 0.1, 0.3, 0.3]), np.full(4, 0.25), np.full(4, 0.75), np.zeros(4), 0.0)
+    low, high = _logit_ends(parts, 0.2, (0.0, 1.0), 0.95)
+    assert low == pytest.approx(1 / (1 + np.exp(1.386294 + np.hypot(1.127369, 0.089640))), abs=1e-5)
+    assert high == pytest.approx(1 / (1 + np.exp(1.386294 - np.hypot(1.127369, 0.665414))), abs=1e-5)
+
+
+@given(sample=scenes_of(fractions), bounds=st.sampled_from([(0, 1), (0, np.inf), (-np.inf, 1), (-np.inf, np.inf)]))
+def test_the_correction_never_narrows_and_leaves_unbounded_values_alone(sample, bounds):
+    values, clusters = sample
+    plain = interval(values, clusters=clusters, bounds=bounds, correct_skewness=False)
+    outcome = interval(values, clusters=clusters, bounds=bounds)
+    assert outcome.mean == plain.mean
+    assert bounds[0] <= outcome.low <= plain.low
+    assert plain.high <= outcome.high <= bounds[1]
+    if bounds == (-np.inf, np.inf):
+        assert outcome == plain
 
 
 @given(sample=scenes_of(st.sampled_from([0, 1])))

@@ -5,13 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from golden.lme4 import FILE, MADE, draw
+from golden.lme4 import FILE, MADE, SMALL_RESIDUAL, SMALL_RESIDUAL_FILE, Made, draw
 from itinera.errors import BadArgument
 from itinera.stats import MODELS, estimate_mean, fit_mixed, likelihood_ratio
 from itinera.stats._mixed.likelihood import contributions, deviance, group_sums, profile
 from itinera.stats._mixed.sandwich import robust_errors
 
 STUDIES = json.loads(FILE.read_text(encoding="utf-8"))["studies"]
+SMALL_RESIDUAL_STUDIES = json.loads(SMALL_RESIDUAL_FILE.read_text(encoding="utf-8"))["studies"]
 CASES = [(made, model) for made in MADE for model in made.models]
 BY_NAME = {made.name: made for made in MADE}
 
@@ -121,6 +122,41 @@ def test_likelihood_ratios_are_those_of_lme4(made, model):
     assert found.log_likelihood == pytest.approx(expected["ml"], abs=1e-3)
     assert found.statistic == pytest.approx(expected["chisq"], abs=2e-3)
     assert found.p_value == pytest.approx(expected["chisq_p"], rel=0.01)
+
+
+@pytest.mark.parametrize("made", SMALL_RESIDUAL, ids=lambda made: made.name)
+def test_fits_are_those_of_lmertest_where_the_residual_is_small_beside_scenes(made):
+    columns, study = draw(made), SMALL_RESIDUAL_STUDIES[made.name]
+    assert len(columns["y"]) == study["rows"]
+    for model in made.models:
+        expected, fit = study["fits"][model], fit_mixed(**arguments(columns, model))
+        lines = (fit.intercept, fit.effect)
+        assert fit.converged
+        # lmerTest differentiates numerically in coordinates without a scale, so its own last digits are lost first.
+        assert [line.df for line in lines] == pytest.approx(expected["df"], rel=0.01)
+        assert [line.standard_error for line in lines] == pytest.approx(expected["error"], rel=1e-4)
+        assert fit.log_likelihood == pytest.approx(expected["reml"], abs=1e-3)
+
+
+@pytest.mark.parametrize("path_sd", [0.5, 1e-3])
+@pytest.mark.parametrize("residual_sd", [0.1, 0.01, 0.003, 0.001, 5e-4])
+def test_degrees_of_freedom_of_a_balanced_study_do_not_depend_on_the_residual(residual_sd, path_sd):
+    # Eleven scenes of equal size: 10. For fm3, 66 trajectories of equal size: 65.
+    made = Made("", 3, (6,) * 11, (3, 3), scene_sd=1.0, slope_sd=1.0, path_sd=path_sd, residual_sd=residual_sd)
+    columns = draw(made)
+    fit, by_path = fit_mixed(**arguments(columns)), fit_mixed(**arguments(columns, "fm3"))
+    assert fit.converged
+    assert [fit.intercept.df, fit.effect.df] == pytest.approx([10, 10], rel=1e-3)
+    assert [by_path.intercept.df, by_path.effect.df] == pytest.approx([65, 65], rel=1e-3)
+
+
+def test_a_model_whose_likelihood_is_flat_where_errors_depend_on_it_is_refused(monkeypatch):
+    def flat(sums, found, residual_sd):
+        return np.zeros(len(residual_sd))
+
+    monkeypatch.setattr("itinera.stats.mixed.deviance_at", flat)
+    with pytest.raises(BadArgument, match=r"the likelihood is flat in one direction\. Give rows of more groups"):
+        fit_mixed(**arguments(draw(BY_NAME["balanced"])))
 
 
 def test_variances_that_nothing_speaks_for_are_zero():

@@ -1,8 +1,7 @@
 """Metrics of vision-and-language navigation: every metric of the five papers, batch-first or on plain arrays.
 
 Start with `score.py`. The definitions are in `goal.py`, `fidelity.py`, `tours.py`, `completion.py`, `grounding.py`,
-`subtasks.py` and `step_events.py`; `suites.py`, `benchmark_suites.py` and `task_suites.py` list their conventions side by
-side.
+`subtasks.py` and `step_events.py`; `suites.py`, `benchmark_suites.py` and `task_suites.py` list their conventions.
 
 >>> ndtw([(0, 0), (2, 0), (4, 0)], [(0, 0), (2, 0), (4, 0)], threshold=3.0)
 1.0

@@ -7,7 +7,7 @@ its result into an interval.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ class MeanEstimate:
     standard_error: float  # infinite for a single value
     df: float
     clusters: int  # 0 when the values were taken as independent
+    skewness: float = 0.0  # of the mean, from the clusters' contributions to it: third moment / standard error³
 
 
 def estimate_mean(
@@ -39,23 +40,9 @@ def estimate_mean(
     One cluster says nothing about other clusters: its values are taken as independent, and `clusters` is 0.
 
     >>> estimate_mean([1.0, 3.0, 5.0, 7.0], clusters=["a", "a", "b", "b"])
-    MeanEstimate(mean=4.0, standard_error=2.0, df=1.0, clusters=2)
+    MeanEstimate(mean=4.0, standard_error=2.0, df=1.0, clusters=2, skewness=0.0)
     """
-    numbers, codes, weight = _drop_zero_weights(values, clusters, weights)
-    # Distances from the first value keep sums small, and make the error of equal values exactly zero.
-    origin = float(numbers[0])
-    parts = _summarise(numbers - origin, codes, weight)
-    count = len(parts.share)
-    mean = float(parts.share @ parts.mean)
-    if count == 1:
-        return MeanEstimate(mean + origin, np.inf, 0.0, 0)
-    offset = parts.mean - mean
-    # Clusters that agree differ by rounding only, which must not pass for a standard error.
-    offset[np.abs(offset) <= 1e-12 * np.abs(numbers - origin).max()] = 0.0
-    factor = parts.share**2 / parts.rest
-    variance = float(factor @ offset**2)
-    df = _satterthwaite(parts.share, factor, _model_variances(parts, offset)) if variance > 0 else count - 1.0
-    return MeanEstimate(mean + origin, float(np.sqrt(variance)), df, 0 if codes is None else count)
+    return estimate_from(summarise_clusters(values, clusters=clusters, weights=weights))
 
 
 def intra_cluster_correlation(values: ArrayLike, clusters: Labels) -> float:
@@ -74,20 +61,65 @@ def intra_cluster_correlation(values: ArrayLike, clusters: Labels) -> float:
             f"{len(numbers)} values in {len(parts.share)} clusters cannot separate variance within from variance "
             "between. Give at least two clusters, one of them with at least two values."
         )
-    between = _between(parts, parts.mean - parts.share @ parts.mean)
+    between = between_variance(parts)
     total = between + parts.within
     return between / total if total > 0 else 0.0
 
 
 @dataclass(frozen=True)
-class _Clusters:
+class ClusterMeans:
     """Summary of the clusters for the mean and its error; arrays have one entry per cluster."""
 
-    mean: Floats
+    mean: Floats  # measured from the origin
     share: Floats  # of the total weight; sums to 1
     rest: Floats  # 1 - share
     dilution: Floats  # variance of the cluster's mean per unit of within-cluster variance: 1 / size without weights
     within: float  # variance of values around their cluster's mean; 0 when no cluster has two values
+    origin: float = 0.0
+    rounding: float = 0.0  # distances between means up to this size are rounding errors
+    independent: bool = False  # whether every value counts as a cluster of its own
+
+
+def summarise_clusters(
+    values: ArrayLike, *, clusters: Labels | None = None, weights: ArrayLike | None = None
+) -> ClusterMeans:
+    """The clusters' means and shares, for `estimate_from`; arguments are those of `estimate_mean`."""
+    numbers, codes, weight = _drop_zero_weights(values, clusters, weights)
+    # Distances from the first value keep sums small, and make the error of equal values exactly zero.
+    origin = float(numbers[0])
+    parts = _summarise(numbers - origin, codes, weight)
+    rounding = 1e-12 * float(np.abs(numbers - origin).max())
+    return replace(parts, origin=origin, rounding=rounding, independent=codes is None)
+
+
+def estimate_from(parts: ClusterMeans) -> MeanEstimate:
+    """The mean, its error, degrees of freedom and skewness, from the clusters' means."""
+    count, mean = len(parts.share), float((parts.share * parts.mean).sum())
+    clusters = 0 if parts.independent else count
+    if count == 1:
+        return MeanEstimate(mean + parts.origin, np.inf, 0.0, 0)
+    offset = _offsets(parts)
+    factor = parts.share**2 / parts.rest
+    variance = float((factor * offset**2).sum())
+    if variance == 0:
+        return MeanEstimate(mean + parts.origin, 0.0, count - 1.0, clusters)
+    df = _satterthwaite(parts.share, factor, between_variance(parts) + parts.within * parts.dilution)
+    skewness = float(((np.sqrt(factor / variance) * offset) ** 3).sum())
+    return MeanEstimate(mean + parts.origin, float(np.sqrt(variance)), df, clusters, skewness)
+
+
+def between_variance(parts: ClusterMeans) -> float:
+    """The variance of true cluster means, by moments, at least 0."""
+    offset = _offsets(parts)
+    surplus = (parts.share * (offset**2 - parts.within * parts.dilution * parts.rest)).sum()
+    return max(0.0, float(surplus / (parts.share * parts.rest).sum()))
+
+
+def _offsets(parts: ClusterMeans) -> Floats:
+    offset = parts.mean - (parts.share * parts.mean).sum()
+    # Clusters that agree differ by rounding only, which must not pass for a standard error.
+    offset[np.abs(offset) <= parts.rounding] = 0.0
+    return np.asarray(offset)
 
 
 def _drop_zero_weights(
@@ -106,7 +138,7 @@ def _drop_zero_weights(
     return numbers, codes, weight
 
 
-def _summarise(values: Floats, codes: Integers | None, weights: Floats) -> _Clusters:
+def _summarise(values: Floats, codes: Integers | None, weights: Floats) -> ClusterMeans:
     if codes is None:
         mean, total, dilution, within = values, weights, np.ones(len(values)), 0.0
     else:
@@ -116,20 +148,10 @@ def _summarise(values: Floats, codes: Integers | None, weights: Floats) -> _Clus
         freedom = float(total @ (1 - dilution))
         # A cluster of one value has dilution 1; rounding must not turn "no freedom" into a tiny number.
         enough = freedom > 1e-9 * float(total.sum())
-        within = float(weights @ (values - mean[codes]) ** 2) / freedom if enough else 0.0
+        # Here and below, sums and not dot products: BLAS would start threads, which cost more than they save.
+        within = float((weights * (values - mean[codes]) ** 2).sum()) / freedom if enough else 0.0
     share = total / total.sum()
-    return _Clusters(mean, share, np.maximum(1 - share, np.finfo(float).eps), dilution, within)
-
-
-def _between(parts: _Clusters, offset: Floats) -> float:
-    """The variance of true cluster means, by moments, at least 0."""
-    surplus = parts.share @ offset**2 - parts.within * float(parts.share @ (parts.dilution * parts.rest))
-    return max(0.0, float(surplus) / float(parts.share @ parts.rest))
-
-
-def _model_variances(parts: _Clusters, offset: Floats) -> Floats:
-    """The variance of each cluster's mean under the random-effects model."""
-    return _between(parts, offset) + parts.within * parts.dilution
+    return ClusterMeans(mean, share, np.maximum(1 - share, np.finfo(float).eps), dilution, within)
 
 
 def _satterthwaite(share: Floats, factor: Floats, variance: Floats) -> float:
@@ -141,9 +163,9 @@ def _satterthwaite(share: Floats, factor: Floats, variance: Floats) -> float:
     """
     root = np.sqrt(variance)
     u, v, p, s = factor * root, share * root, factor * variance, factor.sum()
-    uu, uv, vv = u @ u, u @ v, v @ v
+    uu, uv, vv = (u * u).sum(), (u * v).sum(), (v * v).sum()
     trace = p.sum() - 2 * uv + s * vv
-    diagonal_part = p @ p - 4 * (p @ (u * v)) + 2 * s * (p @ v**2)
+    diagonal_part = (p * p).sum() - 4 * (p * u * v).sum() + 2 * s * (p * v**2).sum()
     low_rank_part = 2 * uv**2 + 2 * uu * vv - 4 * s * uv * vv + (s * vv) ** 2
     # The square of a sum of eigenvalues is at least the sum of their squares; rounding must not say otherwise.
     return max(1.0, float(trace**2 / (diagonal_part + low_rank_part)))

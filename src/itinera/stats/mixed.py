@@ -26,6 +26,7 @@ from itinera.stats.intervals import Interval
 Level: TypeAlias = Literal["scene", "trajectory", "episode"]
 
 _SEVERAL = {"scene": "scenes", "trajectory": "trajectories", "episode": "episodes"}
+_FLAT = 1e-6  # of a curvature in units of its own coordinates; differences of deviances leave errors below a tenth
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,8 @@ def fit_mixed(
     Variances are found by restricted maximum likelihood, standard errors are those of generalised least squares at
     these variances, as in lme4. Degrees of freedom are Satterthwaite's as lmerTest computes them: twice the squared
     variance of an estimate over the variance of that variance, which follows from the curvature of the restricted
-    likelihood. A variance that is estimated as zero counts as known to be zero.
+    likelihood. A variance that is estimated as zero counts as known to be zero. Where the likelihood does not curve in
+    a direction on which a standard error depends, the fit is refused.
 
     Interval. With few scenes the model's own standard error is too large where effects hardly vary by scene (a variance
     cannot be estimated below zero) and where the two rows of an episode resemble each other, which the default model
@@ -273,11 +275,14 @@ def _search(rows: _Rows, start: Floats, *, slope: bool, restricted: bool) -> Min
     def function(points: Floats) -> Floats:
         return deviance(rows.sums, profile(rows.sums, _widen(rows, points), slope=slope), restricted=restricted)
 
-    # Where a spread is zero the likelihood may have a saddle, which no slope leads away from.
-    bottom = minimize(function, np.where(np.abs(start) < 0.05, 0.05, start))
+    # Where a spread is zero the likelihood may have a saddle, which no slope leads away from. Where the residual is
+    # small, spreads are large: far from there the search may end in a minimum that is not the lowest.
+    starts = np.array([[1.0], [10.0], [100.0], [1000.0]]) * np.where(np.abs(start) < 0.05, 0.05, start)
+    bottom = minimize(function, starts[function(starts).argmin()])
     if np.abs(bottom.point).max() > 1e4:
         raise BadArgument(
-            "The rows of a group agree exactly, so there is no residual variation to compare the effect with. "
+            "The rows of a group agree exactly, or to a ten-thousandth of how groups differ, so there is no residual "
+            "variation to compare the effect with. "
             "Choose a model with coarser groups."
         )
     return bottom
@@ -360,22 +365,36 @@ def _satterthwaite(rows: _Rows, spreads: Floats, sd: float) -> Floats:
     The variances of the estimates depend on the spreads and the residual standard deviation, which are known as well as
     the restricted likelihood is curved around them. Spreads of zero are left out: the variances do not change, to
     first order, when a spread leaves zero, nor does its curvature mix with that of others.
+
+    Spreads are in units of the residual, so a small residual makes them large and itself known far better: curvatures
+    then differ by many powers of ten although nothing is unknown. Steps are therefore relative to each spread, and
+    each direction is compared with the curvature of its own coordinates.
     """
+    a, b, c, d = spreads
+    scale = np.array([a, math.hypot(b, c), math.hypot(b, c), d, sd])
     active = np.append(np.flatnonzero(spreads), 4)
+    scale, at = scale[active], np.append(spreads, sd)[active]
 
     def likelihood_and_variances(points: Floats) -> Floats:
         whole = np.zeros((len(points), 5))
-        whole[:, active] = points
+        whole[:, active] = at + (points - 1) * scale
         there = profile(rows.sums, whole[:, :4], slope=True)
         variances = whole[:, 4:] ** 2 * np.linalg.inv(there.information)[:, [0, 1], [0, 1]]
         return np.column_stack([deviance_at(rows.sums, there, whole[:, 4]), variances])
 
-    values, slopes, bends = derivatives(likelihood_and_variances, np.append(spreads, sd)[active])
-    eigenvalues, directions = np.linalg.eigh(bends[0])
-    known = eigenvalues > 1e-8 * eigenvalues.max()  # a direction in which the likelihood is flat tells nothing
-    along = slopes[1:] @ directions[:, known]
+    values, slopes, bends = derivatives(likelihood_and_variances, np.ones(len(active)))
+    unit = np.sqrt(np.maximum(np.diag(bends[0]), np.finfo(float).tiny))
+    eigenvalues, directions = np.linalg.eigh(bends[0] / np.outer(unit, unit))
+    along = (slopes[1:] / unit) @ directions
+    flat = eigenvalues < _FLAT
+    # A flat direction is one of which the rows know nothing. It does no harm if the errors do not depend on it.
+    if (np.abs(along[:, flat]) > 1e-4 * np.linalg.norm(along, axis=1, keepdims=True)).any():
+        raise BadArgument(
+            "The rows do not determine the variances on which the errors of the effects depend: the likelihood is flat "
+            "in one direction. Give rows of more groups, or choose a model with fewer random effects."
+        )
     # Half the deviance's curvature is the information about the spreads, and its inverse their covariance.
-    doubt = (along**2 * (2 / eigenvalues[known])).sum(axis=1)
+    doubt = (along[:, ~flat] ** 2 * (2 / eigenvalues[~flat])).sum(axis=1)
     return np.asarray(2 * values[1:] ** 2 / doubt)
 
 

@@ -19,11 +19,16 @@ TWO_PI = 2 * np.pi
 
 @dataclass(frozen=True)
 class Sums:
-    """The sums over rows that the likelihood needs. The six sums are of 1, x, x², y, xy and y²."""
+    """The sums over rows that the likelihood needs, without what would cancel where the residual variance is small.
+
+    Each outer group has an intercept and a slope of its own by least squares (`own`), and r is what they leave of y.
+    The six sums are of 1, x, x², r, xr and r².
+    """
 
     rows: int
-    outer: Floats  # (6, outer groups) the six sums over the rows of each outer group
-    inner: Floats  # (sizes, 6, outer groups) the six products of n, Σx, Σy of an inner group, summed by its size
+    own: Floats  # (2, outer groups) the intercept and slope of each outer group
+    within: Floats  # (6, outer groups) the six sums over its rows, x and r measured from the means of their inner group
+    between: Floats  # (sizes, 6, outer groups) the six sums over inner groups of one size, of their means
     sizes: Floats  # (sizes,) the numbers of rows an inner group can have
     counts: Floats  # (sizes,) how many inner groups have that many
 
@@ -41,18 +46,36 @@ class Profile:
 def group_sums(y: Floats, x: Floats, outer: Integers, inner: Integers | None) -> Sums:
     """The sums over rows with these outer groups, coded 0, 1, …, and inner groups, coded likewise over all rows."""
     groups = int(outer.max()) + 1
-    columns = (np.ones_like(y), x, x * x, y, x * y, y * y)
-    by_outer = np.array([np.bincount(outer, column, groups) for column in columns])
+    own = _own_lines(y, x, outer)
+    left = y - own[0, outer] - own[1, outer] * x
     if inner is None:
-        return Sums(len(y), by_outer, np.zeros((0, 6, groups)), np.zeros(0), np.zeros(0))
-    n, sx, sy = (np.bincount(inner, column) for column in (columns[0], x, y))
+        none = np.zeros(0)
+        return Sums(
+            len(y), own, _six_sums(np.ones_like(y), x, left, outer, groups), np.zeros((0, 6, groups)), none, none
+        )
+    n = np.bincount(inner).astype(np.float64)
+    mean_x, mean_left = np.bincount(inner, x) / n, np.bincount(inner, left) / n
+    within = _six_sums(np.zeros_like(y), x - mean_x[inner], left - mean_left[inner], outer, groups)
     parent = np.zeros(len(n), dtype=np.int64)
     parent[inner] = outer
-    sizes, size_of, counts = np.unique(n, return_inverse=True, return_counts=True)
-    place = size_of * groups + parent
-    products = (n * n, n * sx, sx * sx, n * sy, sx * sy, sy * sy)
-    by_size = [np.bincount(place, product, len(sizes) * groups).reshape(len(sizes), groups) for product in products]
-    return Sums(len(y), by_outer, np.stack(by_size, axis=1), sizes.astype(np.float64), counts.astype(np.float64))
+    sizes, size_index, counts = np.unique(n, return_inverse=True, return_counts=True)
+    by_size = _six_sums(np.ones_like(n), mean_x, mean_left, size_index * groups + parent, len(sizes) * groups)
+    between = np.moveaxis(by_size.reshape(6, len(sizes), groups), 1, 0)
+    return Sums(len(y), own, within, between, sizes, counts.astype(np.float64))
+
+
+def _own_lines(y: Floats, x: Floats, codes: Integers) -> Floats:
+    """The least-squares intercept and slope of each group, (2, groups); the slope is 0 where x does not vary."""
+    n, sx, sy = (np.bincount(codes, column) for column in (np.ones_like(y), x, y))
+    far = x - (sx / n)[codes]
+    sxx, sxy = np.bincount(codes, far * far), np.bincount(codes, far * (y - (sy / n)[codes]))
+    slope = np.divide(sxy, sxx, out=np.zeros_like(sxy), where=sxx > 1e-9)
+    return np.stack([(sy - slope * sx) / n, slope])
+
+
+def _six_sums(one: Floats, x: Floats, y: Floats, codes: Integers, groups: int) -> Floats:
+    columns = (one, one * x, x * x, one * y, x * y, y * y)
+    return np.array([np.bincount(codes, column, groups) for column in columns])
 
 
 def profile(sums: Sums, spreads: Floats, *, slope: bool) -> Profile:
@@ -83,26 +106,30 @@ class Contributions:
 
 
 def contributions(sums: Sums, spreads: Floats) -> Contributions:
-    """The contributions at each row of `spreads`, which are those of `profile`."""
+    """The contributions at each row of `spreads`, which are those of `profile`.
+
+    Every number is written as a sum of terms that do not cancel, so that spreads of a thousand residual standard
+    deviations still leave ten digits for second differences.
+    """
     a, b, c, d = (column[:, None] for column in spreads.T)
-    # An inner group's shared intercept takes this much, per product of its sums, out of the sums of its outer group.
-    shrink = d * d / (1 + d * d * sums.sizes)
-    left = sums.outer - np.tensordot(shrink, sums.inner, axes=1)  # (k, 6, outer groups)
-    n, sx, sxx, sy, sxy, syy = (left[:, column] for column in range(6))
-    # The same once more for the outer groups, whose shared effects are two: B = (moments of 1 and x) Λ, K = I + Λᵀ B.
-    b00, b10, b01, b11 = a * n + b * sx, a * sx + b * sxx, c * sx, c * sxx
-    k00, k01, k11 = 1 + a * b00 + b * b10, c * b10, 1 + c * b11
-    volume = k00 * k11 - k01 * k01
-    v0, v1 = a * sy + b * sxy, c * sxy  # Λᵀ (moments of y)
-    u00, u01 = (k11 * b00 - k01 * b01) / volume, (k00 * b01 - k01 * b00) / volume  # U = B K⁻¹
-    u10, u11 = (k11 * b10 - k01 * b11) / volume, (k00 * b11 - k01 * b10) / volume
+    # The means of an inner group of n rows count n / (1 + d² n) times: they vary by its shared intercept too.
+    left = sums.within + np.tensordot(sums.sizes / (1 + d * d * sums.sizes), sums.between, axes=1)  # (k, 6, groups)
+    n, sx, sxx, sr, sxr, srr = (left[:, column] for column in range(6))
+    # With M = [[n, sx], [sx, sxx]] and Σ = ΛΛᵀ: Xᵀ V⁻¹ X = (I + MΣ)⁻¹ M = (M + |M| adj Σ) / |I + MΣ|, and alike for r.
+    s00, s01, s11 = a * a, a * b, b * b + c * c
+    area = n * sxx - sx * sx
+    volume = 1 + s00 * n + 2 * s01 * sx + s11 * sxx + (a * c) ** 2 * area
+    i00, i01, i11 = (n + area * s11) / volume, (sx - area * s01) / volume, (sxx + area * s00) / volume
+    w0, w1 = sxx * sr - sx * sxr, n * sxr - sx * sr  # adj(M) (moments of r)
+    m0, m1 = (sr + s11 * w0 - s01 * w1) / volume, (sxr - s01 * w0 + s00 * w1) / volume
+    q0, q1 = s00 * m0 + s01 * m1, s01 * m0 + s11 * m1
+    first, second = sums.own
+    p0, p1 = i00 * first + i01 * second, i01 * first + i11 * second
     information = np.empty((len(spreads), 2, 2, n.shape[1]))
-    information[:, 0, 0] = n - u00 * b00 - u01 * b01
-    information[:, 0, 1] = information[:, 1, 0] = sx - u00 * b10 - u01 * b11
-    information[:, 1, 1] = sxx - u10 * b10 - u11 * b11
-    moments = np.stack([sy - u00 * v0 - u01 * v1, sxy - u10 * v0 - u11 * v1], axis=1)
-    square = syy - (k11 * v0 * v0 - 2 * k01 * v0 * v1 + k00 * v1 * v1) / volume
-    return Contributions(information, moments, square, np.log(volume))
+    information[:, 0, 0], information[:, 1, 1] = i00, i11
+    information[:, 0, 1] = information[:, 1, 0] = i01
+    square = srr - sr * q0 - sxr * q1 + first * (p0 + 2 * m0) + second * (p1 + 2 * m1)
+    return Contributions(information, np.stack([p0 + m0, p1 + m1], axis=1), square, np.log(volume))
 
 
 def deviance(sums: Sums, found: Profile, *, restricted: bool) -> Floats:

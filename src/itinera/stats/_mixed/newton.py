@@ -33,17 +33,21 @@ def minimize(function: Batch, start: Floats, *, tolerance: float = 1e-9, most_st
     point = start
     for _ in range(most_steps):
         value, slope, bend = derivatives(function, point)
+        # In units of each coordinate's own size, a large one with little curvature is not taken for a flat direction.
+        size = np.maximum(np.abs(point), 1.0)
+        slope, bend = slope * size, bend * np.outer(size, size)
         eigenvalues, directions = np.linalg.eigh(bend)
         # Curvature counts by its size alone, so that saddles repel; a flat direction must not make the step endless.
         stiffness = np.maximum(np.abs(eigenvalues), 1e-6 * max(1.0, np.abs(eigenvalues).max()))
         step = -directions @ (directions.T @ slope / stiffness)
         gain = float(-slope @ step)
+        step = step * size
         if gain > tolerance:
             longest = 2 * max(0.5, float(np.abs(point).max()))
             tried = point + _STRETCHES * step * min(1.0, longest / float(np.abs(step).max()))
         elif eigenvalues[0] < 0:
             # At rest, but on a saddle or on what rounding makes of a flat place: down either side, if it goes down.
-            tried = point + np.concatenate([_STRETCHES, -_STRETCHES]) * directions[:, 0]
+            tried = point + np.concatenate([_STRETCHES, -_STRETCHES]) * directions[:, 0] * size
         else:
             return Minimum(point, float(value), True)
         heights = function(tried)
