@@ -30,6 +30,7 @@ from itinera.cli import (
     score,
     show,
     study,
+    train,
     view,
 )
 
@@ -69,6 +70,7 @@ def _itinera(
 app.add_typer(build.app, name="build")
 app.command("view")(view.view)
 app.command("describe")(describe.describe)
+app.command("train")(train.train)
 app.command("run")(run.run)
 app.command("replay")(replay.replay)
 app.command("show")(show.show)
