@@ -145,6 +145,26 @@ def test_minutes_are_a_number_of_steps():
         TrainingOptions(minutes=2.0).count_steps("tour-hamt")
 
 
+def test_training_speaks_on_stderr_with_loss_and_time_left(capsys):
+    train()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("rcm: 4 steps on 6 episodes of drawn in 1 scene; 0.0")
+    assert [line.partition(",")[0] for line in lines[1:]] == [f"rcm: {k} of 4 steps" for k in (1, 2, 3, 4)]
+    assert all("loss " in line and line.endswith("min left") for line in lines[1:])
+    train(progress=lambda state: None)
+    train(verbose=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_curves_of_loss_and_scores_are_written(tmp_path):
+    from training.test_progress import curves
+
+    validated(tensorboard=tmp_path / "curves", steps=4)
+    found = curves(tmp_path / "curves")
+    assert [step for step, _ in found["loss"]] == [1, 2, 3, 4]
+    assert [step for step, _ in found["held out/SPL"]] == [2, 4]
+
+
 # Validation and early stopping
 
 
