@@ -147,7 +147,8 @@ from itinera.training import train_agent
 train_agent.Schedule = partial(train_agent.Schedule, checkpoint_every=2)  # so that there is something to resume
 config = RCMConfig(word_dim=8, text_dim=8, num_text_layers=1, visual_dim=12, key_dim=6, hidden_dim=10, scorer_dim=8)
 tasks, worlds = "../inputs/R2R_tiny.json", "../inputs/connectivity"
-itinera.train("rcm", tasks, worlds, steps=40, batch_size=4, config=config, out="out/agent.safetensors")
+itinera.train("rcm", tasks, worlds, steps=40, batch_size=4, config=config, out="out/agent.safetensors",
+              validation=tasks, evaluate_every=7)
 """
 # Enough work that about half of the signals come after the start and the imports.
 COMMANDS: Mapping[str, Case] = {

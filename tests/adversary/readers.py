@@ -30,6 +30,7 @@ NOT_FUZZED = {
     "formats.decoding.read_list": "the part that readers of JSON lists share",
     "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
     "api.judging.read_challenge": "formats.challenge.read_challenge",
+    "api.running.read_recipe": "formats.recipe.read_recipe",
     "api.scoring.read_tasks": "formats.catalog.read_tasks with tours",
     "api.scoring.read_worlds": "formats.catalog.read_worlds and read_surfaces",
     "api.scoring.read_predictions": "formats.catalog.read_predictions",
@@ -313,6 +314,7 @@ REPLAY = '<html><script type="application/json" id="replay">{}</script></html>'.
     json.dumps({"agents": ["a"], "tour": "", "scenes": [{"id": "s"}], "episodes": [{"id": "1_0", "scene": 0}]})
 )
 CHALLENGE = 'name = "May"\ntasks = "tasks.json"\nworlds = "."\nprotocol = "r2r"\nvmax = 0.5\nmissing = "zero"\n'
+RECIPE = 'policy = "rcm"\ntasks = "a.json"\nworlds = "."\nsteps = 20\nlearning_rate = 1e-3\n[config]\nhidden_dim = 8\n'
 CATEGORIES = "index\traw_category\tcount\tmpcat40\n1\twall\t3\twall\n2\tsofa bed\t3\tsofa\n"
 REGIONS = "0 a 0 k\n1 b 1 h\n2 c -1 -\n"
 
@@ -458,6 +460,7 @@ def _others() -> list[Reader]:
         _plain("training.trainer.read_checkpoint", lambda: [_checkpoint()], mutation.mutate_safetensors),
         _plain("formats.challenge.read_challenge", _texts(CHALLENGE), table, file_name="folder/challenge.toml",
                others={"folder/tasks.json": lambda: b"[]"}),
+        _plain("formats.recipe.read_recipe", _texts(RECIPE), table, file_name="recipe.toml"),
         _plain("formats.hearth_season.read_secret", _texts("ab" * 32), raw),
         _plain("reports.replay.links.read_replay_page", _texts(REPLAY), raw,
                call=lambda read, path: read(path, "link")),

@@ -360,3 +360,18 @@ def test_what_does_not_fit_is_refused_in_words(study, place, monkeypatch, argume
     refused = study(*arguments)
     assert refused.code in (1, 2)
     assert message in refused.err
+
+
+def test_a_policy_from_outside_the_package_is_studied_like_the_others(study, place, itinera):
+    model = place / "own.safetensors"
+    named = ("--policy", "own_policy:GeometryPolicy")
+    where = ("--tasks", place / "tasks.jsonl", "--worlds", place / "connectivity")
+    assert itinera("train", *named, *where, "--steps", 2, "--batch-size", 4, "--out", model).code == 0
+    out = place / "own.jsonl"
+    run = ("--agent", model, "--trials", place / "trials.jsonl", "--worlds", place / "connectivity",
+           "--rooms", place / "rooms.csv", "--out", out, "--workers", 0)  # fmt: skip
+    refused = study("run", *run)
+    assert refused.code == 1
+    assert "--policy own_policy:GeometryPolicy" in refused.err
+    assert study("run", *run, *named).code == 0
+    assert not any(one.failed for one in read_action_probabilities(out))

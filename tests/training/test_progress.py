@@ -89,3 +89,28 @@ TrainingLog("rcm", total=1).on_step(1, 1.0)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr.startswith("rcm: 1 of 1 steps, loss 1.000")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_messages_are_printed_unless_the_program_shows_them(capsys):
+    logger = logging.getLogger("itinera")
+    level = logger.level
+    with progress.print_messages():
+        TrainingLog("rcm", total=1).on_step(1, 1.0)
+    assert capsys.readouterr().err.startswith("rcm: 1 of 1 steps, loss 1.000")
+    assert (logger.level, logger.handlers) == (level, [])
+    logger.setLevel(logging.INFO)
+    logger.addHandler(logging.NullHandler())
+    try:
+        with progress.print_messages():
+            TrainingLog("rcm", total=1).on_step(1, 1.0)
+    finally:
+        logger.handlers.clear()
+        logger.setLevel(level)
+    assert capsys.readouterr().err == ""
+
+
+def test_folders_for_curves_without_tensorboard_are_remarked_on(tmp_path, monkeypatch, messages):
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard.writer", None)
+    with TrainingLog("rcm", total=1, folder=tmp_path / "rcm") as log:
+        log.on_step(1, 1.0)
+    assert "TensorBoard is not installed" in messages.text

@@ -52,7 +52,7 @@ def test_a_finished_file_is_loaded_and_one_of_another_run_is_refused(tmp_path, c
     out = tmp_path / "agent.safetensors"
     steps = []
     agent = train(out, progress=steps.append)
-    assert steps == [1] * 4
+    assert [state.step for state in steps] == [1, 2, 3, 4]
     assert not out.with_name("agent.safetensors.partial").exists()
     caplog.set_level(logging.INFO, logger="itinera")
     assert train(out).fingerprint == agent.fingerprint
@@ -70,9 +70,9 @@ def test_an_interrupted_run_resumes_and_ends_with_the_same_weights(tmp_path, mon
     monkeypatch.setattr(train_agent, "Schedule", lambda *args, **more: SCHEDULE(*args, **more, checkpoint_every=2))
     out = tmp_path / "agent.safetensors"
 
-    def interrupt(count, made=[0]):  # noqa: B006
-        made[0] += count
-        if made[0] == 3:
+    def interrupt(state):
+
+        if state.step == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -143,3 +143,239 @@ def test_minutes_are_a_number_of_steps():
     assert TrainingOptions(minutes=2.0).count_steps("rcm") == 520
     with pytest.raises(BadArgument, match="Give steps=… instead of minutes=…"):
         TrainingOptions(minutes=2.0).count_steps("tour-hamt")
+
+
+def test_training_speaks_on_stderr_with_loss_and_time_left(capsys):
+    train()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("rcm: 4 steps on 6 episodes of drawn in 1 scene; 0.0")
+    assert [line.partition(",")[0] for line in lines[1:]] == [f"rcm: {k} of 4 steps" for k in (1, 2, 3, 4)]
+    assert all("loss " in line and line.endswith("min left") for line in lines[1:])
+    train(progress=lambda state: None)
+    train(verbose=False)
+    assert capsys.readouterr().err == ""
+
+
+def test_curves_of_loss_and_scores_are_written(tmp_path):
+    from training.test_progress import curves
+
+    validated(tensorboard=tmp_path / "curves", steps=4)
+    found = curves(tmp_path / "curves")
+    assert [step for step, _ in found["loss"]] == [1, 2, 3, 4]
+    assert [step for step, _ in found["held out/SPL"]] == [2, 4]
+
+
+# Validation and early stopping
+
+
+def validated(out=None, **options):
+    held_out = Split("held out", data()[0].episodes[:4])
+    options = {"steps": 12, "evaluate_every": 2, "validation": held_out, "learning_rate": 0.02} | options
+    return train(out, **options)
+
+
+def test_the_best_model_on_the_validation_split_is_kept(caplog, tmp_path):
+    caplog.set_level(logging.INFO, logger="itinera")
+    scores = []
+
+    def remember(state):
+        if state.scores is not None:
+            scores.append(state.scores.mean(state.monitor))
+
+    out = tmp_path / "agent.safetensors"
+    agent = validated(out, progress=remember)
+    assert "held out: SR " in caplog.text
+    assert "– " in caplog.text  # intervals
+    card = read_model(out).model.card
+    assert card.metadata == agent.metadata
+    assert (card.metadata["monitor"], card.metadata["validation"], card.metadata["last_step"]) == (
+        "SPL",
+        "held out",
+        12,
+    )
+    best = card.metadata["best_step"]
+    assert best % 2 == 0
+    assert card.metadata["score"] >= max(scores)
+    # The weights are those that a run without validation has after that step.
+    model = tiny_model(columns=(), config=CONFIG)
+    states = []
+
+    def copy_weights(state):
+        states.append({name: value.clone() for name, value in model.policy.state_dict().items()})
+
+    given = {"steps": 12, "batch_size": 4, "learning_rate": 0.02}
+    itinera.train(model, *data(), **given, progress=copy_weights)
+    again = tiny_model(columns=(), config=CONFIG)
+    held_out = Split("held out", data()[0].episodes[:4])
+    agent = itinera.train(again, *data(), **given, validation=held_out, evaluate_every=2)
+    best = states[agent.metadata["best_step"] - 1]
+    assert all(torch.equal(best[name], value) for name, value in again.policy.state_dict().items())
+
+
+def test_training_stops_when_the_score_does_not_improve(caplog):
+    caplog.set_level(logging.INFO, logger="itinera")
+    steps = []
+    agent = validated(patience=2, steps=200, learning_rate=1e-9, progress=lambda state: steps.append(state.step))
+    # Weights that do not change: the first evaluation is the best, two more do not improve it.
+    assert steps[-1] == 6
+    assert (agent.metadata["best_step"], agent.metadata["last_step"]) == (2, 6)
+    assert "Stopped at step 6 of 200: SPL did not improve further." in caplog.text
+
+
+def test_evaluation_does_not_change_the_weights_of_training():
+    every = validated(evaluate_every=1, steps=6, learning_rate=1e-9, monitor="NE", patience=None)
+    rarely = validated(evaluate_every=6, steps=6, learning_rate=1e-9, monitor="NE")
+    assert every.metadata["best_step"] == 1
+    assert rarely.metadata["best_step"] == 6
+    assert every.metadata["score"] == rarely.metadata["score"] > 0
+
+
+@pytest.mark.parametrize("stop_at", [3, 7, 11])
+def test_an_interrupted_run_with_validation_resumes_and_ends_with_the_same_weights(
+    tmp_path, monkeypatch, caplog, stop_at
+):
+    from itinera.training import train_agent
+
+    caplog.set_level(logging.INFO, logger="itinera")
+    monkeypatch.setattr(train_agent, "Schedule", lambda *args, **more: SCHEDULE(*args, **more, checkpoint_every=3))
+    whole, out = tmp_path / "whole.safetensors", tmp_path / "agent.safetensors"
+    validated(whole, patience=3)
+
+    def interrupt(state):
+        if state.step == stop_at:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        validated(out, patience=3, progress=interrupt)
+    assert f"Interrupted after step {stop_at} of 12. Run the same again to resume" in caplog.text
+    caplog.clear()
+    validated(out, patience=3)
+    assert out.read_bytes() == whole.read_bytes()
+    if stop_at > 3:
+        assert f"rcm: resumed at step {(stop_at - 1) // 3 * 3} of 12." in caplog.text
+    with pytest.raises(BadArgument, match="comes from another training run"):
+        validated(out, patience=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"validation": None}, "evaluate_every needs episodes to evaluate on: give validation="),
+        ({"evaluate_every": 0}, "evaluate_every must be ≥ 1"),
+        ({"patience": 0}, "patience must be ≥ 1"),
+        ({"monitor": "SLP"}, "Did you mean SPL?"),
+        ({"validation": Split("empty", ())}, "empty contains no episodes"),
+        ({"batch_size": 0}, "batch_size must be ≥ 1"),
+        ({"learning_rate": float("nan")}, "learning_rate must be > 0"),
+        ({"teacher_forcing_ratio": 1.5}, "teacher_forcing_ratio must be from 0 to 1"),
+        ({"steps": None, "minutes": float("inf")}, "minutes must be > 0"),
+        ({"seed": -1}, "seed must be ≥ 0"),
+    ],
+)
+def test_wrong_validation_options_say_what_to_give(options, message):
+    with pytest.raises(BadArgument, match=message):
+        validated(**options)
+
+
+def test_validation_in_worlds_that_are_not_given_is_refused():
+    split, _ = data()
+    elsewhere = Split("elsewhere", tuple(replace(episode, world_id="villa") for episode in split.episodes))
+    with pytest.raises(BadArgument, match="World villa of elsewhere is not among the worlds"):
+        validated(validation=elsewhere)
+
+
+# Policies from outside the package
+
+
+def train_own(policy="own_policy:GeometryPolicy", out=None, **options):
+    options = {"steps": 4, "batch_size": 4, "seed": 1} | options
+    return itinera.train(policy, *data(), out=out, **options)
+
+
+@pytest.mark.parametrize("name", ["GeometryPolicy", "StubbornPolicy"])
+def test_a_policy_of_ones_own_is_trained_saved_and_run(tmp_path, name):
+    out, named = tmp_path / "own.safetensors", f"own_policy:{name}"
+    agent = train_own(named, out, config={"word_dim": 6})
+    card = read_model(out, policy=named).model.card
+    assert card.kind == named
+    assert card.config["word_dim"] == 6
+    assert train_own(named, out, config={"word_dim": 6}).fingerprint == agent.fingerprint  # complete already
+    loaded = itinera.load_agent(out, policy=named)
+    assert loaded.fingerprint == agent.fingerprint
+    split, worlds = data()
+    ours = itinera.run(agent, split, worlds, workers=0)
+    theirs = itinera.run(str(out), split, worlds, workers=0, policy=named)
+    assert [r.trajectories[0].places for r in ours.rollouts] == [r.trajectories[0].places for r in theirs.rollouts]
+    assert itinera.check_agent(str(out), policy=named)
+
+
+def test_the_class_may_be_given_itself(tmp_path):
+    from own_policy import GeometryConfig, GeometryPolicy
+
+    by_name, by_class = train_own(), train_own(GeometryPolicy, config=GeometryConfig())
+    assert by_name.fingerprint == by_class.fingerprint
+
+
+def test_an_own_policy_resumes_and_continues(tmp_path, monkeypatch):
+    from itinera.training import train_agent
+
+    out = tmp_path / "own.safetensors"
+    monkeypatch.setattr(train_agent, "Schedule", lambda *args, **more: SCHEDULE(*args, **more, checkpoint_every=2))
+
+    def interrupt(state):
+        if state.step == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_own(out=out, progress=interrupt)
+    assert train_own(out=out).fingerprint == train_own().fingerprint
+    more = train_own(start_from=out, steps=2)
+    assert more.fingerprint != train_own(steps=2).fingerprint
+    train(tmp_path / "rcm.safetensors")
+    with pytest.raises(BadArgument, match=r"is a model of kind rcm, not hamt"):
+        itinera.train("hamt", *data(), steps=1, start_from=tmp_path / "rcm.safetensors")
+
+
+def test_opening_a_model_file_imports_nothing_that_is_not_named(tmp_path):
+    import subprocess
+    import sys
+
+    out = tmp_path / "own.safetensors"
+    train_own(out=out)
+    program = f"""
+import sys
+import itinera
+for read in (itinera.load_agent, itinera.check_agent, lambda path: itinera.train(path, "tasks", "worlds", steps=1)):
+    try:
+        read({str(out)!r})
+    except itinera.errors.ItineraError as error:
+        print(error)
+assert "own_policy" not in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.count("--policy own_policy:GeometryPolicy") == 2
+    with pytest.raises(BadFile, match="a class outside Itinera, which is never imported by itself"):
+        itinera.run(str(out), *data(), workers=0)
+    with pytest.raises(BadFile, match="If you trust its code, name it: --policy own_policy:GeometryPolicy"):
+        itinera.train(out, *data(), steps=1)
+
+
+def test_wrong_classes_say_what_a_policy_is(tmp_path):
+    for policy, message in (
+        ("own_policy:GeometryConfig", "not a policy: it must be a subclass of itinera.policies.base.Policy"),
+        ("own_policy:Nothing", "has no Nothing"),
+        ("no_such_module:Policy", "cannot be imported"),
+        ("itinera.policies.base:Policy", "lacks the methods encode_instruction, forward"),
+    ):
+        with pytest.raises(BadArgument, match=message):
+            train_own(policy)
+    with pytest.raises(BadArgument, match="Did you mean word_dim"):
+        train_own(config={"word_dims": 3})
+    with pytest.raises(BadArgument, match="config is not a GeometryConfig: Expected `int`, got `str`"):
+        train_own(config={"word_dim": "wide"})
+    with pytest.raises(BadArgument, match="names the class of a model file"):
+        itinera.run("random", *data(), workers=0, policy="own_policy:GeometryPolicy")
+    rcm = tmp_path / "rcm.safetensors"
+    train(rcm)
+    with pytest.raises(BadFile, match="which is part of Itinera"):
+        itinera.load_agent(rcm, policy="own_policy:GeometryPolicy")

@@ -35,7 +35,7 @@ def prepend_cwd() -> None:
         sys.path.insert(0, folder)
 
 
-def parse_options(words: Iterable[str]) -> dict[str, OptionValue]:
+def parse_options(words: Iterable[str], *, option: str = "--agent-option") -> dict[str, OptionValue]:
     """The options of words such as "ckpt=weights.pt" and "beam=3"; numbers and booleans are those of JSON.
 
     >>> parse_options(["ckpt=weights.pt", "beam=3", "greedy=true"])
@@ -45,9 +45,9 @@ def parse_options(words: Iterable[str]) -> dict[str, OptionValue]:
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name.isidentifier():
-            raise BadArgument(f"--agent-option is NAME=VALUE, with a name as in Python, not {word!r}.")
+            raise BadArgument(f"{option} is NAME=VALUE, with a name as in Python, not {word!r}.")
         if name in options:
-            raise BadArgument(f"--agent-option {name} was given twice.")
+            raise BadArgument(f"{option} {name} was given twice.")
         try:
             options[name] = msgspec.json.decode(text, type=bool | int | float)
         except msgspec.DecodeError:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from itinera.simulators.simulator import Simulator
     from itinera.simulators.view_features import ViewSource
     from itinera.tasks import Episode, Protocol, Split
+    from itinera.training.progress import TrainingProgress
     from itinera.worlds import World
 
 File: TypeAlias = str | PathLike[str]
@@ -40,6 +41,7 @@ def run(
     command: str | None = None,
     agent_options: Mapping[str, bool | int | float | str] | None = None,
     agent_files: Sequence[File] = (),
+    policy: str | type[Any] | None = None,
     isolate: bool = False,
     keep_going: bool = False,
     tours: File | None = None,
@@ -75,6 +77,8 @@ def run(
     agent_options: keyword arguments of the class, if the agent is a class or "module:Class".
     agent_files: files and folders of the agent, such as its weights. A run is resumed only if these, the modules of
         the agent and the files it declares itself (`files = [...]`) are unchanged.
+    policy: the class, or "module:Class", of a model file that was trained with a policy of yours: no code is imported
+        that is not named.
     isolate: run a "module:Class" or a command in a process that cannot read the tasks and has no privileges.
     keep_going: run all episodes, even if the first ones all fail in the same way.
     tasks, worlds: as read, or their paths.
@@ -113,6 +117,7 @@ def run(
         command=command,
         agent_options=agent_options,
         agent_paths=agent_files,
+        policy=policy,
         isolate=isolate,
         keep_going=keep_going,
         tours=tours,
@@ -259,6 +264,7 @@ def check_agent(
     agent: str | Sequence[str] | Agent | type[Any] | None,
     *,
     command: str | None = None,
+    policy: str | type[Any] | None = None,
     protocol: str | Protocol = "r2r",
     drive: str | None = None,
 ) -> Agent:
@@ -270,14 +276,18 @@ def check_agent(
     """
     from itinera.runs.run import check_any_agent
 
-    return check_any_agent(agent, command=command, protocol=protocol, drive=drive)
+    return check_any_agent(agent, command=command, policy=policy, protocol=protocol, drive=drive)
 
 
 def train(
-    policy: str | PathLike[str] | Model,
+    policy: str | PathLike[str] | Model | type[Any],
     tasks: Split | File,
     worlds: Mapping[str, World] | File,
     *,
+    validation: Split | File | None = None,
+    evaluate_every: int | None = None,
+    patience: int | None = None,
+    monitor: str = "SPL",
     steps: int | None = None,
     minutes: float | None = None,
     reward: Literal["goal", "fidelity"] | None = None,
@@ -288,12 +298,15 @@ def train(
     objects: File | None = None,
     rooms: File | None = None,
     config: Any = None,
+    start_from: File | None = None,
     batch_size: int = 64,
     learning_rate: float | None = None,
     teacher_forcing_ratio: float = 0.8,
     max_steps: int | None = None,
     max_words: int = 80,
-    progress: Callable[[int], None] | None = None,
+    tensorboard: File | None = None,
+    progress: Callable[[TrainingProgress], None] | None = None,
+    verbose: bool | None = None,
 ) -> PolicyAgent:
     """An agent trained on graph tasks: imitation learning, or policy gradient with a `reward`.
 
@@ -302,19 +315,27 @@ def train(
     >>> agent = itinera.train("rcm", train_tasks, "hearth", minutes=10, out="rcm.safetensors")  # doctest: +SKIP
     >>> predictions = itinera.run(agent, test_tasks, "hearth")  # doctest: +SKIP
 
-    policy: "rcm", "follower", "envdrop" or "hamt"; a model file to continue from; or a
-        `itinera.policies.checkpoint.Model`, which is trained in place.
+    policy: "rcm", "follower", "envdrop" or "hamt"; yours as "module:Class" or as the class itself, a subclass of
+        `itinera.policies.base.Policy`; a model file to continue from; or a `itinera.policies.checkpoint.Model`, which
+        is trained in place.
+    validation: tasks in the same worlds to evaluate on every `evaluate_every` steps (default: a tenth of the steps).
+        The result is the model with the best score in the metric `monitor`: "SPL", "SR", "CLS", "nDTW" or "NE".
+        Training stops early after `patience` evaluations in a row without a better score.
     steps, minutes: the number of optimizer steps, or as many as one core makes in about this time. Give one of them.
     reward: "goal" or "fidelity" (equations 11 and 12 of Stay on the Path); None for imitation learning.
     out: the model file. If interrupted, the same call resumes; `overwrite=True` starts anew; a file of another
         training run is refused.
-    views: "auto": annotations if the worlds are a Hearth season, else geometry only; None: geometry only;
+    views: "auto": annotations if the worlds are a Hearth season, else geometry only; "geometry" or None: geometry only;
         "annotations", "rendered", a feature file, or a view source.
     objects, rooms: the sources of annotations if the worlds are not a Hearth season.
-    config: layer sizes such as `itinera.policies.rcm.RCMConfig`; by default the SMALL ones.
+    config: layer sizes such as `itinera.policies.rcm.RCMConfig`, or a mapping of some of its fields; by default the
+        SMALL ones.
+    start_from: a model file of the same policy whose weights training starts from.
     teacher_forcing_ratio: the share of agents that follow the expert in imitation learning.
     max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward.
-    progress: called with the number of steps just made.
+    tensorboard: a folder for curves of the loss and the scores: `tensorboard --logdir FOLDER` shows them.
+    progress: called after every step with a `itinera.training.progress.TrainingProgress`.
+    verbose: print progress to stderr, a line each time. Default: unless `progress` is given.
 
     Uses one thread, so that two runs of one seed end with the same weights.
     """
@@ -327,18 +348,29 @@ def train(
     from itinera.formats.io import check_outputs
     from itinera.runs.config import load_worlds
     from itinera.runs.observations import open_views
+    from itinera.runs.run import check_seed
     from itinera.tasks import PROTOCOLS
     from itinera.training.train_agent import TrainingOptions, configure_training_views, train_agent
 
-    check_outputs([out], [tasks, worlds, objects, rooms, *([views] if "." in str(views) else [])])
+    named = [one for one in (views, policy) if "." in str(one)]
+    check_outputs([out], [tasks, worlds, validation, objects, rooms, start_from, *named])
+    check_seed(seed)
     split = load_split(tasks)
-    if not is_on_graph(split):
-        raise BadArgument(f"Policies train on graph tasks; {split.name} has continuous episodes. Use its R2R version.")
+    held_out = None if validation is None else load_split(validation)
+    for one in (split, split if held_out is None else held_out):
+        if one.episodes and not is_on_graph(one):
+            raise BadArgument(
+                f"Policies train on graph tasks; {one.name} has continuous episodes. Use its R2R version."
+            )
     folder = None if isinstance(worlds, Mapping) else Path(worlds)
     graphs = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), PROTOCOLS["r2r"])
     if views is None or isinstance(views, str):
         observations = configure_training_views(
-            split, folder, views=views, objects=optional_path(objects), rooms=optional_path(rooms)
+            split,
+            folder,
+            views=None if views == "geometry" else views,
+            objects=optional_path(objects),
+            rooms=optional_path(rooms),
         )
         source, reach = open_views(observations, folder, graphs), observations.reach
         view_source = observations.views or ""
@@ -348,20 +380,52 @@ def train(
         policy,
         split,
         graphs,
-        TrainingOptions(steps, minutes, reward, batch_size, learning_rate, teacher_forcing_ratio, max_steps, max_words),
+        TrainingOptions(
+            steps,
+            minutes,
+            reward,
+            batch_size,
+            learning_rate,
+            teacher_forcing_ratio,
+            max_steps,
+            max_words,
+            evaluate_every,
+            patience,
+            monitor,
+        ),
+        validation=held_out,
         views=source,
         view_source=view_source,
         reach=reach,
         config=config,
+        start_from=optional_path(start_from),
         seed=seed,
         out=optional_path(out),
         overwrite=overwrite,
-        on_step=None if progress is None else lambda step, loss: progress(1),
+        tensorboard=optional_path(tensorboard),
+        progress=progress,
+        verbose=progress is None if verbose is None else verbose,
     )
 
 
-def load_agent(model: File) -> PolicyAgent:
+def read_recipe(path: File) -> dict[str, Any]:
+    """The arguments of `train` in a recipe, a TOML file; its paths are relative to it.
+
+    >>> import itinera
+    >>> agent = itinera.train(**itinera.read_recipe("recipe.toml"))  # doctest: +SKIP
+
+    Unknown keys and values of the wrong type are reported together, with the nearest known key.
+    """
+    from itinera.formats.recipe import read_recipe
+
+    return read_recipe(Path(path))
+
+
+def load_agent(model: File, *, policy: str | type[Any] | None = None) -> PolicyAgent:
     """The agent of a model file, or of a pretrained model by its name.
+
+    policy: the class, or "module:Class", of a model that was trained with a policy of yours. Without it, opening a
+        model file never runs code.
 
     >>> import itinera
     >>> agent = itinera.load_agent("rcm-fidelity")
@@ -374,4 +438,4 @@ def load_agent(model: File) -> PolicyAgent:
     if path is None:
         validate_choice("model", str(model), tuple(pretrained_models()))
         raise AssertionError(model)
-    return load_pretrained_agent(path, model_requirements(path).columns)
+    return load_pretrained_agent(path, model_requirements(path, policy=policy).columns, policy=policy)

@@ -146,6 +146,7 @@ def run_study(
     command: str | None = None,
     agent_options: Mapping[str, bool | int | float | str] | None = None,
     agent_files: Sequence[File] = (),
+    policy: str | type[Any] | None = None,
     isolate: bool = False,
     name: str | None = None,
     seed: int = 0,
@@ -168,7 +169,7 @@ def run_study(
     The agent is guided along the path of a trial, then queried with `action_probabilities`; see `run` for the ways to
     give one. An agent's error fails its trial, with the reason; the others go on.
 
-    agent_options, agent_files, isolate: as in `run`.
+    agent_options, agent_files, policy, isolate: as in `run`.
     name: the agent's name in tables. Default: how it was given.
     workers: the number of processes; 0 runs in this process. The result does not depend on it.
     views: "annotations", "rendered" or a file of features; objects and rooms are sources of annotations, and rooms of
@@ -189,6 +190,7 @@ def run_study(
         command=command,
         agent_options=agent_options,
         agent_files=agent_files,
+        policy=policy,
         isolate=isolate,
         name=name,
         seed=seed,

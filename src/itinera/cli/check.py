@@ -24,6 +24,7 @@ def check(
     missing: options.Missing = "fail",
     format: options.Format = None,
     agent_command: Annotated[str | None, typer.Option(help="After the word agent: a command that starts it.")] = None,
+    policy: options.PolicyClass = None,
     protocol: Annotated[
         str | None,
         typer.Option(help="Protocol to check by. Default: that of the tasks; after the word agent r2r."),
@@ -47,7 +48,7 @@ def check(
     Example: itinera check agent my_agent:Agent
     """
     if str(file) == "agent":
-        _check_agent(agent, agent_command, protocol or "r2r", drive, json=json)
+        _check_agent(agent, agent_command, policy, protocol or "r2r", drive, json=json)
         return
     if agent is not None or agent_command is not None:
         raise BadArgument(f"To check an agent, write: itinera check agent {agent or '--agent-command …'}")
@@ -70,13 +71,15 @@ def check(
         output.print_text(str(report))
 
 
-def _check_agent(name: str | None, command: str | None, protocol: str, drive: str | None, *, json: bool) -> None:
+def _check_agent(
+    name: str | None, command: str | None, policy: str | None, protocol: str, drive: str | None, *, json: bool
+) -> None:
     from itinera import api
     from itinera.agents.agent import ProbabilisticAgent
 
     if (name is None) == (command is None):
         raise BadArgument("Give one agent to check: itinera check agent module:Class, or with --agent-command.")
-    agent = api.check_agent(name, command=command, protocol=protocol, drive=drive)
+    agent = api.check_agent(name, command=command, policy=policy, protocol=protocol, drive=drive)
     probabilistic = isinstance(agent, ProbabilisticAgent)
     who = name or command
     if json:

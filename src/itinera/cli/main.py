@@ -25,6 +25,7 @@ VERBS = (
     "build",
     "view",
     "describe",
+    "train",
     "run",
     "replay",
     "show",

@@ -98,6 +98,14 @@ AgentFile = Annotated[
     list[Path] | None,
     typer.Option("--agent-file", help="File or folder of the agent, such as its weights. May be repeated."),
 ]
+PolicyClass = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="MODULE:CLASS",
+        help="Class of a model file (--agent) that was trained with a policy of yours. Its module is imported.",
+    ),
+]
 Isolate = Annotated[
     bool,
     typer.Option("--isolate", help="Run the agent in a process that cannot read the tasks, without privileges."),

@@ -1,7 +1,8 @@
 """Gymnasium environments that step the same loop as runs. Start with `envs.py`; rewards are in `rewards.py`.
 
 `itinera/GraphVLN-v0`, `itinera/GroundVLN-v0`, `itinera/PointNav-v0` and `itinera/Tour-v0` are registered when this
-package is imported, and by `import itinera` after `import gymnasium`.
+package is imported, and by `import itinera` after `import gymnasium`; `gymnasium.register_envs(itinera.gym)` registers
+them in any order of imports.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         shaped_reward,
     )
     from itinera.gym.task_set import TaskSet, hearth_task_set
+    from itinera.gym.tokens import TokenizeInstruction
     from itinera.gym.tour_env import TourEnv
 
 __all__ = [
@@ -36,6 +38,7 @@ __all__ = [
     "PointNav",
     "Reward",
     "TaskSet",
+    "TokenizeInstruction",
     "TourEnv",
     "TourVLN",
     "Transition",
@@ -47,7 +50,7 @@ __all__ = [
 ]
 
 _ENVS = {"GraphVLN": "GraphVLN", "GroundVLN": "GroundVLN", "PointNav": "PointNav", "Tour": "TourVLN"}
-_MODULES = ("envs", "rewards", "task_set", "tour_env")
+_MODULES = ("envs", "rewards", "task_set", "tokens", "tour_env")
 
 
 def register_envs() -> None:

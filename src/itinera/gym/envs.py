@@ -31,7 +31,7 @@ from itinera.simulators.simulator import Simulator
 from itinera.simulators.unicycle import Speeds, UnicycleSimulator
 from itinera.simulators.view_features import ViewSource
 from itinera.tasks import PROTOCOLS, Protocol
-from itinera.tasks.protocol import IVLN, POINTNAV, R2R, R2R_CE
+from itinera.tasks.protocol import IVLN, POINTNAV, R2R, R2R_CE, check_protocol
 
 MAX_CANDIDATES = 15  # of a node; those of Matterport's scans have up to 13
 _SMALL = Camera(64, 64, math.radians(90))
@@ -164,7 +164,7 @@ def _image_sensors(camera: CameraSensor | None) -> list[Sensor]:
 
 def _find_protocol(protocol: Protocol | str) -> Protocol:
     if isinstance(protocol, Protocol):
-        return protocol
+        return check_protocol(protocol)
     return PROTOCOLS[validate_choice("protocol", protocol, PROTOCOLS)]
 
 

@@ -39,7 +39,8 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
     if nothing was selected. STOP terminates, the protocol's step limit truncates. An action that the mask excludes ends
     its episode as failed, as in a run; an action outside the action space raises BadArgument. Between the episodes of a
     tour the agent is guided within one step, and its observations on the way are in `info["guided_observations"]`.
-    `last_rollout` is the record of the last completed task or tour, the same as that of a run.
+    `last_rollout` is the record of the last completed task or tour, the same as that of a run; `task_set` has the tasks
+    and worlds.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 (as Gymnasium has it)
@@ -62,7 +63,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         self.observation_space = gymnasium.spaces.Dict({k: v for sensor in sensors for k, v in sensor.spaces.items()})
         self.action_space = gymnasium.spaces.Discrete(actions)
         self.last_rollout: Rollout | None = None
-        self._task_set, self._simulator, self._sensors, self._reward = task_set, simulator, sensors, reward
+        self.task_set, self._simulator, self._sensors, self._reward = task_set, simulator, sensors, reward
         self._option = "tour" if tours else "episode"
         alone = (Tour(episode.id, episode.world_id, (episode.id,)) for episode in task_set.split.episodes)
         self._sampler = _TourSampler({tour.id: tour for tour in tours or alone})
@@ -79,10 +80,10 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
             self._sampler.start(seed if seed is not None else self.np_random_seed)
         self._state = None
         tour = self._selected_tour(options or {}) or self._sampler.next()
-        world = self._task_set.worlds[tour.world_id]
+        world = self.task_set.worlds[tour.world_id]
         self._check_action_space(world)
-        episodes = [self._task_set.split.by_id[name] for name in tour.episode_ids]
-        loop = TourLoop(self._simulator, world, episodes, protocol=self._task_set.protocol)
+        episodes = [self.task_set.split.by_id[name] for name in tour.episode_ids]
+        loop = TourLoop(self._simulator, world, episodes, protocol=self.task_set.protocol)
         loop.reset()
         self._state = _TourState(tour, world, loop)
         return self._observe(self._state), self._make_info(self._state)
@@ -108,6 +109,12 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
             self._make_info(state) | notes,
         )
 
+    def action_masks(self) -> NDArray[np.bool_]:
+        """(actions,) whether each action is available now, as MaskablePPO of sb3-contrib asks for it."""
+        if self._state is None or self._state.loop.done:
+            raise gymnasium.error.ResetNeeded("The episode is over, or none has begun. Call reset first.")
+        return make_action_mask(self._state.loop.num_actions, int(self.action_space.n)).astype(bool)
+
     def render(self) -> NDArray[np.uint8] | None:
         """(240, 320, 3) the view ahead; the world needs a mesh."""
         if self.render_mode is None or self._state is None:
@@ -123,7 +130,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
             raise BadArgument(f"reset has no option {unknown[0]!r} here, only {self._option!r}.")
         name = options.get(self._option)
         if name is not None and name not in self._sampler.tours:
-            raise BadArgument(f"There is no {self._option} {name!r} in {self._task_set.split.name}.")
+            raise BadArgument(f"There is no {self._option} {name!r} in {self.task_set.split.name}.")
         return None if name is None else self._sampler.tours[name]
 
     def _check_action_space(self, world: World) -> None:
@@ -140,7 +147,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         return Transition(
             state.episode,
             state.world,
-            self._task_set.protocol,
+            self.task_set.protocol,
             action,
             previous,
             state.places,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class PolicyAgent:
     observe: they must include `columns`, in any order. Features without names must be equal in number.
 
     Between the episodes of a tour a policy keeps what its `update_instruction` keeps. `requirements` are the views the
-    agent needs in a run, `fingerprint` identifies its weights.
+    agent needs in a run, `fingerprint` identifies its weights, `metadata` says how they were trained.
     """
 
     def __init__(
@@ -48,8 +48,9 @@ class PolicyAgent:
         max_words: int = 80,
         requirements: ModelRequirements | None = None,
         fingerprint: str = "",
+        metadata: Mapping[str, Any] | None = None,
     ) -> None:
-        self.requirements, self.fingerprint = requirements, fingerprint
+        self.requirements, self.fingerprint, self.metadata = requirements, fingerprint, dict(metadata or {})
         self._policy, self._tokenizer, self._max_words = policy, tokenizer, max_words
         self._num_features = len(columns)
         self._column_index = _find_columns(columns, view_columns)

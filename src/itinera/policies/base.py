@@ -26,8 +26,20 @@ class PolicyOutput:
     value: Tensor  # (batch,) expected return; zeros for a policy without a critic
 
 
+@dataclass(frozen=True)
+class NoConfig:
+    """The configuration of a policy that has none."""
+
+
 class Policy(nn.Module, ABC, Generic[S]):
-    """A recurrent policy. Its state is a dataclass of tensors whose first dimension is the batch."""
+    """A recurrent policy. Its state is a dataclass of tensors whose first dimension is the batch.
+
+    A policy outside Itinera is made by `Class(columns, tokenizer, config)`: the names of the view features, a
+    `Tokenizer`, and an instance of its `config_class`.
+    """
+
+    config_class: type[Any] = NoConfig
+    """The configuration of a policy outside Itinera: a dataclass of plain values, each with a default."""
 
     uses_panorama: bool = False
     """Whether observations must contain all 36 views (`BatchObservation.panorama`)."""

@@ -1,14 +1,19 @@
-"""Model files: the weights of a policy (safetensors) with a model card in the header. Nothing is unpickled."""
+"""Model files: the weights of a policy (safetensors) with a model card in the header. Nothing is unpickled.
+
+The card of a policy outside Itinera names its class as "module:Class". That name is never imported by itself: a card
+may come from anybody, so the caller names the class again, as `policy`.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import inspect
 import math
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 import safetensors
@@ -17,6 +22,7 @@ import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 
+from itinera.agents.loading import import_class
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, speaker, tour_hamt
 from itinera.policies.agent import PolicyAgent
@@ -25,6 +31,9 @@ from itinera.policies.pretrained import ModelRequirements
 from itinera.policies.tokenizer import Tokenizer
 
 T = TypeVar("T")
+PolicyClass: TypeAlias = str | type[Any]
+"""A policy outside Itinera: "module:Class", or the class itself."""
+
 VERSION = 1  # of the architectures: raised when the same weights would compute something else
 CARD_KEY = "itinera"  # of the card in the header
 MAX_BYTES = 1 << 30  # of a file
@@ -40,7 +49,7 @@ _DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF
 class ModelCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a model is: enough to build it again, and to give it the observations it was trained with."""
 
-    kind: str  # a key of POLICIES
+    kind: str  # a key of POLICIES, or "module:Class"
     config: dict[str, Any]  # fields of the configuration class of its kind
     columns: tuple[str, ...]  # names of the view features it was trained with
     words: tuple[str, ...]  # vocabulary of its tokenizer
@@ -89,6 +98,7 @@ class Model:
             max_words=card.max_words,
             requirements=ModelRequirements(card.views, card.columns, card.reach),
             fingerprint=self.fingerprint,
+            metadata=card.metadata,
         )
 
     @property
@@ -106,13 +116,48 @@ def _can_act(make: object) -> bool:
 
 def make_card(kind: str, config: Any, columns: Sequence[str], tokenizer: Tokenizer, **more: Any) -> ModelCard:
     """The card of a model; `config` is an instance of the configuration class of its kind."""
-    return ModelCard(kind, asdict(config), tuple(columns), tokenizer.words, **more)
+    values = asdict(config)
+    if is_external(kind):
+        values = msgspec.json.decode(
+            msgspec.json.encode(values)
+        )  # as they come back from a file: a card is compared when training resumes
+    return ModelCard(kind, values, tuple(columns), tokenizer.words, **more)
 
 
-def build_model(card: ModelCard) -> Model:
-    """An untrained model; its weights are drawn from torch's global generator."""
-    make, make_config = POLICIES[card.kind]
-    return Model(make(card.columns, Tokenizer(card.words), make_config(**card.config)), card)
+def is_external(kind: str) -> bool:
+    """Whether a kind of model is a class outside Itinera, "module:Class"."""
+    return kind not in POLICIES and ":" in kind
+
+
+def load_policy_class(policy: PolicyClass) -> type[Policy[Any]]:
+    """The class of a policy outside Itinera; imports its module. Raises BadArgument if it is no policy."""
+    found = import_class(policy) if isinstance(policy, str) else policy
+    name = policy if isinstance(policy, str) else class_name(policy)
+    if not (isinstance(found, type) and issubclass(found, Policy)):
+        raise BadArgument(f"{name} is not a policy: it must be a subclass of itinera.policies.base.Policy.")
+    if inspect.isabstract(found):
+        raise BadArgument(f"{name} lacks the methods {', '.join(sorted(found.__abstractmethods__))} of a policy.")
+    if not (isinstance(found.config_class, type) and is_dataclass(found.config_class)):
+        raise BadArgument(f"{name}.config_class must be a dataclass: the configuration of the policy.")
+    return found
+
+
+def class_name(policy: type[Any]) -> str:
+    """The name "module:Class" of a class."""
+    return f"{policy.__module__}:{policy.__qualname__}"
+
+
+def build_model(card: ModelCard, policy: PolicyClass | None = None) -> Model:
+    """An untrained model; its weights are drawn from torch's global generator.
+
+    `policy` is the class if the card names one outside Itinera.
+    """
+    if is_external(card.kind) and policy is not None:
+        make = load_policy_class(policy)
+        config = msgspec.convert(card.config, make.config_class)
+        return Model(make(card.columns, Tokenizer(card.words), config), card)
+    make_policy, make_config = POLICIES[card.kind]
+    return Model(make_policy(card.columns, Tokenizer(card.words), make_config(**card.config)), card)
 
 
 def encode_model(
@@ -123,6 +168,8 @@ def encode_model(
     `half` stores weights in half precision, which is enough for inference.
     """
     tensors = {f"policy.{name}": value.contiguous() for name, value in model.policy.state_dict().items()}
+    if is_external(model.card.kind):  # it may share weights between layers, which safetensors refuses
+        tensors = {name: value.clone() for name, value in tensors.items()}
     if half:
         tensors = {name: value.half() if value.is_floating_point() else value for name, value in tensors.items()}
     tensors |= {f"extra.{name}": value.contiguous() for name, value in (extra or {}).items()}
@@ -140,8 +187,11 @@ class ModelFile:
     notes: str
 
 
-def read_model(path: str | Path) -> ModelFile:
+def read_model(path: str | Path, *, policy: PolicyClass | None = None) -> ModelFile:
     """The contents of a model file; raises BadFile for another format or version, or weights of the wrong shape.
+
+    No code outside Itinera is imported unless it is named: `policy` is the class of a model that was trained with
+    a policy of yours.
 
     Memory for the model is allocated only if the file contains all its weights: a card of 200 bytes may describe a
     model of many gigabytes.
@@ -154,8 +204,8 @@ def read_model(path: str | Path) -> ModelFile:
             raise BadFile(str(path), [Fault("", problem, "Check that it is a model file of Itinera.")])
         with safetensors.safe_open(str(path), framework="pt") as file:
             header = file.metadata() or {}
-            card = _decode_card(path, header)
-            faults = _check_shapes(path, card, {name: file.get_slice(name) for name in file.keys()})  # noqa: SIM118
+            card = _decode_card(path, header, policy)
+            faults = _check_shapes(path, card, policy, {name: file.get_slice(name) for name in file.keys()})  # noqa: SIM118
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise BadFile(str(path), [Fault("", "there is no such file.", "Check the path.")]) from None
@@ -166,7 +216,7 @@ def read_model(path: str | Path) -> ModelFile:
     faults += _check_values(weights)
     if faults:
         raise BadFile(str(path), faults)
-    model = build_model(card)
+    model = build_model(card, policy)
     model.policy.load_state_dict(weights)
     return ModelFile(model, _take_prefix(tensors, "extra."), header.get("notes", ""))
 
@@ -175,23 +225,23 @@ def _take_prefix(tensors: Mapping[str, T], prefix: str) -> dict[str, T]:
     return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
-def read_card(path: str | Path) -> ModelCard:
+def read_card(path: str | Path, *, policy: PolicyClass | None = None) -> ModelCard:
     """The card of a model file whose model can act; raises BadFile for any other."""
-    model = read_model(path).model
+    model = read_model(path, policy=policy).model
     if not isinstance(model.policy, Policy):
         problem = f"is a model of kind {model.card.kind}, which cannot act as an agent."
         raise BadFile(str(path), [Fault("", problem, "Give a model that follows instructions.")])
     return model.card
 
 
-def load_agent(path: str | Path, view_columns: Sequence[str] = ()) -> PolicyAgent:
+def load_agent(path: str | Path, view_columns: Sequence[str] = (), *, policy: PolicyClass | None = None) -> PolicyAgent:
     """The agent of a model file, for views with these columns."""
     # A batch of one gains nothing from threads, and with one thread results do not depend on other processes.
     torch.set_num_threads(1)
-    return read_model(path).model.agent(view_columns)
+    return read_model(path, policy=policy).model.agent(view_columns)
 
 
-def _decode_card(path: Path, header: Mapping[str, str]) -> ModelCard:
+def _decode_card(path: Path, header: Mapping[str, str], policy: PolicyClass | None) -> ModelCard:
     try:
         card = msgspec.json.decode(header.get(CARD_KEY, ""), type=ModelCard)
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
@@ -200,23 +250,30 @@ def _decode_card(path: Path, header: Mapping[str, str]) -> ModelCard:
     faults = []
     if card.version != VERSION:
         faults.append(Fault("version", f"is {card.version}, expected {VERSION}.", "Train the model again."))
-    if card.kind not in POLICIES:
-        faults.append(Fault("kind", f"is {card.kind!r}.", f"Known kinds: {', '.join(POLICIES)}."))
+    if is_external(card.kind) and policy is None:
+        problem = f"is {card.kind!r}, a class outside Itinera, which is never imported by itself."
+        faults.append(Fault("kind", problem, f"If you trust its code, name it: --policy {card.kind} (policy=)."))
+    elif card.kind not in POLICIES and not is_external(card.kind):
+        faults.append(Fault("kind", f"is {card.kind!r}.", f"Known kinds: {', '.join(POLICIES)}; yours module:Class."))
+    elif policy is not None and policy != card.kind and card.kind in POLICIES:
+        problem = f"is {card.kind!r}, which is part of Itinera."
+        faults.append(Fault("kind", problem, "Leave --policy (policy=) out."))
     else:
         faults += _check_sizes(card)
-        faults += _check_config(card)
+        faults += _check_config(card, policy)
     if faults:
         raise BadFile(str(path), faults)
     return card
 
 
-def _check_config(card: ModelCard) -> Iterator[Fault]:
+def _check_config(card: ModelCard, policy: PolicyClass | None) -> Iterator[Fault]:
     """The faults of a card's configuration, found before memory is allocated for it."""
-    config_class = POLICIES[card.kind][1]
+    external = is_external(card.kind) and policy is not None
+    config_class = load_policy_class(policy).config_class if external else POLICIES[card.kind][1]  # type: ignore[arg-type]
     known = {field.name for field in fields(config_class)}  # type: ignore[arg-type]
     for name in sorted(card.config.keys() - known):
         yield Fault(f"config.{name}", "is unknown.", f"Known fields: {', '.join(sorted(known))}.")
-    for name, value in card.config.items():
+    for name, value in () if external else card.config.items():  # what the numbers of other classes mean is unknown
         low, high = (0, MAX_LAYERS) if name.endswith("_layers") else (1, MAX_DIM)
         if isinstance(value, int) and not isinstance(value, bool) and not low <= value <= high:
             yield Fault(f"config.{name}", f"is {_shorten(value)}.", f"Sizes must be from {low} to {high}.")
@@ -243,14 +300,13 @@ def _shorten(value: int) -> str:
     return str(value) if abs(value) < 10**20 else "a number of more than 20 digits"
 
 
-def _check_shapes(path: Path, card: ModelCard, slices: Mapping[str, Any]) -> list[Fault]:
+def _check_shapes(path: Path, card: ModelCard, policy: PolicyClass | None, slices: Mapping[str, Any]) -> list[Fault]:
     """Every tensor of the card's model that the file lacks or has in another shape, and every unknown one.
 
     The model is built without memory for its weights, and of the file only the header is used.
     """
     try:
-        with torch.device("meta"), _NoInitialization():
-            expected = build_model(card).policy.state_dict()
+        expected = _build_state(card, policy)
     except Exception as error:  # layers raise many kinds of errors for sizes that do not fit together
         problem = f"describes a model that cannot be built ({error})."
         raise BadFile(str(path), [Fault("config", problem, "Give a file written by Itinera.")]) from None
@@ -264,6 +320,18 @@ def _check_shapes(path: Path, card: ModelCard, slices: Mapping[str, Any]) -> lis
         if shape != wanted[0] or not (halved or dtype is wanted[1]):
             faults.append(Fault(name, f"is {_describe(dtype, shape)}; its card requires {_describe(*wanted[::-1])}."))
     return faults
+
+
+def _build_state(card: ModelCard, policy: PolicyClass | None) -> dict[str, torch.Tensor]:
+    """The weights of the card's model, without memory for their values unless a class outside Itinera needs it."""
+    try:
+        with torch.device("meta"), _NoInitialization():
+            state: dict[str, torch.Tensor] = build_model(card, policy).policy.state_dict()
+    except Exception:
+        if policy is None:
+            raise
+        state = build_model(card, policy).policy.state_dict()  # such as one whose constructor computes with values
+    return state
 
 
 class _NoInitialization(TorchFunctionMode):

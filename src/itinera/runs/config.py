@@ -159,6 +159,7 @@ class RunConfig:
     observations: ObservationConfig = BLIND
     agent_options: Mapping[str, OptionValue] = field(default_factory=dict)  # keyword arguments of the agent's class
     agent_files: tuple[Path, ...] = ()  # files of the agent that it does not declare itself
+    policy: str | type[Any] | None = None  # the class of a model file that was trained with a policy outside Itinera
     isolate: bool = False  # whether a foreign agent runs in a process that cannot read the answers
     hidden: tuple[Path, ...] = ()  # the files and folders that an isolated agent must not read
 
@@ -185,8 +186,8 @@ class RunConfig:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether the agent is Python code from outside Itinera."""
-        return not (self.is_remote or self.is_named or self.model is not None)
+        """Whether the agent is Python code from outside Itinera, or its policy is."""
+        return self.policy is not None or not (self.is_remote or self.is_named or self.model is not None)
 
     @property
     def is_privileged(self) -> bool:
@@ -196,7 +197,8 @@ class RunConfig:
     @property
     def is_portable(self) -> bool:
         """Whether a fresh process can make the context: everything is named or in files."""
-        return isinstance(self.agent, str) and isinstance(self.tasks, Path) and isinstance(self.worlds, Path)
+        named = isinstance(self.agent, str) and (self.policy is None or isinstance(self.policy, str))
+        return named and isinstance(self.tasks, Path) and isinstance(self.worlds, Path)
 
     @property
     def worlds_path(self) -> Path | None:
@@ -290,6 +292,10 @@ def load_agent(
         return agent, {}
     if config.isolate:
         return agent, getattr(agent, "files", {})
+    if config.policy is not None:
+        from itinera.policies.checkpoint import load_policy_class
+
+        return agent, digest_agent(load_policy_class(config.policy))
     if isinstance(config.agent, str):
         return agent, digest_agent(agent, imported_before=imported_before)
     return agent, digest_agent(agent)
@@ -319,7 +325,7 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
     if config.reply_seconds is not None:
         raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds limits any agent.")
     if config.model is not None:
-        return load_pretrained_agent(config.model, columns)
+        return load_pretrained_agent(config.model, columns, policy=config.policy)
     if not isinstance(agent, str):
         names = agent_names()
         if isinstance(agent, type):
@@ -339,7 +345,7 @@ def requirements_for(config: RunConfig) -> ModelRequirements | None:
     """The views a trained agent needs; None for any other."""
     if isinstance(config.agent, TrainedAgent):
         return config.agent.requirements
-    return None if config.model is None else model_requirements(config.model)
+    return None if config.model is None else model_requirements(config.model, policy=config.policy)
 
 
 def agent_files(config: RunConfig) -> list[Path]:

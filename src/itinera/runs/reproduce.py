@@ -90,7 +90,7 @@ def runs_foreign_code(command: Sequence[str]) -> bool:
     """Whether a command names an agent that is not part of itinera, in any of the ways options can be written."""
     if command[0] != "run":
         return False
-    if any(word.partition("=")[0] == "--agent-command" for word in command):
+    if any(word.partition("=")[0] in ("--agent-command", "--policy") for word in command):
         return True
     named = [word.partition("=")[2] for word in command if word.startswith("--agent=")]
     named += [after for word, after in pairwise(command) if word == "--agent"]

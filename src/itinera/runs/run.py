@@ -304,6 +304,7 @@ def prepare_run(
     agent_paths: Sequence[str | PathLike[str]] = (),
     keep_going: bool = False,
     isolate: bool = False,
+    policy: str | type[Any] | None = None,
 ) -> Run:
     """A run with everything checked that can be checked before it starts; see `itinera.api.run`."""
     check_seed(seed)
@@ -319,7 +320,7 @@ def prepare_run(
     chosen = apply_drive(select_protocol(protocol, split), drive, vmax=vmax, wmax=wmax)
     require_matching(chosen, split)
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
-    config = configure_agent(config, agent_options, agent_paths, isolate=isolate)
+    config = configure_agent(config, agent_options, agent_paths, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
     if requirements is not None or any(option is not None for option in (views, objects, rooms, camera)):
         from itinera.runs.observations import configure_observations
@@ -359,8 +360,9 @@ def configure_agent(
     files: Sequence[str | PathLike[str]],
     *,
     isolate: bool,
+    policy: str | type[Any] | None = None,
 ) -> RunConfigType:
-    """The configuration with the options and files of the agent, and whether it is isolated."""
+    """The configuration with the options, files and policy class of the agent, and whether it is isolated."""
     options = options or {}
     if options:
         check_options(options)
@@ -368,12 +370,18 @@ def configure_agent(
             raise BadArgument(
                 "--agent-option (agent_options=) passes arguments to a class of yours: give module:Class."
             )
+    if policy is not None and (config.is_named or config.model is None):
+        raise BadArgument("--policy (policy=) names the class of a model file: give the file as --agent.")
+    if policy is not None and isolate:
+        raise BadArgument("--isolate does not apply to --policy. Isolate an agent class that loads the model itself.")
     if isolate and (config.is_named or config.model is not None):
         _log.info("%s is an agent of Itinera, so there is nothing to isolate.", describe_agent(config.agent))
         isolate = False
     if isolate and (not isinstance(config.agent, str) or (config.is_remote and not config.is_command)):
         raise BadArgument("--isolate (isolate=True) starts the agent itself: give module:Class or a command.")
-    config = replace(config, agent_options=dict(options), agent_files=tuple(map(Path, files)), isolate=isolate)
+    config = replace(
+        config, agent_options=dict(options), agent_files=tuple(map(Path, files)), policy=policy, isolate=isolate
+    )
     if not isolate:
         return config
     from itinera.agents.isolation import describe_isolation, make_sandbox
@@ -454,6 +462,7 @@ def check_any_agent(
     agent: str | Sequence[str] | Agent | type[Any] | None,
     *,
     command: str | None = None,
+    policy: str | type[Any] | None = None,
     protocol: str | Protocol = "r2r",
     drive: str | None = None,
 ) -> Agent:
@@ -462,7 +471,9 @@ def check_any_agent(
 
     given, is_command = parse_agent(agent, command)
     chosen = apply_drive(select_protocol(protocol, Split("", ())), drive)
-    config = RunConfig(given, Split("", ()), {}, chosen, is_command=is_command)
+    config = configure_agent(
+        RunConfig(given, Split("", ()), {}, chosen, is_command=is_command), {}, (), isolate=False, policy=policy
+    )
     if config.is_named:
         raise BadArgument(f"{given} is one of itinera's own agents. Give yours: module:Class, a class or an object.")
     requirements = requirements_for(config)

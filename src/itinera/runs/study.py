@@ -178,6 +178,7 @@ def prepare_study(
     agent_options: Mapping[str, OptionValue] | None = None,
     agent_files: Sequence[str | PathLike[str]] = (),
     isolate: bool = False,
+    policy: str | type[Any] | None = None,
 ) -> StudyRun:
     """A run of a study with everything checked that can be checked before it starts; see `itinera.api.run_study`."""
     check_seed(seed)
@@ -185,7 +186,7 @@ def prepare_study(
     read = read_trials(study) if isinstance(study, Path) else study
     tasks = study if isinstance(study, Path) else make_split(study)
     config = StudyConfig(given, tasks, worlds, RXR, None, is_command, reply_seconds, rooms=rooms)
-    config = configure_agent(config, agent_options, agent_files, isolate=isolate)
+    config = configure_agent(config, agent_options, agent_files, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
     has_views = views is not None or (requirements is not None and bool(requirements.columns))
     observations = configure_observations(

@@ -1,18 +1,36 @@
-"""Progress of training: log messages, and TensorBoard curves if it is installed."""
+"""Progress of training: messages, and TensorBoard curves if it is installed."""
 
 from __future__ import annotations
 
 import logging
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from itinera.errors import escape_controls
 from itinera.training.evaluation import EvaluationScores
 
 METRICS = ("SR", "SPL", "CLS")  # logged by default
 _log = logging.getLogger("itinera")
+_loss_log = logging.getLogger("itinera.training.loss")  # a program that shows the loss itself may silence it
+
+
+@dataclass(frozen=True)
+class TrainingProgress:
+    """The state of a training run after a step."""
+
+    step: int  # steps made
+    total: int
+    loss: float  # of this step
+    scores: EvaluationScores | None = None  # of the last evaluation
+    monitor: str = ""  # the metric that decides which weights are best
+
+
+OnProgress = Callable[[TrainingProgress], None]
 
 
 class TrainingLog:
@@ -44,7 +62,7 @@ class TrainingLog:
         mean = sum(self._losses) / len(self._losses)
         left = (self.total - step) / pace / 60
         message = "%s: %d of %d steps, loss %.3f, %.1f steps/s, %.0f min left"
-        _log.info(message, self.name, step, self.total, mean, pace, left)
+        _loss_log.info(message, self.name, step, self.total, mean, pace, left)
         self._draw(step, {"loss": mean, "steps/s": pace})
         self._losses, self._since = [], time.monotonic()
 
@@ -61,6 +79,29 @@ class TrainingLog:
         for name, value in values.items():
             self._writer.add_scalar(name, value, step)
         self._writer.flush()
+
+
+class _StderrHandler(logging.Handler):
+    """Prints messages to what is stderr at that time; a notebook replaces it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print(escape_controls(record.getMessage()), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def print_messages() -> Iterator[None]:
+    """Print the messages of the `itinera` logger to stderr, unless the program shows them already."""
+    if _log.isEnabledFor(logging.INFO) and _log.hasHandlers():
+        yield
+        return
+    level, handler = _log.level, _StderrHandler()
+    _log.addHandler(handler)
+    _log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        _log.setLevel(level)
+        _log.removeHandler(handler)
 
 
 def log_to_stderr() -> None:
@@ -86,5 +127,6 @@ def _open_curves(folder: Path, first: int) -> Any:
     try:
         from torch.utils.tensorboard.writer import SummaryWriter
     except ImportError:
+        _log.warning('TensorBoard is not installed, so %s gets no curves: pip install "itinera[neural]"', folder)
         return _NoCurves()
     return SummaryWriter(str(folder), purge_step=first)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 from itinera.formats.decoding import UNDECODABLE
 from itinera.formats.writing import atomic_write
-from itinera.policies.checkpoint import Model, ModelFile, encode_model, read_model
+from itinera.policies.checkpoint import Model, ModelFile, PolicyClass, encode_model, is_external, read_model
 from itinera.runs.resume import exclusive_lock
 from itinera.seeding import generator
 
@@ -56,6 +56,23 @@ OnStep: TypeAlias = Callable[[int, float], None]
 """Called after every step with the number of steps made and the loss."""
 
 
+@dataclass(frozen=True)
+class Validation:
+    """Evaluation during training. The weights with the best score are the result of training."""
+
+    evaluate: Callable[[int], float]  # the score after this number of steps; higher is better
+    every: int  # steps; the last step is always evaluated
+    patience: int | None = None  # training stops after this many evaluations in a row without a better score
+
+
+class BestScore(msgspec.Struct, frozen=True):
+    """The best score of the evaluations so far."""
+
+    step: int
+    score: float
+    evaluations_since: int = 0
+
+
 class NonFiniteLoss(ItineraError):
     """The loss or the norm of its gradient is not finite."""
 
@@ -78,7 +95,7 @@ class Trainer:
     The optimizer is AdamW. `name` and `seed` decide every random draw: dropout uses torch's global generator,
     everything else should use `trainer.rng`. With a `checkpoint` training resumes by itself if it has the same name,
     seed, schedule and model; `overwrite` starts anew; any other checkpoint is refused. `on_step` is called after every
-    step.
+    step. With a `validation`, training may stop early, and ends with the weights that had the best score.
     """
 
     def __init__(
@@ -91,6 +108,7 @@ class Trainer:
         checkpoint: Path | None = None,
         overwrite: bool = False,
         on_step: OnStep | None = None,
+        validation: Validation | None = None,
     ) -> None:
         self.model, self.schedule, self.name = model, schedule, name
         self.optimizer = torch.optim.AdamW(
@@ -98,21 +116,36 @@ class Trainer:
         )
         self.rng = seed_torch(seed, "training", name)
         self.step = 0  # steps made
-        self._plan = msgspec.json.encode({"name": name, "seed": seed, "schedule": schedule}).decode()
-        self._checkpoint, self._on_step = checkpoint, on_step
+        self.best: BestScore | None = None
+        self._best_weights: dict[str, Tensor] = {}
+        plan: dict[str, Any] = {"name": name, "seed": seed, "schedule": schedule}
+        if validation is not None:
+            plan["validation"] = {"every": validation.every, "patience": validation.patience}
+        self._plan = msgspec.json.encode(plan).decode()
+        self._checkpoint, self._on_step, self._validation = checkpoint, on_step, validation
         if checkpoint is not None and checkpoint.exists() and not overwrite:
-            self.step = _resume(checkpoint, self._plan, model, self.optimizer, self.rng)
+            progress, self._best_weights = _resume(checkpoint, self._plan, model, self.optimizer, self.rng)
+            self.step, self.best = progress.step, progress.best
+            _log.info("%s: resumed at step %d of %d.", name, self.step, schedule.steps)
 
     def __iter__(self) -> Generator[int]:
         """The numbers of the steps left, counted from 0, with the model in training mode."""
         self.model.policy.train()
         # Two processes that trained for one checkpoint would take turns at replacing it.
         with nullcontext() if self._checkpoint is None else exclusive_lock(self._checkpoint):
-            while self.step < self.schedule.steps:
+            while self.step < self.schedule.steps and not self.is_out_of_patience:
                 step = self.step
                 yield step
                 if self.step == step:
                     raise RuntimeError(f"Step {step} was not updated. Call trainer.update(loss) once per step.")
+        if self.best is not None:
+            self.model.policy.load_state_dict(self._best_weights)
+
+    @property
+    def is_out_of_patience(self) -> bool:
+        """Whether the score has not improved for as many evaluations as the validation allows."""
+        patience = None if self._validation is None else self._validation.patience
+        return self.best is not None and patience is not None and self.best.evaluations_since >= patience
 
     def update(self, loss: Tensor) -> None:
         """Take one optimizer step; write a checkpoint if it is due."""
@@ -127,9 +160,25 @@ class Trainer:
         self.step += 1
         if self._on_step is not None:
             self._on_step(self.step, float(loss.detach()))
-        is_due = self.step % schedule.checkpoint_every == 0 or self.step == schedule.steps
-        if self._checkpoint is not None and is_due:
-            save_checkpoint(self._checkpoint, self._plan, self.step, self.model, self.optimizer, self.rng)
+        # Before the checkpoint, which contains the best weights so far: a resumed run evaluates no step twice.
+        if self._validation is not None and self._is_due(self._validation.every):
+            self._evaluate(self._validation)
+        if self._checkpoint is not None and self._is_due(schedule.checkpoint_every):
+            best = (self.best, self._best_weights)
+            save_checkpoint(self._checkpoint, self._plan, self.step, self.model, self.optimizer, self.rng, best)
+
+    def _is_due(self, every: int) -> bool:
+        return self.step % every == 0 or self.step == self.schedule.steps
+
+    def _evaluate(self, validation: Validation) -> None:
+        with torch.random.fork_rng(devices=[]):  # the weights do not depend on whether they are evaluated
+            score = validation.evaluate(self.step)
+        if self.best is None or score > self.best.score:
+            self.best = BestScore(self.step, score)
+            self._best_weights = {name: value.clone() for name, value in self.model.policy.state_dict().items()}
+        else:
+            since = self.best.evaluations_since + 1
+            self.best = msgspec.structs.replace(self.best, evaluations_since=since)
 
 
 def train_model(
@@ -147,10 +196,15 @@ def train_model(
     trainer = Trainer(
         model, schedule, seed=seed, name=name, checkpoint=checkpoint, overwrite=overwrite, on_step=on_step
     )
+    run_steps(trainer, loss_fn)
+    return model
+
+
+def run_steps(trainer: Trainer, loss_fn: LossFn) -> None:
+    """Update the model of a trainer until its last step."""
     with closing(iter(trainer)) as steps:
         for step in steps:
             trainer.update(loss_fn(step, trainer.rng))
-    return model
 
 
 def _check_finite(name: str, step: int, loss: Tensor, grad_norm: Tensor) -> None:
@@ -167,58 +221,82 @@ class Progress(msgspec.Struct):
     plan: str
     step: int
     digest: str  # of the rest of the checkpoint
+    best: BestScore | None = None  # its weights are among the tensors
 
 
 def save_checkpoint(
-    path: Path, plan: str, step: int, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator
+    path: Path,
+    plan: str,
+    step: int,
+    model: Model,
+    optimizer: torch.optim.Optimizer,
+    rng: torch.Generator,
+    best: tuple[BestScore | None, Mapping[str, Tensor]] = (None, {}),
 ) -> None:
-    """Write a checkpoint: the model, the state of the optimizer and of the generators, and their digest."""
+    """Write a checkpoint: the model, the state of the optimizer and of the generators, and their digest.
+
+    `best` is the best score so far with its weights.
+    """
     state: dict[str, Any] = optimizer.state_dict()["state"]
     extra = {f"optimizer.{k}.{part}": value for k, parts in state.items() for part, value in parts.items()}
     extra |= {"rng.sampling": rng.get_state(), "rng.torch": torch.get_rng_state()}
-    progress = Progress(plan, step, _digest_state(plan, step, model, extra))
+    extra |= {f"best.{name}": value for name, value in best[1].items()}
+    progress = Progress(plan, step, _digest_state(plan, step, best[0], model, extra), best[0])
     with atomic_write(path) as stream:
         stream.write(encode_model(model, extra, msgspec.json.encode(progress).decode()))
 
 
-def _digest_state(plan: str, step: int, model: Model, extra: Mapping[str, Tensor]) -> str:
+def _digest_state(plan: str, step: int, best: BestScore | None, model: Model, extra: Mapping[str, Tensor]) -> str:
     """The digest of a whole checkpoint: safetensors has none of its own, and zeros are weights as any others."""
-    digest = hashlib.blake2b(msgspec.json.encode((plan, step, model.card)), digest_size=16)
+    scores = () if best is None else (best,)
+    digest = hashlib.blake2b(msgspec.json.encode((plan, step, model.card, *scores)), digest_size=16)
     for name, value in sorted({**model.policy.state_dict(), **extra}.items()):
         digest.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode())
         digest.update(value.contiguous().numpy().tobytes())
     return digest.hexdigest()
 
 
-def read_checkpoint(path: Path) -> tuple[ModelFile, Progress]:
-    """The contents of a checkpoint; raises BadFile for a plain model, or if it is incomplete or damaged."""
-    contents = read_model(path)
+def read_checkpoint(path: Path, *, policy: PolicyClass | None = None) -> tuple[ModelFile, Progress]:
+    """The contents of a checkpoint; raises BadFile for a plain model, or if it is incomplete or damaged.
+
+    `policy` is the class of the model if that is outside Itinera.
+    """
+    contents = read_model(path, policy=policy)
     try:
         progress = msgspec.json.decode(contents.notes, type=Progress)
     except UNDECODABLE:
         problem = "is a trained model, not a training checkpoint."
         raise BadFile(str(path), [Fault("", problem, "Write to another file, or use overwrite=True.")]) from None
-    faults = _check_state(contents.extra, contents.model.policy)
-    if not faults and progress.digest != _digest_state(progress.plan, progress.step, contents.model, contents.extra):
-        faults = [Fault("", "is damaged: its digest is another.", REMEDY)]
+    faults = _check_state(contents.extra, contents.model.policy, has_best=progress.best is not None)
+    if not faults:
+        found = _digest_state(progress.plan, progress.step, progress.best, contents.model, contents.extra)
+        if progress.digest != found:
+            faults = [Fault("", "is damaged: its digest is another.", REMEDY)]
     if faults:
         raise BadFile(str(path), faults)
     return contents, progress
 
 
-def remove_damaged_checkpoint(path: Path) -> None:
+def remove_damaged_checkpoint(path: Path, *, policy: PolicyClass | None = None) -> None:
     """Remove a checkpoint that cannot be used, for training to start from the beginning; a warning says so."""
     try:
         if path.exists():
-            read_checkpoint(path)
+            read_checkpoint(path, policy=policy)
     except BadFile as error:
         _log.warning("Training starts from the beginning: the checkpoint cannot be used.\n%s", error)
         path.unlink()
 
 
-def _resume(path: Path, plan: str, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator) -> int:
-    """The number of steps a checkpoint has made; restores the weights, the optimizer and the generators."""
-    contents, progress = read_checkpoint(path)
+def external_class(model: Model) -> type[Any] | None:
+    """The class of a model's policy if that is outside Itinera."""
+    return type(model.policy) if is_external(model.card.kind) else None
+
+
+def _resume(
+    path: Path, plan: str, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator
+) -> tuple[Progress, dict[str, Tensor]]:
+    """The progress of a checkpoint and its best weights; restores the model, the optimizer and the generators."""
+    contents, progress = read_checkpoint(path, policy=external_class(model))
     if progress.plan != plan or contents.model.card != model.card:
         raise BadArgument(
             f"{path} is a checkpoint of another training run: its plan is {progress.plan}, not {plan}, or its model "
@@ -234,10 +312,11 @@ def _resume(path: Path, plan: str, model: Model, optimizer: torch.optim.Optimize
     optimizer.load_state_dict({"state": state, "param_groups": groups})
     rng.set_state(contents.extra["rng.sampling"])
     torch.set_rng_state(contents.extra["rng.torch"])
-    return progress.step
+    best = {name.removeprefix("best."): value for name, value in contents.extra.items() if name.startswith("best.")}
+    return progress, best
 
 
-def _check_state(extra: Mapping[str, Tensor], policy: nn.Module) -> list[Fault]:
+def _check_state(extra: Mapping[str, Tensor], policy: nn.Module, *, has_best: bool) -> list[Fault]:
     """The tensors of the training state that are missing or of another shape."""
     shapes = {"rng.sampling": torch.Generator().get_state().shape, "rng.torch": torch.get_rng_state().shape}
     for k, parameter in enumerate(policy.parameters()):
@@ -245,6 +324,8 @@ def _check_state(extra: Mapping[str, Tensor], policy: nn.Module) -> list[Fault]:
         own = {f"optimizer.{k}.{part}": shape for part, shape in parts.items()}
         if own.keys() & extra.keys():  # a parameter without a gradient has no state
             shapes |= own
+    if has_best:
+        shapes |= {f"best.{name}": value.shape for name, value in policy.state_dict().items()}
     faults = [Fault(name, "is missing.", REMEDY) for name in shapes if name not in extra]
     faults += [Fault(name, "is unknown.", REMEDY) for name in extra if name not in shapes]
     for name, shape in shapes.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from itinera.errors import MissingExtra
 
@@ -51,23 +51,25 @@ def model_file(agent: str) -> Path | None:
     return pretrained_models().get(agent)
 
 
-def model_requirements(path: Path) -> ModelRequirements:
-    """The views the agent of a model file needs."""
+def model_requirements(path: Path, *, policy: str | type[Any] | None = None) -> ModelRequirements:
+    """The views the agent of a model file needs; `policy` is its class if that is outside Itinera."""
     try:
         from itinera.policies.checkpoint import read_card
     except ImportError as error:
         raise _missing_extra(error) from None
-    card = read_card(path)
+    card = read_card(path, policy=policy)
     return ModelRequirements(card.views, card.columns, card.reach)
 
 
-def load_pretrained_agent(path: Path, view_columns: Sequence[str]) -> PolicyAgent:
-    """The agent of a model file, for views with these columns."""
+def load_pretrained_agent(
+    path: Path, view_columns: Sequence[str], *, policy: str | type[Any] | None = None
+) -> PolicyAgent:
+    """The agent of a model file, for views with these columns; `policy` is its class if that is outside Itinera."""
     try:
         from itinera.policies.checkpoint import load_agent
     except ImportError as error:
         raise _missing_extra(error) from None
-    return load_agent(path, view_columns)
+    return load_agent(path, view_columns, policy=policy)
 
 
 def _missing_extra(error: ImportError) -> Exception:

@@ -1,0 +1,113 @@
+"""Training recipes: a short TOML file with the arguments of `itinera.train`. Start with `read_recipe`.
+
+policy = "rcm"
+tasks = "hearth/r2r/R2R_train.json"  # paths are relative to the file
+worlds = "hearth"
+steps = 2000
+out = "rcm.safetensors"
+
+[config]
+hidden_dim = 256
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from itinera.errors import BadFile, Fault
+from itinera.formats.decoding import UNDECODABLE, make_fault
+from itinera.formats.io import read_bytes
+
+MAX_BYTES = 1 << 20  # of a recipe
+MODEL_SUFFIX = ".safetensors"
+KINDS_OF_VIEWS = ("auto", "annotations", "rendered", "geometry")  # any other is a file
+
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+_Rate = Annotated[float, msgspec.Meta(gt=0.0)]
+
+
+@dataclass(frozen=True)
+class TrainingRecipe:
+    """The keys of a recipe: arguments of `itinera.train`. What is left out has the default of the argument."""
+
+    policy: str | None = None  # a kind, "module:Class", or a model file
+    tasks: Path | None = None
+    worlds: Path | None = None
+    out: Path | None = None
+    validation: Path | None = None
+    evaluate_every: _Count | None = None
+    patience: _Count | None = None
+    monitor: str | None = None
+    steps: _Count | None = None
+    minutes: _Rate | None = None
+    reward: Literal["goal", "fidelity"] | None = None
+    seed: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    views: str | None = None
+    objects: Path | None = None
+    rooms: Path | None = None
+    start_from: Path | None = None
+    batch_size: _Count | None = None
+    learning_rate: _Rate | None = None
+    teacher_forcing_ratio: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
+    max_steps: _Count | None = None
+    max_words: _Count | None = None
+    tensorboard: Path | None = None
+    config: dict[str, Any] = field(default_factory=dict)  # fields of the configuration of the policy
+
+
+def read_recipe(path: str | Path) -> dict[str, Any]:
+    """The keyword arguments of `itinera.train` that a recipe gives; paths are resolved from its folder."""
+    file = Path(path)
+    try:
+        values = tomllib.loads(read_bytes(file, limit=MAX_BYTES).decode("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        remedy = 'Write key = "value" lines; see the documentation of `itinera train`.'
+        raise BadFile(str(file), [Fault("", f"is not TOML: {error}.", remedy)]) from None
+    except UNDECODABLE as error:
+        raise BadFile(str(file), [make_fault(error, "")]) from None
+    faults = list(_find_faults(values))
+    if faults:
+        raise BadFile(str(file), faults)
+    recipe = msgspec.convert(values, TrainingRecipe, dec_hook=_decode_path)
+    given = {one.name: getattr(recipe, one.name) for one in fields(recipe)}
+    return {
+        name: _resolve(file.parent, name, value)
+        for name, value in given.items()
+        if value is not None and (name != "config" or value)
+    }
+
+
+def _resolve(folder: Path, name: str, value: Any) -> Any:
+    is_model = name == "policy" and value.endswith(MODEL_SUFFIX)
+    is_views = name == "views" and value not in KINDS_OF_VIEWS
+    if isinstance(value, Path):
+        return folder / value
+    return str(folder / value) if is_model or is_views else value
+
+
+def _find_faults(values: dict[str, Any]) -> Iterator[Fault]:
+    """Every unknown key, and every value of the wrong type or out of range."""
+    known = [one.name for one in fields(TrainingRecipe)]
+    for key, value in values.items():
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            yield Fault("", "is not a key of a recipe.", f"{hint}The keys are {', '.join(known)}.", key)
+            continue
+        try:
+            msgspec.convert({key: value}, TrainingRecipe, dec_hook=_decode_path)
+        except UNDECODABLE as error:
+            yield make_fault(error, "")
+
+
+def _decode_path(kind: type, value: Any) -> Any:
+    if kind is Path and isinstance(value, str):
+        return Path(value)
+    raise ValueError(f"Expected `str`, got `{type(value).__name__}`")
