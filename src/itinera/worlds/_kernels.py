@@ -176,6 +176,16 @@ def gather_blocks(distances: Floats, a: Ints, a_starts: Ints, b: Ints, b_starts:
 
 
 @njit(cache=True, nogil=True)
+def gather_steps(distances: Floats, values: Ints, starts: Ints, out: Floats) -> None:
+    """out <- distances[values[i], values[i + 1]] for every i but the last of every row, concatenated."""
+    at = 0
+    for k in range(len(starts) - 1):
+        for i in range(starts[k], starts[k + 1] - 1):
+            out[at] = distances[np.uint64(values[i]), np.uint64(values[i + 1])]
+            at += 1
+
+
+@njit(cache=True, nogil=True)
 def row_sums(values: Floats, starts: Ints, out: Floats) -> None:
     """out <- the sum of each row; 0 for an empty row."""
     for k in range(len(starts) - 1):

@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, MissingPackage, NoRoute
-from itinera.worlds._kernels import all_pairs_shortest_paths, gather_blocks, search_blocks, search_predecessors
+from itinera.worlds._kernels import (
+    all_pairs_shortest_paths,
+    gather_blocks,
+    gather_steps,
+    search_blocks,
+    search_predecessors,
+)
 from itinera.worlds.ragged import Ragged
 from itinera.worlds.space import Array, Place, Places
 
@@ -231,11 +237,10 @@ class NavGraph:
     def steps(self, rows: Ragged) -> Array:
         if len(self.nodes) > MAX_DENSE_NODES:
             return self._pairwise(rows.values[rows.joints], rows.values[rows.joints + 1])
-        # From each place to the next, then without those from the end of a row to the next row: faster than to look
-        # up which places are joined.
         self._check_indices(rows.values)
-        found: Array = self.distances.ravel().take(len(self.nodes) * rows.values[:-1] + rows.values[1:])
-        return found[rows.is_joint[:-1]]
+        out = np.empty(int(np.maximum(rows.counts - 1, 0).sum()))
+        gather_steps(self.distances, rows.values, rows.starts, out)
+        return out
 
 
 def _frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:

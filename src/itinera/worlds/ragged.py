@@ -84,13 +84,10 @@ class Ragged:
         return self.values[self.starts[1:] - 1]
 
     @cached_property
-    def is_joint(self) -> NDArray[np.bool_]:
-        """(total,) whether the value after this one belongs to the same row."""
-        inner = np.ones(len(self.values), dtype=bool)
-        inner[self.starts[1:][self.counts > 0] - 1] = False
-        return inner
-
-    @cached_property
     def joints(self) -> NDArray[np.int64]:
         """(total - rows,) indices i into `values` such that i and i + 1 belong to the same row."""
-        return np.flatnonzero(self.is_joint)
+        if not len(self.values):
+            return np.empty(0, dtype=np.int64)
+        inner = np.ones(len(self.values), dtype=bool)
+        inner[self.starts[1:][self.counts > 0] - 1] = False
+        return np.flatnonzero(inner)
