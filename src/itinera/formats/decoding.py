@@ -239,7 +239,7 @@ def report_unknown_step_fields(data: bytes, step: type[msgspec.Struct], steps: i
     counting keys finds out quickly whether there are others."""
     known = step.__struct_fields__
     if data.count(b'":') != steps * len(known) + records:
-        found = msgspec.json.decode(data, type=dict[str, list[Fields]])
+        found = decode(data, dict[str, list[Fields]], source)
         names = unknown_fields((fields for steps in found.values() for fields in steps), known)
         report_unknown_fields(source, names)
 

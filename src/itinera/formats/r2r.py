@@ -195,13 +195,15 @@ def read_predictions(path: str | Path) -> Predictions:
     return _make_predictions(path, names, places, _LazyRollouts(names, lambda: predictions, others))
 
 
-def _other_fields(data: bytes, source: str) -> Sequence[Fields]:
+def _other_fields(data: bytes, source: str) -> Sequence[dict[str, Any]]:
     """The fields of each record that the format does not have; empty if no record has any."""
     known = _Prediction.__struct_fields__
-    records = decode_list(data, Fields, source)
-    unknown = unknown_fields(records, known)
+    unknown = unknown_fields(decode_list(data, Fields, source), known)
+    if not unknown:
+        return ()
     report_unknown_fields(source, unknown, stored=True)
-    return [{name: record[name] for name in record if name in unknown} for record in records] if unknown else ()
+    records = decode_list(data, dict[str, Any], source)
+    return [{name: record[name] for name in record if name in unknown} for record in records]
 
 
 def _make_predictions(
@@ -227,7 +229,7 @@ class _LazyRollouts(Sequence[Rollout]):
 
     ids: list[str]
     decode: Callable[[], list[_Prediction]]
-    others: Sequence[Fields] = ()  # of each record, where any has some
+    others: Sequence[dict[str, Any]] = ()  # of each record, where any has some
 
     @cached_property
     def predictions(self) -> list[_Prediction]:
@@ -251,7 +253,7 @@ class _LazyRollouts(Sequence[Rollout]):
             headings=heading_from_r2r(np.array([step.heading for step in steps])),
             elevations=np.array([step.elevation for step in steps]),
             object_id=prediction.object_id,
-            notes={name: msgspec.json.decode(value) for name, value in self.others[i].items()} if self.others else {},
+            notes=self.others[i] if self.others else {},
         )
         return Rollout(self.ids[i], (trajectory,))
 

@@ -15,7 +15,7 @@ import msgspec
 
 from itinera.errors import Fault
 from itinera.formats._export import acting_part, require_nodes
-from itinera.formats.decoding import Fields, decode_list, report_unknown_fields, unknown_fields
+from itinera.formats.decoding import Fields, decode, decode_list, report_unknown_fields, unknown_fields
 from itinera.formats.frames import heading_from_r2r, heading_to_r2r
 from itinera.formats.io import FaultList, read_bytes
 from itinera.formats.jsonl import iter_records
@@ -183,11 +183,13 @@ def read_predictions(path: str | Path) -> Predictions:
 
 def _report_unknown(data: bytes, source: str) -> None:
     records = decode_list(data, Fields, source)
-    decoder = msgspec.json.Decoder(Fields | list[Fields])
-    found = (decoder.decode(record["trajectory"]) for record in records)
-    nested = (each[0] if isinstance(each, list) else each for each in found)
+    nested = (fields for record in records for fields in _nested_fields(bytes(record["trajectory"]), source))
     names = unknown_fields(records, _Prediction.__struct_fields__)
     report_unknown_fields(source, names | unknown_fields(nested, _Trajectory.__struct_fields__))
+
+
+def _nested_fields(data: bytes, source: str) -> list[Fields]:
+    return decode(data if data.lstrip().startswith(b"[") else b"[%b]" % data, list[Fields], source)
 
 
 def _direction(trajectory: _Trajectory) -> tuple[float, float] | None:
