@@ -262,7 +262,8 @@ def training_dataset(out: Path, season: Path | None, stage: Stage) -> EpisodeDat
         return dataset
     data, max_words = load_data(season, stage.task, stage.part), MAX_WORDS[stage.task]
     houses = {episode.world_id for episode in dataset.episodes}
-    paths = sample_unlabeled_paths(data.env, houses, NUM_DESCRIBED, seed=stage.seed)
+    count = min(NUM_DESCRIBED, stage.steps * BATCH_SIZE)  # no more than the stage reads
+    paths = sample_unlabeled_paths(data.env, houses, count, seed=stage.seed)
     undescribed = EpisodeDataset.from_episodes(paths, data.env, data.tokenizer)
     model = read_model(model_file(out, f"R2R speaker {stage.seed}")).model
     described = relabel_episodes(model.policy, data.env, undescribed, data.tokenizer, max_words=max_words)

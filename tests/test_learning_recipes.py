@@ -13,9 +13,13 @@ import itinera
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 TABLES = {
-    "stay_on_the_path": ("Table 3, val-unseen", "Table 4, val-unseen", "CLS"),
-    "tour_memory": ("Table 2, val-unseen", "PH TH PHI IW", "t-nDTW"),
-    "skills": ("stopping and turning before objects and rooms",),
+    "stay_on_the_path": (
+        *(f"Table {number}, {split}" for number in (3, 4) for split in ("val-seen", "val-unseen")),
+        "speaker-follower",
+        "CLS",
+    ),
+    "tour_memory": ("Table 2, val-seen", "Table 2, val-unseen", "PH TH PHI IW", "OSR", "t-nDTW"),
+    "skills": ("Table 1", "Effects of the interventions", "stopping and turning before objects and rooms"),
 }
 
 
