@@ -232,7 +232,7 @@ def main() -> None:
     minutes = args.minutes if args.steps is None else args.steps / EPISODE_STEPS_PER_MINUTE
     length = f"{args.minutes:g} minutes" if args.steps is None else f"{args.steps} steps"
     out = args.out / ("hearth" if season else "real") / length
-    console = Console(width=190)
+    console = Console(width=210)
     shared, rows = (
         [(0, seed) for seed in range(args.seeds)],
         [(row, seed) for row in TABLE_2 for seed in range(args.seeds)],
