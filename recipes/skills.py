@@ -1,12 +1,14 @@
-"""Do skills rise with the success rate? Table 1 of Behavioral Analysis of Vision-and-Language Navigation Agents with
-trained agents (Yang et al. 2023).
+"""Do skills rise with the success rate? Table 1 of Behavioral Analysis of Vision-and-Language Navigation Agents (Yang
+et al. 2023) with trained agents, and the effects of the interventions.
 
 EnvDrop and HAMT, as in the paper, and Speaker-Follower's follower and RCM are trained on Hearth's training houses by
 imitation learning, and one more of each for a tenth of the time. On the val-unseen houses a skill study measures their
 action probabilities for instructions to stop, to turn, to go to an object or into a room. The paper finds that skills
 rise with the success rate, though not all alike, and that agents are better at stopping and turning than at objects and
-rooms. The length of training is that of one agent: --steps, or --minutes, which is converted to steps. If interrupted,
-rerun the command to resume.
+rooms. The effects of the interventions, which the paper states for HAMT, are printed beside those of our HAMT.
+
+The length of training is that of one agent: --steps, or --minutes, which is converted to steps. If interrupted, rerun
+the command to resume.
 
     python recipes/skills.py --minutes 10 --every 10
 """
@@ -25,11 +27,13 @@ import msgspec
 import numpy as np
 import torch
 from rich.console import Console
+from rich.table import Table
 
 import itinera
 from itinera.formats.writing import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm
 from itinera.policies.checkpoint import build_model, encode_model
+from itinera.reports.skill_findings import StudyAnalysis
 from itinera.runs.workers import parallel_map
 from itinera.skills.skill_table import SkillRow
 from itinera.training.data import TrainingData, load_hearth
@@ -65,6 +69,24 @@ SKILLS = ("stop", "direction", "object", "room-1")  # of the study
 COLUMNS = ("stop", "turn", "object", "room")  # of the table
 MIN_CORRELATION = 0.5
 GUIDE = "rxr/rxr_val_unseen_guide.jsonl.gz"
+
+PUBLISHED = {  # % of the probability, in the order of COLUMNS, and their mean
+    "EnvDrop": (62.65, 27.14, 11.06, 23.64, 31.12),
+    "EnvDrop (CLIP-ViL)": (66.76, 27.45, 12.83, 26.82, 33.47),
+    "HAMT": (71.65, 43.74, 12.00, 26.63, 38.50),
+}
+PUBLISHED_EFFECTS = {  # of HAMT: skill, which contrast of it, and the effect
+    "stop, explicit over implicit": ("stop", 0, 0.07),
+    "stop, over one step ahead": ("stop", 1, 0.36),
+    "left": ("direction-left", 0, 0.38),
+    "right": ("direction-right", 0, 0.44),
+    "forward": ("direction-forward", 0, 0.16),
+    "backward": ("direction-backward", 0, 0.16),
+    "back left": ("direction-back-left", 0, 0.43),
+    "back right": ("direction-back-right", 0, 0.48),
+    "object within 15 degrees": ("object", 0, 0.069),
+    "room, metres nearer": ("room-1", 0, 0.26),
+}
 
 
 @dataclass(frozen=True)
@@ -148,6 +170,43 @@ def check_claims(rows: Sequence[SkillRow]) -> list[str]:
     return lines
 
 
+def make_skill_table(jobs: Sequence[Job], rows: Sequence[SkillRow]) -> Table:
+    """Table 1: the means over seeds of each kind of agent, and the standard deviation, beside the published rows."""
+    table = Table(title="Table 1: probability of the correct actions, %, mean ± s.d. over seeds")
+    for column in ("agent", *COLUMNS, "mean", "SR", "nDTW"):
+        table.add_column(column)
+    groups: dict[str, list[SkillRow]] = {}
+    for job, row in zip(jobs, rows, strict=True):
+        groups.setdefault(f"{job.kind}, a tenth" if job.is_short else job.kind, []).append(row)
+    for name, group in groups.items():
+        cells = [[row.scores[column].mean for row in group if column in row.scores] for column in COLUMNS]
+        cells += [[row.mean.mean for row in group if row.mean is not None]]
+        cells += [[row.metrics[metric].mean for row in group] for metric in ("SR", "nDTW")]
+        table.add_row(name, *(format_seeds(values) for values in cells))
+    for name, values in PUBLISHED.items():
+        table.add_row(f"{name}, published", *(f"{value:.1f}" for value in values), "", "", style="dim")
+    return table
+
+
+def make_effect_table(jobs: Sequence[Job], analysis: StudyAnalysis) -> Table:
+    """The effects of the interventions on HAMT beside the published ones."""
+    table = Table(title="Effects of the interventions on HAMT, mean ± s.d. over seeds")
+    for column in ("intervention", "ours", "published"):
+        table.add_column(column)
+    agents = [analysis[job.name] for job in jobs if job.kind == "hamt" and not job.is_short]
+    for label, (skill, contrast, published) in PUBLISHED_EFFECTS.items():
+        findings = [agent[skill].effects for agent in agents if skill in agent]
+        effects = [found[contrast].interval.mean for found in findings if len(found) > contrast]
+        table.add_row(label, format_seeds(effects, scale=1.0, digits=2), f"{published:g}")
+    return table
+
+
+def format_seeds(values: Sequence[float], *, scale: float = 100.0, digits: int = 1) -> str:
+    if not values:
+        return "–"
+    return f"{scale * np.mean(values):.{digits}f} ±{scale * np.std(values):.{digits}f}"
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     length = parser.add_mutually_exclusive_group()
@@ -196,6 +255,8 @@ def main() -> None:
     analysis = itinera.analyze_study(trials, responses, scores=scores, worlds=season)
     console = Console(width=120)
     console.print(str(analysis), highlight=False)
+    console.print(make_skill_table(jobs, analysis.rows))
+    console.print(make_effect_table(jobs, analysis))
     for line in check_claims(analysis.rows):
         console.print(line)
 

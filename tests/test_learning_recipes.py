@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +14,13 @@ import itinera
 
 RECIPES = Path(__file__).parents[1] / "recipes"
 TABLES = {
-    "stay_on_the_path": ("Table 3, val-unseen", "Table 4, val-unseen", "CLS"),
-    "tour_memory": ("Table 2, val-unseen", "PH TH PHI IW", "t-nDTW"),
-    "skills": ("stopping and turning before objects and rooms",),
+    "stay_on_the_path": (
+        *(f"Table {number}, {split}" for number in (3, 4) for split in ("val-seen", "val-unseen")),
+        "speaker-follower",
+        "CLS",
+    ),
+    "tour_memory": ("Table 2, val-seen", "Table 2, val-unseen", "PH TH PHI IW", "OSR", "t-nDTW"),
+    "skills": ("Table 1", "Effects of the interventions", "stopping and turning before objects and rooms"),
 }
 
 
@@ -45,6 +50,61 @@ def test_a_recipe_goes_from_houses_to_its_table(recipe, season, tmp_path):
     again = run_recipe(recipe, *options)
     assert " steps/s" not in again.stderr
     assert _rows(again.stdout) == _rows(first.stdout)
+
+
+def load_recipe(name):
+    return runpy.run_path(str(RECIPES / f"{name}.py"))
+
+
+def test_stages_of_stay_on_the_path_keep_their_names_and_lengths():
+    # Names decide the random streams and the model files: with others, trained agents would not be found again.
+    stages = {stage.name: stage.steps for part in load_recipe("stay_on_the_path")["plan"](2600, 1) for stage in part}
+    assert stages == {
+        "R2R cloned 0": 1690,
+        "R2R geometry 0": 1690,
+        "R2R speaker 0": 780,
+        "R2R goal 0": 910,
+        "R2R fidelity 0": 910,
+        "R4R cloned 0": 312,
+        "R2R augmented 0": 1690,
+        "R2R speaker-follower 0": 910,
+        "R4R goal mixed 0": 832,
+        "R4R fidelity mixed 0": 832,
+        "R4R speaker-follower 0": 2028,
+        "R4R goal 0": 884,
+        "R4R fidelity 0": 884,
+    }
+
+
+def test_a_stage_starts_from_an_earlier_round():
+    finished = {""}
+    for part in load_recipe("stay_on_the_path")["plan"](100, 1, ("geometry", "longer")):
+        assert {stage.previous for stage in part} <= finished
+        finished |= {f"{stage.task} {stage.part}" for stage in part}
+    assert {"R4R goal geometry", "R4R fidelity geometry", "R4R goal longer", "R4R fidelity longer"} <= finished
+
+
+def test_every_published_row_of_stay_on_the_path_has_both_splits_and_is_printed():
+    recipe = load_recipe("stay_on_the_path")
+    published = recipe["PUBLISHED"]
+    assert len(published) == 14  # rows 3 to 9 of Table 3, rows 1 to 7 of Table 4
+    assert {len(values) for values in published.values()} == {10}
+    assert published.keys() <= {row for task in ("R2R", "R4R") for row in recipe["table_rows"](task, ())}
+    assert published["R2R", "speaker-follower", "all words"][5:] == (15.2, 6.36, 35.3, 28.1, 42.9)
+    assert published["R4R", "speaker-follower", "all words"][5:] == (19.9, 8.47, 23.8, 12.2, 29.6)
+
+
+def test_every_published_row_of_tour_memory_has_all_columns_on_both_splits():
+    recipe = load_recipe("tour_memory")
+    assert tuple(recipe["PUBLISHED"]) == recipe["SPLITS"]
+    for rows in recipe["PUBLISHED"].values():
+        assert set(rows) == {1, 2, 3, 4, 5}
+        assert {len(row.split()) for row in rows.values()} == {len(recipe["METRICS"])}
+
+
+def test_the_published_mean_of_the_skills_is_their_mean():
+    for *scores, mean in load_recipe("skills")["PUBLISHED"].values():
+        assert sum(scores) / 4 == pytest.approx(mean, abs=0.006)
 
 
 @pytest.mark.slow

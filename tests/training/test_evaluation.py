@@ -67,6 +67,7 @@ def test_scores_are_those_of_the_walks(house, scored):
     table = score(
         Predictions.from_trajectories("walks.json", walks), Split("house", house.episodes), house.worlds, paper(R2R)
     )
+    assert set(scored.columns) == {"PL", "NE", "SR", "OSR", "SPL", "CLS", "nDTW"}
     for name, column in scored.columns.items():
         np.testing.assert_allclose(column, table[name], atol=1e-5, err_msg=name)
 

@@ -110,7 +110,7 @@ def _make_data(
 
 R4R_JOINING = {
     "train": JoinConfig(max_instructions=2),  # of the nine pairs of instructions of each joined path
-    "val_seen": JoinConfig(max_instructions=1),
+    "val_seen": JoinConfig(),
     "val_unseen": JoinConfig(max_instructions=1),
 }
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from itinera.errors import NoRoute
 from itinera.metrics.attempts import Attempts
 from itinera.metrics.fidelity import cls, ndtw
-from itinera.metrics.goal import navigation_error, path_length, spl, success
+from itinera.metrics.goal import navigation_error, oracle_success, path_length, spl, success
 from itinera.policies.base import Policy
 from itinera.stats.intervals import Interval, interval
 from itinera.training.dataset import EpisodeDataset
@@ -25,7 +25,7 @@ from itinera.worlds import Array, Place, Places, Ragged
 
 BATCH_SIZE = 256
 RADIUS = 3.0  # metres
-UNIT_METRICS = ("SR", "SPL", "CLS", "nDTW")  # whose intervals are bounded by 0 and 1
+UNIT_METRICS = ("SR", "OSR", "SPL", "CLS", "nDTW", "t-nDTW")  # whose intervals are bounded by 0 and 1
 METRE_METRICS = ("PL", "NE")  # all others are printed in percent
 
 
@@ -94,7 +94,7 @@ def _to_ragged(table: torch.Tensor, counts: torch.Tensor) -> Ragged:
 class EvaluationScores:
     """A row per episode of a dataset, in its order."""
 
-    columns: dict[str, Array]  # PL, NE, SR, SPL, CLS, nDTW, each (episodes,)
+    columns: dict[str, Array]  # PL, NE, SR, OSR, SPL, CLS, nDTW, each (episodes,)
     worlds: Sequence[str]  # (episodes,) world ids
     paths: tuple[tuple[int, ...], ...]  # node numbers
     stopped: NDArray[np.bool_]
@@ -165,11 +165,12 @@ def _evaluation_mode(policy: Policy[Any]) -> Iterator[None]:
 
 
 def compute_metrics(attempts: Attempts) -> dict[str, Array]:
-    """The metrics of Stay on the Path, and nDTW."""
+    """The metrics of Stay on the Path's tables, oracle success and nDTW."""
     return {
         "PL": path_length(attempts),
         "NE": navigation_error(attempts),
         "SR": success(attempts, radius=RADIUS),
+        "OSR": oracle_success(attempts, radius=RADIUS),
         "SPL": spl(attempts, radius=RADIUS),
         "CLS": cls(attempts, threshold=RADIUS),
         "nDTW": ndtw(attempts, threshold=RADIUS),
