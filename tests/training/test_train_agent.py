@@ -212,6 +212,14 @@ def test_the_best_model_on_the_validation_split_is_kept(caplog, tmp_path):
     assert all(torch.equal(best[name], value) for name, value in again.policy.state_dict().items())
 
 
+@pytest.mark.parametrize("monitor", ["SPL", "SR", "nDTW", "NE"])
+def test_the_score_of_validation_is_that_of_a_run(monitor):
+    agent = validated(steps=60, evaluate_every=10, monitor=monitor)
+    held_out, worlds = Split("held out", data()[0].episodes[:4]), data()[1]
+    scores = itinera.score(itinera.run(agent, held_out, worlds, workers=0), held_out, worlds)
+    assert agent.metadata["score"] == pytest.approx(scores[monitor].mean(), abs=1e-6)
+
+
 def test_training_stops_when_the_score_does_not_improve(caplog):
     caplog.set_level(logging.INFO, logger="itinera")
     steps = []
