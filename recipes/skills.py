@@ -190,7 +190,7 @@ def make_skill_table(jobs: Sequence[Job], rows: Sequence[SkillRow]) -> Table:
         cells += [[row.metrics[metric].mean for row in group] for metric in ("SR", "nDTW")]
         table.add_row(name, *(format_seeds(values) for values in cells))
     for name, values in PUBLISHED.items():
-        table.add_row(f"{name}, published", *(f"{value:.1f}" for value in values), "", "", style="dim")
+        table.add_row(f"{name}, published", *(f"{value:.2f}" for value in values), "", "", style="dim")
     return table
 
 
