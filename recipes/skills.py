@@ -143,13 +143,19 @@ def load_data(season: Path) -> TrainingData:
     return load_hearth(season)
 
 
-def sample_paths(season: Path, every: int, out: Path) -> Path:
-    """A guide file with one of `every` paths of val-unseen, with all their instructions."""
-    file = out / Path(GUIDE).name
+def design_trials(season: Path, every: int, out: Path, *, overwrite: bool) -> Path:
+    """The trials of one of `every` paths of val-unseen, with all their instructions; those that exist are kept."""
+    trials, guide = out / "trials.jsonl", out / Path(GUIDE).name
     lines = gzip.decompress((season / GUIDE).read_bytes()).splitlines(keepends=True)
     chosen = [line for line in lines if msgspec.json.decode(line)["path_id"] % every == 0]
-    file.write_bytes(gzip.compress(b"".join(chosen), mtime=0))
-    return file
+    contents = gzip.compress(b"".join(chosen), mtime=0)
+    # Trials name the version that designed them: another version would not find its answers again.
+    is_same = trials.exists() and guide.exists() and guide.read_bytes() == contents
+    if overwrite or not is_same:
+        guide.write_bytes(contents)
+        traces = next((season / "rxr" / "pose_traces").glob("*val_unseen*"))
+        itinera.design_study(SKILLS, guide, season, alignment=traces, out=trials)
+    return trials
 
 
 def check_claims(rows: Sequence[SkillRow]) -> list[str]:
@@ -184,7 +190,7 @@ def make_skill_table(jobs: Sequence[Job], rows: Sequence[SkillRow]) -> Table:
         cells += [[row.metrics[metric].mean for row in group] for metric in ("SR", "nDTW")]
         table.add_row(name, *(format_seeds(values) for values in cells))
     for name, values in PUBLISHED.items():
-        table.add_row(f"{name}, published", *(f"{value:.1f}" for value in values), "", "", style="dim")
+        table.add_row(f"{name}, published", *(f"{value:.2f}" for value in values), "", "", style="dim")
     return table
 
 
@@ -241,9 +247,7 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     jobs = sorted(plan_jobs(args), key=lambda job: job.is_short)
     models = dict(parallel_map(partial(train_agent, out, season), jobs, workers=args.workers))
-    trials, guide = out / "trials.jsonl", sample_paths(season, args.every, out)
-    traces = next((season / "rxr" / "pose_traces").glob("*val_unseen*"))
-    itinera.design_study(SKILLS, guide, season, alignment=traces, out=trials)
+    trials = design_trials(season, args.every, out, overwrite=args.overwrite)
     tasks = season / "r2r" / "R2R_val_unseen.json"
     responses, scores = {}, []
     for k, job in enumerate(jobs):
