@@ -69,6 +69,14 @@ def rows(path):
     return path.read_bytes().splitlines()[1:]
 
 
+def test_a_model_file_is_given_as_a_path_or_as_its_name(files, model):
+    path = model(columns=(), views="")
+    tasks, worlds = files.folder / files.options[1], files.folder / files.options[3]
+    assert isinstance(path, Path)
+    given = [package.run(agent, tasks, worlds, workers=0).to_dicts() for agent in (path, str(path))]
+    assert given[0] == given[1]
+
+
 def test_a_model_walks_and_is_shown_what_it_learned_with(run, files, model, annotated):
     path = model()
     done = run(path, *annotated, "--record-probabilities")

@@ -124,3 +124,14 @@ def test_agents_with_other_weights_have_other_fingerprints():
     one, same, other = (tiny_model(seed).agent() for seed in (0, 0, 1))
     assert one.fingerprint == same.fingerprint != other.fingerprint
     assert one.requirements.columns == COLUMNS
+
+
+def test_it_acts_in_one_thread_however_it_was_made():
+    agent, _ = make_agent()
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        start(agent)
+        assert torch.get_num_threads() == 1
+    finally:
+        torch.set_num_threads(threads)

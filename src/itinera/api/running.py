@@ -34,7 +34,7 @@ logger = logging.getLogger("itinera")
 
 
 def run(
-    agent: str | Sequence[str] | Agent | type[Any] | None,
+    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None,
     tasks: Split | File,
     worlds: Mapping[str, World] | File,
     *,
@@ -261,7 +261,7 @@ def reproduce(file: File, *, trust: bool = False, workers: int | None = None) ->
 
 
 def check_agent(
-    agent: str | Sequence[str] | Agent | type[Any] | None,
+    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None,
     *,
     command: str | None = None,
     policy: str | type[Any] | None = None,

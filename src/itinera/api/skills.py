@@ -139,7 +139,7 @@ def _study_skills(
 
 
 def run_study(
-    agent: str | Sequence[str] | Agent | type[Any] | None,
+    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None,
     study: Study | File,
     worlds: Mapping[str, World] | File,
     *,

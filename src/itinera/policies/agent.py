@@ -65,6 +65,8 @@ class PolicyAgent:
 
     def reset(self, rng: np.random.Generator) -> None:
         """Start in a new scene without any memory."""
+        # A batch of one gains nothing from threads, and with one thread results do not depend on other processes.
+        torch.set_num_threads(1)
         self._state = None
         self._clear_episode()
 

@@ -236,8 +236,6 @@ def read_card(path: str | Path, *, policy: PolicyClass | None = None) -> ModelCa
 
 def load_agent(path: str | Path, view_columns: Sequence[str] = (), *, policy: PolicyClass | None = None) -> PolicyAgent:
     """The agent of a model file, for views with these columns."""
-    # A batch of one gains nothing from threads, and with one thread results do not depend on other processes.
-    torch.set_num_threads(1)
     return read_model(path, policy=policy).model.agent(view_columns)
 
 

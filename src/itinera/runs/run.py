@@ -278,7 +278,7 @@ def require_unchanged(files: Mapping[str, str]) -> None:
 
 
 def prepare_run(
-    agent: str | Sequence[str] | Agent | type[Any] | None,
+    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None,
     tasks: Split | str | PathLike[str],
     worlds: Mapping[str, World] | str | PathLike[str],
     *,
@@ -393,7 +393,7 @@ def configure_agent(
 
 
 def parse_agent(
-    agent: str | Sequence[str] | Agent | type[Any] | None, command: str | None
+    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None, command: str | None
 ) -> tuple[str | Agent | type[Any], bool]:
     if (agent is None) == (command is None):
         raise BadArgument("Give an agent or the command that starts one (--agent or --agent-command), one of them.")
@@ -401,6 +401,8 @@ def parse_agent(
         return command, True
     if isinstance(agent, (list, tuple)):
         return shlex.join(map(str, agent)), True
+    if isinstance(agent, PathLike):
+        return str(agent), False
     return agent, False  # type: ignore[return-value]
 
 
@@ -459,7 +461,7 @@ def choose_start_method(is_portable: bool, start_method: StartMethod | None = No
 
 
 def check_any_agent(
-    agent: str | Sequence[str] | Agent | type[Any] | None,
+    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None,
     *,
     command: str | None = None,
     policy: str | type[Any] | None = None,

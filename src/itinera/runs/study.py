@@ -161,7 +161,7 @@ class StudyRun:
 
 
 def prepare_study(
-    agent: str | Sequence[str] | Agent | type[Any] | None,
+    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None,
     study: Study | Path,
     worlds: Mapping[str, World] | Path,
     *,
