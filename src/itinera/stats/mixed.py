@@ -371,7 +371,9 @@ def _satterthwaite(rows: _Rows, spreads: Floats, sd: float) -> Floats:
     each direction is compared with the curvature of its own coordinates.
     """
     a, b, c, d = spreads
-    scale = np.array([a, math.hypot(b, c), math.hypot(b, c), d, sd])
+    own = math.hypot(b, c)
+    # A spread of a fiftieth of the residual is next to none, and smaller steps would drown in rounding.
+    scale = np.append(np.maximum([a, own, own, d], 0.02), sd)
     active = np.append(np.flatnonzero(spreads), 4)
     scale, at = scale[active], np.append(spreads, sd)[active]
 
@@ -383,7 +385,7 @@ def _satterthwaite(rows: _Rows, spreads: Floats, sd: float) -> Floats:
         return np.column_stack([deviance_at(rows.sums, there, whole[:, 4]), variances])
 
     values, slopes, bends = derivatives(likelihood_and_variances, np.ones(len(active)))
-    unit = np.sqrt(np.maximum(np.diag(bends[0]), np.finfo(float).tiny))
+    unit = np.sqrt(np.where(np.diag(bends[0]) > 0, np.diag(bends[0]), 1.0))
     eigenvalues, directions = np.linalg.eigh(bends[0] / np.outer(unit, unit))
     along = (slopes[1:] / unit) @ directions
     flat = eigenvalues < _FLAT
