@@ -275,10 +275,12 @@ def _search(rows: _Rows, start: Floats, *, slope: bool, restricted: bool) -> Min
     def function(points: Floats) -> Floats:
         return deviance(rows.sums, profile(rows.sums, _widen(rows, points), slope=slope), restricted=restricted)
 
-    # Where a spread is zero the likelihood may have a saddle, which no slope leads away from. Where the residual is
-    # small, spreads are large: far from there the search may end in a minimum that is not the lowest.
-    starts = np.array([[1.0], [10.0], [100.0], [1000.0]]) * np.where(np.abs(start) < 0.05, 0.05, start)
-    bottom = minimize(function, starts[function(starts).argmin()])
+    # Where a spread is zero the likelihood may have a saddle, which no slope leads away from.
+    near = np.where(np.abs(start) < 0.05, 0.05, start)
+    # Where the residual is small, spreads are large, and a search from afar may end in a minimum that is not lowest.
+    starts = np.array([[1.0], [10.0], [100.0], [1000.0]]) * near
+    chosen = {0, int(function(starts).argmin())}
+    bottom = min((minimize(function, starts[index]) for index in sorted(chosen)), key=lambda low: low.value)
     if np.abs(bottom.point).max() > 1e4:
         raise BadArgument(
             "The rows of a group agree exactly, or to a ten-thousandth of how groups differ, so there is no residual "
