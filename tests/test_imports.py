@@ -153,3 +153,28 @@ def test_a_right_import_passes(tmp_path, name, line):
     file.parent.mkdir(parents=True)
     file.write_text(line)
     assert wrongs(tmp_path) == []
+
+
+def test_every_kernel_is_used_by_the_package():
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+    for path, tree in trees.items():
+        if not path.stem.endswith("_kernels"):
+            continue
+        kernels = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+        others: list[ast.AST] = [other for place, other in trees.items() if place != path]
+        others += [node for node in tree.body if not isinstance(node, ast.FunctionDef)]
+        reached = {name for other in others for name in _names_in(other)} & set(kernels)
+        waiting = list(reached)
+        while waiting:
+            called = _names_in(kernels[waiting.pop()]) & set(kernels) - reached
+            reached |= called
+            waiting += called
+        assert set(kernels) == reached, f"{path.name}: only tests call {sorted(set(kernels) - reached)}"
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    """Names that are used or imported, by themselves or as attributes."""
+    nodes = list(ast.walk(tree))
+    imported = {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    return imported | attributes | {node.id for node in nodes if isinstance(node, ast.Name)}

@@ -159,6 +159,24 @@ def test_a_model_whose_likelihood_is_flat_where_errors_depend_on_it_is_refused(m
         fit_mixed(**arguments(draw(BY_NAME["balanced"])))
 
 
+def test_effects_of_scenes_that_hardly_vary_do_not_count_as_unknown():
+    # Eight rows whose scenes respond alike: the intervention's spread is estimated as next to nothing, not as zero.
+    y, scenes, trajectories = [1, 3, 2, 6, 4, 5, 4, 9], list("aaaabbbb"), [1, 1, 2, 2] * 2
+    fit = fit_mixed(y, [0, 1] * 4, scenes=scenes, trajectories=trajectories)
+    assert fit.effect.df == pytest.approx(3, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_small_studies_of_any_kind_are_fitted(seed):
+    rng = np.random.default_rng(seed)
+    paths = tuple(rng.integers(1, 5, rng.integers(3, 8)).tolist())
+    sds = dict(zip(("scene_sd", "slope_sd", "path_sd"), rng.choice([0.0, 0.05, 0.5, 3.0], 3).tolist(), strict=True))
+    columns = draw(Made("", seed, paths, (2, 4), residual_sd=0.2, **sds))
+    for model in MODELS:
+        fit = fit_mixed(**arguments(columns, model))
+        assert 0.5 < fit.effect.df <= 1.02 * fit.rows
+
+
 def test_variances_that_nothing_speaks_for_are_zero():
     fit = fit_mixed(**arguments(draw(BY_NAME["nothing shared"])))
     assert [part.sd for part in fit.components[:3]] == [0, 0, 0]

@@ -275,10 +275,12 @@ def _search(rows: _Rows, start: Floats, *, slope: bool, restricted: bool) -> Min
     def function(points: Floats) -> Floats:
         return deviance(rows.sums, profile(rows.sums, _widen(rows, points), slope=slope), restricted=restricted)
 
-    # Where a spread is zero the likelihood may have a saddle, which no slope leads away from. Where the residual is
-    # small, spreads are large: far from there the search may end in a minimum that is not the lowest.
-    starts = np.array([[1.0], [10.0], [100.0], [1000.0]]) * np.where(np.abs(start) < 0.05, 0.05, start)
-    bottom = minimize(function, starts[function(starts).argmin()])
+    # Where a spread is zero the likelihood may have a saddle, which no slope leads away from.
+    near = np.where(np.abs(start) < 0.05, 0.05, start)
+    # Where the residual is small, spreads are large, and a search from afar may end in a minimum that is not lowest.
+    starts = np.array([[1.0], [10.0], [100.0], [1000.0]]) * near
+    chosen = {0, int(function(starts).argmin())}
+    bottom = min((minimize(function, starts[index]) for index in sorted(chosen)), key=lambda low: low.value)
     if np.abs(bottom.point).max() > 1e4:
         raise BadArgument(
             "The rows of a group agree exactly, or to a ten-thousandth of how groups differ, so there is no residual "
@@ -371,7 +373,9 @@ def _satterthwaite(rows: _Rows, spreads: Floats, sd: float) -> Floats:
     each direction is compared with the curvature of its own coordinates.
     """
     a, b, c, d = spreads
-    scale = np.array([a, math.hypot(b, c), math.hypot(b, c), d, sd])
+    own = math.hypot(b, c)
+    # A spread of a fiftieth of the residual is next to none, and smaller steps would drown in rounding.
+    scale = np.append(np.maximum([a, own, own, d], 0.02), sd)
     active = np.append(np.flatnonzero(spreads), 4)
     scale, at = scale[active], np.append(spreads, sd)[active]
 
@@ -383,7 +387,7 @@ def _satterthwaite(rows: _Rows, spreads: Floats, sd: float) -> Floats:
         return np.column_stack([deviance_at(rows.sums, there, whole[:, 4]), variances])
 
     values, slopes, bends = derivatives(likelihood_and_variances, np.ones(len(active)))
-    unit = np.sqrt(np.maximum(np.diag(bends[0]), np.finfo(float).tiny))
+    unit = np.sqrt(np.where(np.diag(bends[0]) > 0, np.diag(bends[0]), 1.0))
     eigenvalues, directions = np.linalg.eigh(bends[0] / np.outer(unit, unit))
     along = (slopes[1:] / unit) @ directions
     flat = eigenvalues < _FLAT

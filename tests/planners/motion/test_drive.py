@@ -38,7 +38,6 @@ def test_four_sides_and_corners_lead_back():
     drive = Drive(np.array([1.0, 1.0, 0.0]), SQUARE)
     assert np.allclose(drive.poses[-1], [1.0, 1.0, 2 * math.pi])
     assert drive.length == 4.0
-    assert drive.total_turn == pytest.approx(2 * math.pi)
     assert drive.duration(point_turn(0.5, math.pi)) == pytest.approx(4 / 0.5 + 2)
     assert drive.times(point_turn(0.5, math.pi))[:3].tolist() == [0.0, 2.0, 2.5]
 

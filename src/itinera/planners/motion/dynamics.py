@@ -163,11 +163,6 @@ class Drive:
         """Metres driven, forward and backward."""
         return float(np.abs(self.moves[:, 0]).sum())
 
-    @property
-    def total_turn(self) -> float:
-        """Radians turned, left and right."""
-        return float(np.abs(self.moves[:, 1]).sum())
-
     def times(self, dynamics: Dynamics) -> Array:
         """(n + 1,) seconds from 0 at which each pose is reached; inf from the first move the robot cannot make."""
         return np.concatenate(([0.0], np.cumsum(dynamics.durations(self.moves))))

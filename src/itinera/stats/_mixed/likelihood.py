@@ -90,7 +90,8 @@ def profile(sums: Sums, spreads: Floats, *, slope: bool) -> Profile:
     information = parts.information.sum(axis=-1)[:, :fixed, :fixed]
     moments = parts.moments.sum(axis=-1)[:, :fixed]
     effects = np.asarray(np.linalg.solve(information, moments[:, :, None])[:, :, 0], dtype=np.float64)
-    misfit = parts.square.sum(axis=-1) - (moments * effects).sum(axis=1)
+    # Rows that a model fits exactly leave rounding errors, which may be negative.
+    misfit = np.maximum(parts.square.sum(axis=-1) - (moments * effects).sum(axis=1), 1e-15 * sums.rows)
     log_volume = np.log1p(spreads[:, 3:] ** 2 * sums.sizes) @ sums.counts + parts.log_volume.sum(axis=-1)
     return Profile(log_volume, information, effects, misfit)
 
