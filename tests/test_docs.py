@@ -373,8 +373,8 @@ def test_the_page_of_metrics_defines_those_of_other_tasks():
 
 
 def test_the_table_of_other_tasks_has_a_column_for_each_suite():
-    heading, *rows = rows_after(DOCS / "suites.md", "convention")
-    assert heading == ["convention", *TASK_SUITES]
+    heading, *rows = rows_after(DOCS / "suites.md", "rule")
+    assert heading == ["rule", *TASK_SUITES]
     table = {row[0]: dict(zip(heading[1:], row[1:], strict=True)) for row in rows}
     weights = {"tours": "alike", "episodes": "by its legs"}
     for name, make in TASK_SUITES.items():

@@ -156,7 +156,7 @@ def test_the_host_can_score_every_kind_of_graph_tasks(sealed, tmp_path, file):
         for e in itinera.read_tasks(answers / file).episodes
     ]
     (tmp_path / "predictions.json").write_text(json.dumps(predictions))
-    scores = itinera.score(tmp_path / "predictions.json", answers / file, sealed / "connectivity")
+    scores = itinera.score(tmp_path / "predictions.json", answers / file, sealed)
     assert scores["SR"].mean() == 1.0
     with pytest.raises(GoalsWithheld):
         itinera.score(tmp_path / "predictions.json", sealed / file, sealed / "connectivity")

@@ -112,6 +112,8 @@ def _convert(parameter: Any, convert: Callable[[Any, Any], Any], ctx: Any, value
     single = not parameter.multiple and parameter.nargs == 1
     if single and not parameter.required and (value is None or value is parameter.default):
         return value if callback is None else callback(ctx, parameter, value)
+    if parameter.multiple and not value and parameter.default is None and callback is None:
+        return None
     if single and callback is None and isinstance(value, str) and value and value.isascii():
         if kind is str:
             return value

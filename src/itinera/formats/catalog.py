@@ -133,7 +133,7 @@ FORMATS = (
     ),
     Format("scores", "scores", "a score bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
     Format("soon-submission", "predictions", "SOON submissions",
-           lambda head: head.begins(r"\[") and head.contains(r'"trajectory"\s*:\s*(\[\s*)?\{'),
+           lambda head: head.begins(r"\[") and head.contains(r'"trajectory"\s*:\s*(\[\s*)?\{\s*"(path|obj_)'),
            "soon", "read_predictions", "write_predictions"),
     Format(
         "r2r-submission", "predictions", "R2R, R4R, REVERIE and NDH submissions",
