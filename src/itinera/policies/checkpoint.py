@@ -236,6 +236,8 @@ def read_card(path: str | Path, *, policy: PolicyClass | None = None) -> ModelCa
 
 def load_agent(path: str | Path, view_columns: Sequence[str] = (), *, policy: PolicyClass | None = None) -> PolicyAgent:
     """The agent of a model file, for views with these columns."""
+    # First of all: in a forked process, torch's other threads no longer exist, and whatever needs them waits forever.
+    torch.set_num_threads(1)
     return read_model(path, policy=policy).model.agent(view_columns)
 
 
