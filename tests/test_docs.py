@@ -268,7 +268,7 @@ IN_TEXT = [
 def test_every_command_within_the_text_is_one_there_is(where, words):
     program, *words = words
     if program == "make":
-        assert set(words) <= TARGETS
+        assert {word for word in words if "=" not in word} <= TARGETS  # the others are variables
     elif program == "pip":
         assert words[0] == "install"
     elif program == "python":
