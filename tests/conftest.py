@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -39,6 +41,17 @@ def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make printed tables independent of the terminal in which the tests run."""
     for name in ("COLUMNS", "NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def quiet_logger(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Begin without the handler of a command that another test, or a fixture, ran in this process."""
+    logger = logging.getLogger("itinera")
+    monkeypatch.setattr(logger, "handlers", [])
+    level = logger.level
+    logger.setLevel(logging.NOTSET)
+    yield
+    logger.setLevel(level)
 
 
 @pytest.fixture(scope="session")

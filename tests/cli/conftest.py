@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import subprocess
 import sys
@@ -37,20 +36,15 @@ Command = Callable[..., Outcome]
 @pytest.fixture
 def itinera(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     """The command run in this process, through the same door as the installed one."""
-    logger = logging.getLogger("itinera")
 
     def run(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["itinera", *map(str, arguments)])
         capsys.readouterr()
-        level, handlers = logger.level, list(logger.handlers)
         try:
             main()
             code = 0
         except SystemExit as left:
             code = left.code if isinstance(left.code, int) else 0
-        finally:  # a command ends with its process; here other tests follow
-            logger.setLevel(level)
-            logger.handlers[:] = handlers
         return Outcome(code, *capsys.readouterr())
 
     return run
