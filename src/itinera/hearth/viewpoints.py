@@ -56,7 +56,7 @@ def place_viewpoints(house: House, surface: Surface, rng: np.random.Generator) -
     The surface is that of the robot that is to follow the edges. Positions are the camera's, 1.5 m above the ground.
     """
     spots = _sample_ground(house.plan, surface, rng)
-    stands = stair_viewpoints(house.plan.flights, surface)
+    stands = stair_viewpoints(house.plan.staircases, surface)
     stands = add_door_viewpoints(house.plan, surface, stands, rng)
     fixed = len(stands)
     stands = _add_rows(house.plan, surface, spots, stands, rng)

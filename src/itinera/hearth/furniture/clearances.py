@@ -52,14 +52,16 @@ def leaf_boxes(plan: FloorPlan, room: PlannedRoom) -> list[Box]:
 
 
 def stair_boxes(plan: FloorPlan, room: PlannedRoom, *, clear: float = 0.0) -> list[Box]:
-    """The floor covered by a flight in the rooms it connects, extended by `clear` metres at its foot and head."""
+    """The floor covered by stairs in the rooms they connect, extended by `clear` metres at their foot and head."""
     boxes = []
-    for flight in plan.flights:
-        if room.index in flight.rooms:
-            direction = (flight.head - flight.foot)[:2]
-            direction = direction / np.sqrt((direction**2).sum())
-            side = np.abs(direction[::-1]) * (flight.width / 2 + 0.05)
-            ends = np.array([flight.foot[:2] - direction * clear, flight.head[:2] + direction * clear])
+    for stairs in plan.staircases:
+        if room.index not in stairs.rooms:
+            continue
+        low, high = (np.array([area[k : k + 2] for area in stairs.areas]) for k in (0, 2))
+        boxes += [(*(a - 0.05), 0.0, *(b + 0.05), room.height + 3.0) for a, b in zip(low, high, strict=True)]
+        for end, flight, forward in ((stairs.foot, stairs.flights[0], -1.0), (stairs.head, stairs.flights[-1], 1.0)):
+            side = np.abs(flight.up[::-1]) * (flight.width / 2 + 0.05)
+            ends = np.array([end[:2], end[:2] + forward * flight.up * clear])
             boxes.append((*(ends.min(axis=0) - side), 0.0, *(ends.max(axis=0) + side), room.height + 3.0))
     return boxes
 

@@ -17,7 +17,7 @@ from itinera.hearth.geometry.solids import HouseObject, Solids
 from itinera.hearth.layout.plan import FloorPlan, PlannedRoom, Window
 
 # Rooms by Matterport's letter: those without pictures and curtains, and those with plants, floor lamps and clocks.
-UNDECORATED = frozenset("cgjut")
+UNDECORATED = frozenset("cgjutpxy")
 WITH_PLANTS = frozenset("bdeflnovihrB")
 WITH_FLOOR_LAMP = frozenset("blfnviod")
 WITH_CLOCK = frozenset("kldofe")
@@ -50,8 +50,10 @@ def _furnish_room(
     tried: list[Interior] = []
     for _ in range(ATTEMPTS):
         interior = Interior(plan, room, fixtures, rng, dict(description_counts))
-        _add_lamps(interior)
-        ROOM_PROGRAMS[room.kind](interior)
+        if not room.outdoor:
+            _add_lamps(interior)
+        if room.kind in ROOM_PROGRAMS:
+            ROOM_PROGRAMS[room.kind](interior)
         tried.append(interior)
         if not any(_missing_requirements(interior)):
             break
