@@ -14,25 +14,25 @@ from itinera.worlds.surface import Surface
 CLOSE = 0.8  # metres; a doorway with a viewpoint this near needs no other
 THRESHOLD = 2.5  # metres from a doorway within which viewpoints on both sides make an edge through it
 DOOR_STEP = (0.1, 0.4)  # metres from the middle of a doorway to its viewpoint, on the side of the smaller room
-STAIR_STRIDE = 1.1  # metres between viewpoints on stairs, measured horizontally, at most
+STAIR_STRIDE = 2.2  # metres between viewpoints on stairs, measured horizontally, at most
 STAIR_END = 0.45  # metres from the foot or the head of stairs to a viewpoint
 NEARBY = 0.3  # metres that a viewpoint may be moved to reach walkable ground
 
 
 def stair_viewpoints(staircases: Sequence[Staircase], surface: Surface) -> Array:
-    """(n, 3) viewpoints at the foot and the head of each staircase, on its landings, and along its flights."""
+    """(n, 3) viewpoints before and behind each flight of stairs and between them, so that edges follow the stairs.
+
+    A quarter landing has one viewpoint, a half landing one at the end of either flight.
+    """
     stands: list[Array] = []
     for stairs in staircases:
-        first, last = stairs.flights[0], stairs.flights[-1]
-        stands.append(stairs.foot - STAIR_END * np.array([*first.up, 0.0]))
         for k, flight in enumerate(stairs.flights):
-            run = flight.head - flight.foot
+            run, ahead = flight.head - flight.foot, STAIR_END * np.array([*flight.up, 0.0])
             length = float(np.hypot(run[0], run[1]))
-            stands += list(flight.foot + np.linspace(0.0, 1.0, round(length / STAIR_STRIDE) + 1)[1:-1, None] * run)
-            if k < len(stairs.landings):
-                landing = stairs.landings[k]
-                stands.append(np.array([*(landing.area[:2] + landing.area[2:]) / 2, landing.floor]))
-        stands.append(stairs.head + STAIR_END * np.array([*last.up, 0.0]))
+            between = np.linspace(0.0, 1.0, max(1, round(length / STAIR_STRIDE)) + 1)[1:-1, None]
+            if k == 0 or stairs.shape == "U":
+                stands.append(flight.foot - ahead)
+            stands += [*(flight.foot + between * run), flight.head + ahead]
     return snap_viewpoints(surface, np.array(stands).reshape(-1, 3))
 
 
