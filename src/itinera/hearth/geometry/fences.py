@@ -68,7 +68,7 @@ def _hedge(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     for k, (a, b) in enumerate(zip(edges, edges[1:], strict=False)):
         high = floor + 1.55 + 0.08 * ((k * 7) % 3)
         deep = -GAP - 0.42 - 0.06 * ((k * 5) % 3)
-        face.block((a, b), (floor - EDGE, high), (deep, -GAP - 0.03 * (k % 2)), HEDGE, sides="lrtk")
+        face.block((a, b), (floor - EDGE, high), (deep, -GAP - 0.013 - 0.03 * (k % 2)), HEDGE, sides="lrtk")
 
 
 def _boards(face: WallFace, s: Span, floor: float, facade: Finish) -> None:

@@ -179,6 +179,7 @@ class _Steps:
     flight: Flight
     face: WallFace  # through the middle line, seen from the left of the climber
     floor: float | None  # z where solid steps end; None for a hanging flight
+    base: float  # z of the floor of the lower room
     ceiling: float  # z of the ceiling that the flight passes
     last: bool  # whether it arrives on the upper floor
     neighbors: dict[int, str]  # what is to the right (-1) and to the left (1): "wall", "stairs" or "floor"
@@ -194,7 +195,7 @@ class _Steps:
         # With its front to the left, the face's own s axis points down the flight: see `_s`.
         face = WallFace(solids, flight.foot[:2], left)
         floor = low.floor if low.storey == 0 else None
-        return cls(flight, face, floor, low.floor + low.height, k == len(stairs.flights) - 1, found)
+        return cls(flight, face, floor, low.floor, low.floor + low.height, k == len(stairs.flights) - 1, found)
 
     @property
     def rise(self) -> float:
@@ -259,12 +260,13 @@ def _build_side(steps: _Steps, k: int, side: int, paint: Paint) -> None:
     near, far, z = steps.tread(k)
     if steps.neighbors[side] == "wall":
         return
-    top = z if steps.neighbors[side] == "stairs" else min(z, steps.ceiling)
-    half = steps.flight.width / 2
+    # Below and above, the edges of the floors are there.
+    low, half = max(steps.below(k), steps.base), steps.flight.width / 2
+    top = min(z, steps.ceiling) if steps.neighbors[side] == "floor" else z
     if side > 0:
-        steps.face.plate(_s(near, far), (steps.below(k), top), half, paint)
-    elif top - steps.below(k) > 1e-6:
-        (s0, s1), low = _s(near, far), steps.below(k)
+        steps.face.plate(_s(near, far), (low, top), half, paint)
+    elif top - low > 1e-6:
+        s0, s1 = _s(near, far)
         steps.face.quad([(s0, low, -half), (s0, top, -half), (s1, top, -half), (s1, low, -half)], paint)
 
 
