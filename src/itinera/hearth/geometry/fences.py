@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from itinera.hearth.geometry.finishes import Finish, Finishes
@@ -65,7 +67,7 @@ def _hedge(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     """A hedge in pieces of different heights."""
     count = max(1, round((s[1] - s[0]) / 1.1))
     edges = np.linspace(s[0], s[1], count + 1).round(3).tolist()
-    for k, (a, b) in enumerate(zip(edges, edges[1:], strict=False)):
+    for k, (a, b) in enumerate(itertools.pairwise(edges)):
         high = floor + 1.55 + 0.08 * ((k * 7) % 3)
         deep = -GAP - 0.42 - 0.06 * ((k * 5) % 3)
         face.block((a, b), (floor - EDGE, high), (deep, -GAP - 0.013 - 0.03 * (k % 2)), HEDGE, sides="lrtk")
@@ -75,7 +77,7 @@ def _boards(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     """Panels of boards between posts."""
     count = max(1, round((s[1] - s[0]) / 1.9))
     edges = np.linspace(s[0], s[1], count + 1).round(3).tolist()
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in itertools.pairwise(edges):
         face.block((a, b), (floor + 0.03, floor + 1.5), (-GAP - 0.05, -GAP - 0.01), BOARDS, sides="lrtbk")
     for at in edges:
         face.block((at - 0.05, at + 0.05), (floor - EDGE, floor + 1.6), (-GAP - 0.09, -GAP), BOARDS, sides="lrtk")
@@ -86,9 +88,7 @@ def _masonry(face: WallFace, s: Span, floor: float, facade: Finish, *, height: f
     coping = Paint("wall", 0, (190, 184, 172), "stone")
     face.block(s, (floor - EDGE, floor + height), (-GAP - 0.2, -GAP), body, sides="lrk")
     top = floor + height
-    face.block(
-        (s[0] - 0.02, s[1] + 0.02), (top, top + 0.06), (-GAP - 0.23, 0.01), coping, sides="lrtbk"
-    )
+    face.block((s[0] - 0.02, s[1] + 0.02), (top, top + 0.06), (-GAP - 0.23, 0.01), coping, sides="lrtbk")
 
 
 def _wall(face: WallFace, s: Span, floor: float, facade: Finish) -> None:

@@ -5,6 +5,7 @@ The stairs of the ground floor are solid down to the floor; those above them han
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -42,9 +43,7 @@ def _cells(outline: Array, areas: Sequence[Array]) -> list[Box]:
     """A rectangle cut along the sides of all areas, column by column."""
     edges = [*np.array(areas).reshape(-1, 2, 2).reshape(-1, 2), *outline]
     xs, ys = (np.unique(np.round([edge[axis] for edge in edges], 4)).tolist() for axis in (0, 1))
-    return [
-        (x0, y0, x1, y1) for x0, x1 in zip(xs, xs[1:], strict=False) for y0, y1 in zip(ys, ys[1:], strict=False)
-    ]
+    return [(x0, y0, x1, y1) for x0, x1 in itertools.pairwise(xs) for y0, y1 in itertools.pairwise(ys)]
 
 
 def _is_inside(cell: Box, areas: Sequence[Array]) -> bool:
@@ -110,7 +109,7 @@ def build_stairs(
         face.plate((0, length), (low.floor + low.height, high.floor), 0.0, edge)
     tread, riser = (Paint("stairs", index, paint.color, paint.material) for paint in wood)
     rail = Paint("railing", index + 1, RAIL, "wood")
-    for k, flight in enumerate(stairs.flights):
+    for k, _flight in enumerate(stairs.flights):
         steps = _Steps.plan(plan, stairs, k, solids)
         _build_steps(steps, tread, riser)
         for side in (-1, 1):

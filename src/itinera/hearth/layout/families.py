@@ -16,13 +16,13 @@ from itinera.hearth.layout.storeys import HallStyle, Spine, randint, sketch_grou
 UPPER_TRIES = 12  # for each ground floor
 
 FAMILIES: Mapping[str, float] = MappingProxyType(
-    {"villa": 0.36, "row house": 0.26, "L-shaped house": 0.16, "courtyard house": 0.1, "flat": 0.12}
+    {"villa": 0.36, "row house": 0.24, "L-shaped house": 0.16, "courtyard house": 0.11, "flat": 0.13}
 )
 """The fraction of houses of each family."""
 STOREYS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     {
         "villa": (0.0, 0.75, 0.25),
-        "row house": (0.0, 0.5, 0.5),
+        "row house": (0.0, 0.6, 0.4),
         "L-shaped house": (0.7, 0.3, 0.0),
         "courtyard house": (1.0, 0.0, 0.0),
         "flat": (1.0, 0.0, 0.0),

@@ -7,6 +7,7 @@ head.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def plan_staircases(
     reverse = bool(rng.random() < 0.5)
     steps = math.ceil(round((wells[1].floor - wells[0].floor) / RISE, 6))
     course = _draw_course(frame, steps, reverse=reverse)
-    return tuple(_build(low, high, frame, course) for low, high in zip(wells, wells[1:], strict=False))
+    return tuple(_build(low, high, frame, course) for low, high in itertools.pairwise(wells))
 
 
 def _stairwell_frame(well: PlannedRoom, passages: Sequence[Passage]) -> _Frame:
