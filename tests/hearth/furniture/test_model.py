@@ -72,7 +72,7 @@ def test_a_colour_word_is_true_of_what_one_sees(kind):
 
 
 def nearest_word(color: tuple[int, int, int]) -> str:
-    return min(COLORS, key=lambda word: sum((a - b) ** 2 for a, b in zip(COLORS[word], color, strict=True)))
+    return min(COLORS, key=lambda word: sum((a - b) ** 2 for a, b in zip(COLORS[word], color[:3], strict=True)))
 
 
 def test_colours_are_told_apart_even_when_shaded():

@@ -15,6 +15,7 @@ from itinera.hearth.furniture.room_programs import REQUIREMENTS, ROOM_PROGRAMS
 from itinera.hearth.geometry.shapes import rotate, translate
 from itinera.hearth.geometry.solids import HouseObject, Solids
 from itinera.hearth.layout.plan import FloorPlan, PlannedRoom, Window
+from itinera.hearth.palette import HouseScheme, draw_scheme
 
 # Rooms by Matterport's letter: those without pictures and curtains, and those with plants, floor lamps and clocks.
 UNDECORATED = frozenset("cgjut")
@@ -31,8 +32,9 @@ def furnish(
     """The furniture of all rooms; adds its triangles to the solids. Indices continue those of the fixtures."""
     items: list[HouseObject] = []
     description_counts: dict[str, int] = {}
+    scheme = draw_scheme(rng)
     for room in plan.rooms:
-        interior = _furnish_room(plan, room, fixtures, rng, description_counts)
+        interior = _furnish_room(plan, room, fixtures, rng, scheme, description_counts)
         description_counts = interior.description_counts
         for one in interior.placed:
             items.append(_add_object(one, len(fixtures) + len(items) + 1, interior, solids))
@@ -44,12 +46,13 @@ def _furnish_room(
     room: PlannedRoom,
     fixtures: Sequence[HouseObject],
     rng: np.random.Generator,
+    scheme: HouseScheme,
     description_counts: dict[str, int],
 ) -> Interior:
     """The furnished room; restarted a few times if a required object does not fit."""
     tried: list[Interior] = []
     for _ in range(ATTEMPTS):
-        interior = Interior(plan, room, fixtures, rng, dict(description_counts))
+        interior = Interior(plan, room, fixtures, rng, scheme, dict(description_counts))
         _add_lamps(interior)
         ROOM_PROGRAMS[room.kind](interior)
         tried.append(interior)
@@ -72,8 +75,9 @@ def _add_object(one: PlacedModel, index: int, interior: Interior, solids: Solids
     whole = np.concatenate([corners for corners, _ in one.model.pieces])
     standing = translate(rotate(whole, one.heading - np.pi / 2), one.x, one.y, low)
     done = 0
-    for corners, color in one.model.pieces:
-        solids.triangles(standing[done : done + len(corners)], one.model.category, index, color)
+    for corners, paint in one.model.pieces:
+        piece = standing[done : done + len(corners)]
+        solids.triangles(piece, one.model.category, index, (paint.red, paint.green, paint.blue), paint.material)
         done += len(corners)
     return HouseObject(
         index,
@@ -85,12 +89,15 @@ def _add_object(one: PlacedModel, index: int, interior: Interior, solids: Solids
         one.heading,
         one.model.color,
         one.model.shape,
+        one.model.material,
         one.blocks,
     )
 
 
 def _add_lamps(room: Interior) -> None:
-    """Add ceiling lamps: one in the middle, more along a long room."""
+    """Add ceiling lamps: one in the middle, more along a long room; none outdoors."""
+    if room.outdoor:
+        return
     high = room.room.height
     drop = round(min(0.7, high - HEADROOM - 0.03), 2)
     plain = room.area < 5 or room.room.kind in UNDECORATED
@@ -108,7 +115,9 @@ def _add_lamps(room: Interior) -> None:
 
 
 def _decorate(room: Interior) -> None:
-    """Add curtains, plants, lamps and pictures, wherever there is room left."""
+    """Add curtains, plants, lamps and pictures, wherever there is room left; nothing outdoors."""
+    if room.outdoor:
+        return
     if room.room.kind not in UNDECORATED:
         _add_curtains(room)
     if room.room.kind in WITH_PLANTS and room.area > 7:

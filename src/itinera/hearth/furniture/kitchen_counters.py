@@ -23,7 +23,7 @@ from itinera.hearth.furniture.interior import (
     place_rectangle,
 )
 from itinera.hearth.furniture.model import FurnitureKind, Model
-from itinera.hearth.geometry.solids import Color
+from itinera.hearth.palette import Paint
 from itinera.worlds import Array
 
 JOINT = 0.01  # metres between neighbors in a run
@@ -31,7 +31,7 @@ CUPBOARD_LOW = 1.42
 MAX_RUN = 4.4
 
 Run = tuple[StraightWall, float, float]  # a wall, the start of the run on it, and its length
-KitchenStyle = tuple[str, Color]  # the color of the fronts, and the stone of the tops
+KitchenStyle = tuple[str, Paint]  # the color of the fronts, and the stone of the tops
 CounterRow = tuple[FurnitureGroup, PlacementPoses]  # the group in a run, and its only pose
 
 
