@@ -86,7 +86,7 @@ def _stove(rng: np.random.Generator, color: Paint) -> ModelParts:
     plates = ((x, y) for x in (-0.15, 0.15) for y in (-0.13, 0.14))
     pieces += [(tube(0.09, 0.895, 0.905, x, y, sides=10), (90, 60, 56)) for x, y in plates]
     pieces += [(disc(0.022, 0.03, x, 0.315, 0.78, sides=6), STEEL) for x in (-0.2, -0.07, 0.07, 0.2)]
-    return ModelParts(pieces)
+    return ModelParts(pieces, "", 0.905)
 
 
 def _hood(rng: np.random.Generator, color: Paint) -> ModelParts:
@@ -215,11 +215,10 @@ def wall_cabinet(width: float) -> FurnitureKind:
     return FurnitureKind("wall cabinet", "cabinet", PAINTED, build, ("wood",))
 
 
-def island(width: float, depth: float) -> FurnitureKind:
+def island(width: float, depth: float, stone: Paint = STONES[0]) -> FurnitureKind:
     """A kitchen island; its top overhangs on one side for stools."""
 
     def build(rng: np.random.Generator, color: Paint) -> ModelParts:
-        stone = STONES[int(rng.integers(len(STONES)))]
         pieces: list[Piece] = [
             (block(width - 0.1, depth - 0.4, 0.0, 0.1, 0, -0.15), DARK),
             (block(width - 0.06, depth - 0.34, 0.1, 0.86, 0, -0.15), shade(color, 0.9)),

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from itinera.hearth.furniture import decor
+from itinera.hearth.furniture.clutter import add_clutter
 from itinera.hearth.furniture.groups import single_object
 from itinera.hearth.furniture.interior import FRONT, Interior, PlacedModel
 from itinera.hearth.furniture.placement import no_preference, prefer_corner
@@ -27,18 +28,38 @@ HEADROOM = 2.08  # metres below objects that hang from the ceiling
 
 
 def furnish(
-    plan: FloorPlan, fixtures: Sequence[HouseObject], rng: np.random.Generator, solids: Solids
+    plan: FloorPlan,
+    fixtures: Sequence[HouseObject],
+    rng: np.random.Generator,
+    solids: Solids,
+    *,
+    clutter: float = 1.0,
 ) -> tuple[HouseObject, ...]:
-    """The furniture of all rooms; adds its triangles to the solids. Indices continue those of the fixtures."""
+    """The furniture of all rooms, then small things; adds their triangles to the solids.
+
+    Indices continue those of the fixtures. `clutter` scales the number of small things and changes nothing else.
+    """
     items: list[HouseObject] = []
+    interiors: list[Interior] = []
     description_counts: dict[str, int] = {}
     scheme = draw_scheme(rng)
     for room in plan.rooms:
         interior = _furnish_room(plan, room, fixtures, rng, scheme, description_counts)
         description_counts = interior.description_counts
-        for one in interior.placed:
-            items.append(_add_object(one, len(fixtures) + len(items) + 1, interior, solids))
+        interiors.append(interior)
+        items += _add_objects(interior.placed, len(fixtures) + len(items) + 1, interior, solids)
+    # A generator of its own, so that the furniture does not depend on the clutter.
+    small = np.random.default_rng(int(rng.integers(2**62)))
+    for interior in interiors if clutter > 0 else []:
+        done = len(interior.placed)
+        interior.rng = small
+        add_clutter(interior, clutter)
+        items += _add_objects(interior.placed[done:], len(fixtures) + len(items) + 1, interior, solids)
     return tuple(items)
+
+
+def _add_objects(placed: Sequence[PlacedModel], first: int, interior: Interior, solids: Solids) -> list[HouseObject]:
+    return [_add_object(one, first + k, interior, solids) for k, one in enumerate(placed)]
 
 
 def _furnish_room(

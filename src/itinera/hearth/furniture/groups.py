@@ -6,6 +6,7 @@ Each function yields the groups to try, the largest first. Frame as in `interior
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from itinera.hearth.furniture.clearances import half_size
 from itinera.hearth.furniture.interior import OFF_FLOOR, OFF_RUG, OFF_TOP, FurnitureGroup, Interior, Part
 from itinera.hearth.furniture.model import FurnitureKind, Model
 from itinera.hearth.geometry.shapes import rounded_cos_sin
+from itinera.hearth.palette import Paint
 from itinera.worlds import Array
 
 BESIDE = 0.03  # metres between neighbors
@@ -157,11 +159,12 @@ def with_objects_on_top(base: Model, *models: Model, front: float = 0.6) -> Furn
     return group([part, *(place_on(part, model, x) for model, x in zip(models, spread, strict=False))], front=front)
 
 
-def islands(room: Interior) -> Iterator[FurnitureGroup]:
-    """A kitchen island with bar stools along one side."""
+def islands(room: Interior, color: str, stone: Paint) -> Iterator[FurnitureGroup]:
+    """A kitchen island in the color and stone of the counters, with bar stools along one side."""
     stool = room.make(seating.BAR_STOOL)
     for wide, deep, count in ((2.2, 1.0, 3), (1.6, 0.9, 2)):
-        block = Part(room.make(appliances.island(wide, deep)), 0.0, deep / 2)
+        kind = replace(appliances.island(wide, deep, stone), colors=(color,))
+        block = Part(room.make(kind), 0.0, deep / 2)
         stools = [Part(stool, x, round(deep + 0.06, 3), turn=np.pi) for x in _evenly_spaced(wide - 0.2, count)]
         bowl = place_on(block, room.make(appliances.FRUIT_BOWL), 0.3, -0.1)
         yield group([block, *stools, bowl], front=0.8, sides=0.8, back=0.9)

@@ -99,7 +99,8 @@ def garden_table(diameter: float) -> FurnitureKind:
         pieces: list[Piece] = [(tube(diameter / 2, 0.69, 0.72, sides=14), color)]
         for k in range(3):
             leg = bar((0.06, 0, 0.69), (diameter * 0.36, 0, 0.02), 0.035)
-            pieces.append((rotate(leg, np.radians(120 * k + 30)), shade(color, 0.8)))
+            foot = block(0.06, 0.06, 0.0, 0.03, diameter * 0.36)
+            pieces += [(rotate(part, np.radians(120 * k + 30)), shade(color, 0.8)) for part in (leg, foot)]
         return ModelParts(pieces, "round", 0.72)
 
     return FurnitureKind("garden table", "table", GARDEN, build, ("wood", "metal", "plastic"))
@@ -179,7 +180,7 @@ def _shed(rng: np.random.Generator, color: Paint) -> ModelParts:
         pieces.append((roof, Paint(88, 66, 58, "shingles")))
         gable = slanted_block(width - 0.06, 0.5, 1.9, 2.2, 0, side * (depth / 2 - 0.3), over=-side * (depth / 2 - 0.34))
         pieces.append((gable, dark))
-    return ModelParts(pieces, "small" if width < 1.9 else "")
+    return ModelParts(pieces)
 
 
 def _pond(rng: np.random.Generator, color: Paint) -> ModelParts:

@@ -60,10 +60,10 @@ def garden(room: Interior) -> None:
         _at_border(room, outdoor.GARDEN_BENCH if room.chance(0.6) else outdoor.FLOWER_BED, 0.5)
         _at_border(room, outdoor.FLOWER_BED, 0.3)
     for _ in range(min(5, 1 + int(room.area / 16))):
-        _in_the_open(room, outdoor.BUSH, 0.1)
+        _at_border(room, outdoor.BUSH, 0.1)
     extras = (outdoor.BIRD_BATH, outdoor.FIRE_PIT, outdoor.DOGHOUSE, outdoor.WHEELBARROW, outdoor.GRILL)
     for _ in range(int(room.area > 12) + int(room.area > 40)):
-        _in_the_open(room, room.pick(extras), 0.4)
+        _at_border(room, room.pick(extras), 0.4)
 
 
 def _play_equipment(room: Interior) -> list[FurnitureKind]:

@@ -19,7 +19,8 @@ KNEES = 0.38  # metres between a seat and its coffee table
 
 
 def sofas(room: Interior, kinds: Sequence[FurnitureKind], *, armchairs: int) -> Iterator[FurnitureGroup]:
-    """A sofa with coffee table, rug, armchairs and a side table; then simpler groups."""
+    """A sofa with coffee table, rug, armchairs and a side table; then simpler groups, at last a sofa alone."""
+    alone: list[FurnitureGroup] = []
     for kind in kinds:
         scene, table = _sofa_and_table(room, kind)
         full = [*scene, *_armchairs(room, table, armchairs)]
@@ -27,7 +28,8 @@ def sofas(room: Interior, kinds: Sequence[FurnitureKind], *, armchairs: int) -> 
         yield group([*full, side, place_on(side, room.make(decor.TABLE_LAMP))], front=0.4)
         yield group(full, front=0.4)
         yield group(scene, front=0.5)
-        yield group([part for part in scene if part.y <= table.y - 0.5], front=0.6)
+        alone.append(group([part for part in scene if part.y <= table.y - 0.5], front=0.6))
+    yield from alone
 
 
 def facing_sofas(room: Interior, kinds: Sequence[FurnitureKind]) -> Iterator[FurnitureGroup]:

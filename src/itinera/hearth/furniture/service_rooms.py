@@ -88,17 +88,16 @@ def stairs(room: Interior) -> None:
 
 def kitchen(room: Interior) -> None:
     """Counters with sink and stove, a refrigerator, an island with stools or a table."""
-    furnish_kitchen(room)
+    color, stone = furnish_kitchen(room)
     if room.area > 16:
-        island = room.place(groups.islands(room), prefer_center(room), poses=room.floor_poses)
+        island = room.place(groups.islands(room, color, stone), prefer_center(room), poses=room.floor_poses)
         if not island or room.area > 30:
             room.place(groups.dining(room, (4, 2)), no_preference(room), poses=room.floor_poses)
     elif room.area > 11:
         room.place(groups.dining(room, (4, 2)), prefer_center(room), poses=room.floor_poses)
     place_along_walls(room, appliances.BIN, front=0.3, prefer=prefer_corner(room))
-    counters = [one.model.color for one in room.placed if one.model.name == "kitchen counter"]
-    if counters and room.chance(0.5):
-        place_along_walls(room, replace(storage.CABINET, colors=(counters[0],)), prefer=prefer_corner(room))
+    if room.chance(0.5):
+        place_along_walls(room, replace(storage.CABINET, colors=(color,)), prefer=prefer_corner(room))
 
 
 def laundry(room: Interior) -> None:
