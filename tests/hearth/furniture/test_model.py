@@ -23,6 +23,7 @@ from itinera.hearth.furniture import (
 from itinera.hearth.furniture.model import FurnitureKind, Model, make_model
 from itinera.hearth.palette import COLORS, MATERIAL_WORDS, shade
 from itinera.seeding import generator
+from itinera.skills.categories import lookup_category
 from itinera.worlds.labels import MAP_CLASSES, MATERIALS, MPCAT40
 
 SMALL = (tableware, belongings)
@@ -173,6 +174,11 @@ def test_the_catalogue_is_large_and_speaks_matterports_language():
     assert categories <= set(MPCAT40)
     assert set(MAP_CLASSES) - {"void"} <= categories
     assert {color for kind in KINDS for color in kind.colors} <= {"", *COLORS}
+
+
+def test_the_built_in_category_table_knows_every_name():
+    unknown = {(kind.name, kind.category) for kind in KINDS if lookup_category(kind.name) != kind.category}
+    assert not unknown
 
 
 def test_the_same_generator_builds_the_same_piece():

@@ -34,10 +34,19 @@ SET_TABLES = 0.35  # share of dining tables that are laid, at clutter 1
 
 _DECORATION: Kinds = (own.PICTURE_FRAME, own.FIGURINE, own.HOURGLASS, decor.CANDLES, decor.VASE, own.RADIO, own.TROPHY)
 _KITCHEN: Kinds = (
-    *(ware.CUTTING_BOARD, ware.KNIFE_BLOCK, ware.JARS, ware.BREAD, ware.BOTTLE, ware.BOWL, ware.CUP, ware.PINEAPPLE),
+    *(
+        ware.CUTTING_BOARD,
+        ware.KNIFE_BLOCK,
+        ware.COOKIE_JAR,
+        ware.BREAD,
+        ware.BOTTLE,
+        ware.BOWL,
+        ware.CUP,
+        ware.PINEAPPLE,
+    ),
     *(ware.PAPER_TOWEL, ware.DISH_RACK, ware.SPICE_RACK, ware.TEAPOT, ware.BLENDER, ware.MIXER, appliances.KETTLE),
 )
-_DINING: Kinds = (ware.NAPKINS, ware.SALT_SHAKERS, ware.BOTTLE, ware.BOWL, ware.CAKE, ware.TRAY, decor.CANDLES)
+_DINING: Kinds = (ware.NAPKIN_HOLDER, ware.SALT_SHAKER, ware.BOTTLE, ware.BOWL, ware.CAKE, ware.TRAY, decor.CANDLES)
 
 ON_SURFACES: Mapping[str, Kinds] = MappingProxyType(
     {
@@ -53,7 +62,7 @@ ON_SURFACES: Mapping[str, Kinds] = MappingProxyType(
         ),
         "stove": (ware.PAN, ware.POT),
         "dining table": _DINING,
-        "bar": (ware.BOTTLE, ware.WINE_GLASS, ware.DRINKING_GLASS, ware.BOWL, ware.NAPKINS),
+        "bar": (ware.BOTTLE, ware.WINE_GLASS, ware.DRINKING_GLASS, ware.BOWL, ware.NAPKIN_HOLDER),
         "coffee table": (
             *(own.REMOTE_CONTROL, own.MAGAZINE, ware.CUP, own.BOOK, own.GAME_CONTROLLER, own.BOARD_GAME, ware.TRAY),
             *(own.TABLET, own.NEWSPAPER, ware.TEAPOT, ware.DRINKING_GLASS, own.PHONE),
@@ -75,9 +84,9 @@ ON_SURFACES: Mapping[str, Kinds] = MappingProxyType(
         "chest": (own.BLANKET, own.BOOK, own.TEDDY_BEAR),
         "bench": (own.HANDBAG, own.BLANKET, own.HAT, own.FOLDED_TOWELS),
         "workbench": (own.DRILL, own.TOOLBOX, own.PAINT_CAN, own.RADIO, ware.CUP),
-        "washing machine": (own.FOLDED_TOWELS, own.LAUNDRY_BASKET, own.SHAMPOO),
+        "washing machine": (own.FOLDED_TOWELS, own.LAUNDRY_BASKET),
         "dryer": (own.FOLDED_TOWELS, own.LAUNDRY_BASKET),
-        "sink": (own.TOOTHBRUSH_CUP, own.SOAP_DISPENSER, own.SOAP, own.PERFUME, own.TISSUE_BOX),
+        "sink": (own.TOOTHBRUSH_CUP, own.SOAP_DISPENSER, own.SOAP, own.PERFUME, own.SHAMPOO, own.RUBBER_DUCK),
         "garden table": (ware.CUP, ware.PLATE, ware.BOTTLE, ware.DRINKING_GLASS, own.LANTERN, own.BOOK),
         "shoe rack": (own.HAT, own.HANDBAG),
         "sofa": (own.BLANKET, own.BOOK, own.TEDDY_BEAR, own.GAME_CONTROLLER, own.TABLET),

@@ -323,12 +323,8 @@ def _wheeled_bin(rng: np.random.Generator, color: Paint) -> ModelParts:
     return ModelParts([*pieces, (block(0.36, 0.06, 0.0, 0.1, 0, 0.2), DARK)], "tall", 1.02)
 
 
-def _tires(rng: np.random.Generator, color: Paint) -> ModelParts:
-    pieces: list[Piece] = []
-    for k in range(int(rng.integers(2, 5))):
-        pieces += [(tube(0.31, 0.21 * k, 0.21 * k + 0.2, sides=12), RUBBER)]
-        pieces += [(tube(0.17, 0.21 * k + 0.2, 0.21 * k + 0.206, sides=8), STEEL)]
-    return ModelParts(pieces, "round")
+def _spare_tire(rng: np.random.Generator, color: Paint) -> ModelParts:
+    return ModelParts([(tube(0.31, 0.0, 0.2, sides=14), color), (tube(0.17, 0.2, 0.21, sides=10), STEEL)], "round")
 
 
 def _motorcycle(rng: np.random.Generator, color: Paint) -> ModelParts:
@@ -385,6 +381,6 @@ LADDER = FurnitureKind("ladder", "objects", ("grey", "brown", "yellow"), _ladder
 WHEELED_BIN = FurnitureKind(
     "garbage bin", "objects", ("black", "green", "grey", "blue", "brown"), _wheeled_bin, ("plastic",)
 )
-TIRES = FurnitureKind("tires", "objects", ("black",), _tires)
+SPARE_TIRE = FurnitureKind("spare tire", "objects", ("black",), _spare_tire)
 MOTORCYCLE = FurnitureKind("motorcycle", "misc", ("red", "blue", "green", *METALS), _motorcycle, ("enamel",))
 SURFBOARD = FurnitureKind("surfboard", "objects", ("white", "blue", "yellow", "red", "orange"), _surfboard)

@@ -124,7 +124,14 @@ def garage(room: Interior) -> None:
     place_along_walls(room, tables.WORKBENCH, storage.SHELVES, storage.SHELVES)
     for kind in (outdoor.WHEELED_BIN, outdoor.WHEELED_BIN, leisure.BICYCLE, storage.CABINET):
         place_along_walls(room, kind, front=0.3)
-    extras = (outdoor.LAWN_MOWER, outdoor.LADDER, outdoor.TIRES, outdoor.SURFBOARD, outdoor.MOTORCYCLE, storage.BOX)
+    extras = (
+        outdoor.LAWN_MOWER,
+        outdoor.LADDER,
+        outdoor.SPARE_TIRE,
+        outdoor.SURFBOARD,
+        outdoor.MOTORCYCLE,
+        storage.BOX,
+    )
     for _ in range(1 + int(room.area > 22)):
         place_along_walls(room, room.pick(extras), front=0.3, prefer=prefer_corner(room))
     if room.chance(0.5):

@@ -112,11 +112,9 @@ def _knife_block(color: Paint) -> list[Piece]:
     ]
 
 
-def _jars(color: Paint) -> list[Piece]:
-    pieces: list[Piece] = []
-    for x, high in ((-0.11, 0.2), (0.0, 0.16), (0.1, 0.12)):
-        pieces += [(tube(0.045, 0.0, high, x, 0, sides=8), color), (tube(0.047, high, high + 0.02, x, 0, sides=8), OAK)]
-    return pieces
+def _cookie_jar(color: Paint) -> list[Piece]:
+    pieces: list[Piece] = [(tube(0.07, 0.0, 0.18, sides=10), color), (tube(0.072, 0.18, 0.2, sides=10), OAK)]
+    return [*pieces, (ball(0.03, 0.03, 0.03, 0, 0, 0.215, sides=6), OAK)]
 
 
 def _bread(color: Paint) -> list[Piece]:
@@ -171,14 +169,11 @@ def _tray(color: Paint) -> list[Piece]:
     ]
 
 
-def _salt_shakers(color: Paint) -> list[Piece]:
-    return [
-        (tube(0.024, 0.0, 0.09, -0.04, 0, top=0.018, sides=6), paint("white", "ceramic")),
-        (tube(0.024, 0.0, 0.09, 0.04, 0, top=0.018, sides=6), paint("black", "ceramic")),
-    ]
+def _salt_shaker(color: Paint) -> list[Piece]:
+    return [(tube(0.028, 0.0, 0.1, top=0.02, sides=8), color), (tube(0.021, 0.1, 0.115, sides=6), STEEL)]
 
 
-def _napkins(color: Paint) -> list[Piece]:
+def _napkin_holder(color: Paint) -> list[Piece]:
     return [
         (block(0.16, 0.16, 0.0, 0.03), color),
         (block(0.17, 0.012, 0.0, 0.08, 0, 0.09), STEEL),
@@ -214,15 +209,15 @@ PAN = small_thing("pan", ("black", "grey", "red"), _pan, "enamel")
 POT = small_thing("pot", ("grey", "black", "red", "white"), _pot, "enamel")
 CUTTING_BOARD = small_thing("cutting board", ("brown", "beige"), _cutting_board, "wood")
 KNIFE_BLOCK = small_thing("knife block", ("brown", "black", "beige"), _knife_block, "wood")
-JARS = small_thing("jars", ("white", "beige", "green", "blue"), _jars, "ceramic")
+COOKIE_JAR = small_thing("cookie jar", ("white", "beige", "green", "blue"), _cookie_jar, "ceramic")
 BREAD = small_thing("bread", ("",), _bread)
 CAKE = small_thing("cake", ("white", "brown", "pink"), _cake, shape="round")
 PINEAPPLE = small_thing("pineapple", ("",), _pineapple)
-PAPER_TOWEL = small_thing("paper towels", ("",), _paper_towel)
-DISH_RACK = small_thing("dish rack", METALS, _dish_rack, "enamel")
-SPICE_RACK = small_thing("spice rack", ("brown", "black", "white"), _spice_rack, "wood")
+PAPER_TOWEL = small_thing("paper towel", ("",), _paper_towel)
+DISH_RACK = small_thing("dish rack", METALS, _dish_rack, "enamel", category="shelving")
+SPICE_RACK = small_thing("spice rack", ("brown", "black", "white"), _spice_rack, "wood", category="shelving")
 TRAY = small_thing("tray", ("brown", "white", "black", "grey"), _tray, "wood", "metal")
-SALT_SHAKERS = small_thing("salt shakers", ("",), _salt_shakers)
-NAPKINS = small_thing("napkins", ("white", "red", "blue", "green"), _napkins, "paper")
-BLENDER = small_thing("blender", METALS, _blender, "enamel")
-MIXER = small_thing("mixer", ("white", "red", "grey", "blue"), _mixer, "enamel")
+SALT_SHAKER = small_thing("salt shaker", ("white", "black", "brown"), _salt_shaker, "ceramic")
+NAPKIN_HOLDER = small_thing("napkin holder", ("white", "red", "blue", "green"), _napkin_holder, "paper")
+BLENDER = small_thing("blender", METALS, _blender, "enamel", category="appliances")
+MIXER = small_thing("mixer", ("white", "red", "grey", "blue"), _mixer, "enamel", category="appliances")
