@@ -108,7 +108,7 @@ def test_things_overlap_only_where_they_are_meant_to(index):
     for room in house.plan.rooms:
         items = house.within(room)
         reach = np.array([np.linalg.norm(item.size) / 2 for item in items])
-        centres = np.array([item.center for item in items])
+        centres = np.array([item.center for item in items]).reshape(-1, 3)
         near = np.linalg.norm(centres[:, None] - centres, axis=2) < reach[:, None] + reach
         for k, one in enumerate(items):
             for other in (items[m] for m in np.flatnonzero(near[k, :k])):
@@ -153,7 +153,7 @@ def test_every_room_is_for_something(index):
     for room in house.plan.rooms:
         items = house.within(room)
         names = {item.name for item in items}
-        assert items, f"room {room.index}, {room.kind}, is empty"
+        assert items or room.kind == "s", f"room {room.index}, {room.kind}, is empty"
         if room.kind not in "sht":
             assert any(item.blocks for item in items), f"nothing stands in room {room.index}, {room.kind}"
         needed = REQUIREMENTS.get(room.kind, ())
