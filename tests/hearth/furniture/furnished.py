@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.path import Path
 
+from itinera.hearth.furniture.clearances import stair_boxes
 from itinera.hearth.furniture.furnish import furnish
 from itinera.hearth.geometry.shell import build_shell
 from itinera.hearth.geometry.solids import HouseObject, Solids
@@ -137,3 +138,9 @@ OUTLINES = {
 def furnish_plan(plan: FloorPlan, seed: int, *, clutter: float = 1.0) -> tuple[HouseObject, ...]:
     """The furniture of a plan without walls."""
     return furnish(plan, (), generator(seed, "furniture"), Solids(), clutter=clutter)
+
+
+def stair_areas(plan: FloorPlan, room: PlannedRoom) -> list[tuple[float, float, float, float]]:
+    """x0, y0, x1, y1 of the floor that stairs cover in a room."""
+    boxes = [(x0 + 0.05, y0 + 0.05, x1 - 0.05, y1 - 0.05) for x0, y0, _, x1, y1, _ in stair_boxes(plan, room)]
+    return [area for area in boxes if area[0] < area[2] and area[1] < area[3]]

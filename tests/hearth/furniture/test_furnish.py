@@ -27,6 +27,7 @@ from hearth.furniture.furnished import (
     low,
     one_room,
     overlap,
+    stair_areas,
 )
 from itinera.hearth.furniture.clearances import OUTDOOR
 from itinera.hearth.furniture.furnish import furnish
@@ -138,10 +139,9 @@ def test_passages_and_stairs_stay_free(index):
                 zone = before(passage, side, house.plan.rooms[number].floor)
                 for item in house.within(house.plan.rooms[number]):
                     assert not item.blocks or overlap(zone, item) < 1e-3, f"{item.name} stands before a passage"
-    for flight in house.plan.flights:
-        for number in flight.rooms:
-            x0, y0, x1, y1 = flight.stairwell
-            for item in house.within(house.plan.rooms[number]):
+    for room in house.plan.rooms:
+        for x0, y0, x1, y1 in stair_areas(house.plan, room):
+            for item in house.within(room):
                 box = corners(item)
                 apart = (box.max(axis=0) <= (x0, y0)).any() or (box.min(axis=0) >= (x1, y1)).any()
                 assert apart, f"{item.name} is on the stairs"
@@ -198,10 +198,8 @@ def standing_room(
     for item in house.within(room):
         if low(item) - room.floor < 1.5 and item.size[2] > 0.03:
             free &= from_item(item, points) >= RADIUS
-    for flight in house.plan.flights:
-        if room.index in flight.rooms:
-            x0, y0, x1, y1 = flight.stairwell
-            free &= ~((points >= (x0, y0)) & (points <= (x1, y1))).all(axis=1)
+    for x0, y0, x1, y1 in stair_areas(house.plan, room):
+        free &= ~((points >= (x0, y0)) & (points <= (x1, y1))).all(axis=1)
     doors = []
     for passage in passages:
         way = -passage.normal if passage.rooms[0] == room.index else passage.normal
