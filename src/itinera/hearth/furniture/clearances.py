@@ -14,6 +14,9 @@ from itinera.worlds import Array
 PASSAGE_CLEARANCE = 0.9  # metres of free floor in front of doors and stairs
 RUG_TOP = 0.013  # metres; rugs may lie in front of doors
 
+OUTDOOR = frozenset("pxy")  # terraces, gardens and balconies: no ceiling, and walls only where the house is
+OVERHANG = 0.3  # metres by which the walls of an upper storey extend beyond its rooms
+
 Box = tuple[float, ...]
 
 
@@ -28,6 +31,8 @@ def clearance_boxes(plan: FloorPlan, room: PlannedRoom, fixtures: Sequence[House
     passages = [passage for passage in plan.passages if room.index in passage.rooms]
     boxes = [_passage_box(passage, room.index) for passage in passages]
     boxes += [*stair_boxes(plan, room, clear=PASSAGE_CLEARANCE), *leaf_boxes(plan, room)]
+    if room.kind in OUTDOOR:
+        boxes += overhang_boxes(plan, room)
     return boxes + [_fixture_box(fixture, room) for fixture in fixtures if _is_obstacle(fixture, room)]
 
 
@@ -63,6 +68,17 @@ def stair_boxes(plan: FloorPlan, room: PlannedRoom, *, clear: float = 0.0) -> li
             side = np.abs(flight.up[::-1]) * (flight.width / 2 + 0.05)
             ends = np.array([end[:2], end[:2] + forward * flight.up * clear])
             boxes.append((*(ends.min(axis=0) - side), 0.0, *(ends.max(axis=0) + side), room.height + 3.0))
+    return boxes
+
+
+def overhang_boxes(plan: FloorPlan, room: PlannedRoom) -> list[Box]:
+    """The rooms of higher storeys, with the floor below them, so that no tree grows into a balcony."""
+    boxes = []
+    for other in plan.rooms:
+        if other.floor > room.floor + 1.0:
+            low, high = other.outline.min(axis=0) - OVERHANG, other.outline.max(axis=0) + OVERHANG
+            above = other.floor - room.floor
+            boxes.append((*low, above - 0.5, *high, above + other.height))
     return boxes
 
 
