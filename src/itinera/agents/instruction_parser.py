@@ -85,7 +85,7 @@ _FILLERS = re.compile(
 )
 _REMARKS = re.compile(
     r"\blet's get going\b|\bhow to get there\b|\btake a break now\b|\bwon't take long\b|\bgetting lost\b"
-    r"|\bwaiting for you\b|\bexcuse the\b|\bthis place\b|\bhome today\b|\bwelcome to\b"
+    r"|\bwaiting for you\b|\bexcuse the\b|\bthis place\b|\bhome today\b|\bwelcome to\b|\bthese instructions\b"
 )
 _TURN_AT = re.compile(r"^(.*\b(?:left|right|turn|around)\b.*?) (?:at|when you (?:reach|get to)) (the .+)$")
 _BREAKS = re.compile(r"(,? and then |,? then |, and | and |, (?!keeping|which)| then (?=[a-z]))")
