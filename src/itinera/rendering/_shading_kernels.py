@@ -22,12 +22,13 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Words = NDArray[np.uint32]
+Longs = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
 # Columns of `skins` (float32) and `marks` (int32), one row for each face and one for the background.
 RED, GREEN, BLUE, SCALE, U_PHASE, V_PHASE, S_ORIGIN, T_ORIGIN, S_SCALE, T_SCALE, S_LAST, T_LAST = range(12)
-AXIS, PYRAMID, LEVELS, CHART, CHART_WIDTH = range(5)
-SKY, MIRROR = 3, 4  # instead of a dominant axis: the sky behind this pixel, and the sky a pane mirrors to the outside
+KIND, U_AXIS, V_AXIS, PYRAMID, LEVELS, CHART, CHART_WIDTH = range(7)
+SURFACE, SKY, MIRROR = range(3)  # kinds: a surface, the sky behind this pixel, the sky that a pane mirrors
 
 SIDE_BITS = 8  # a texture is 256 texels wide
 FRACTION = 256.0  # texture coordinates are integers in 256ths of a texel
@@ -163,18 +164,33 @@ def _paint_eight(
     return types.void(near, at, texels, rays, levels, light, row, to), build
 
 
-def _run_length(typing: Any, shown: Any, at: Any, face: Any) -> Any:
-    """How many of the eight pixels from `at` on show this face before the first that does not."""
+def _changes(typing: Any, shown: Any, at: Any) -> Any:
+    """Eight bits: which of the eight pixels from `at` on show another face than the one to their left; the first does."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        shown_, at_, face_ = arguments
-        line = builder.bitcast(_address(context, builder, shown_, shown, at_), INTS.as_pointer())
-        other = builder.icmp_signed("!=", builder.load(line, align=4), _spread(builder, face_))
-        bits = builder.zext(builder.bitcast(other, ir.IntType(8)), INT)
-        count = builder.cttz(builder.or_(bits, INT(1 << EIGHT)), ir.IntType(1)(1))
-        return builder.zext(count, ir.IntType(64))
+        shown_, at_ = arguments
 
-    return types.int64(shown, at, face), build
+        def load(index: Any) -> Any:
+            return builder.load(
+                builder.bitcast(_address(context, builder, shown_, shown, index), INTS.as_pointer()), align=4
+            )
+
+        here = load(at_)
+        turn = ir.Constant(INTS, [0, 0, 1, 2, 3, 4, 5, 6])
+        before = builder.shuffle_vector(here, here, turn)
+        bits = builder.bitcast(builder.icmp_signed("!=", here, before), ir.IntType(8))
+        return builder.or_(builder.zext(bits, ir.IntType(64)), ir.IntType(64)(1))
+
+    return types.int64(shown, at), build
+
+
+def _lowest_bit(typing: Any, bits: Any) -> Any:
+    """The place of the lowest bit that is set."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.cttz(arguments[0], ir.IntType(1)(1))
+
+    return types.int64(bits), build
 
 
 def _light_at(typing: Any, lightmap: Any, at: Any, below: Any, s: Any, t: Any) -> Any:
@@ -226,7 +242,8 @@ def _pack_words(typing: Any, row: Any, at: Any, out: Any, to: Any) -> Any:
 
 # Numba supplies the first argument.
 paint_eight: Any = intrinsic(_paint_eight)
-run_length: Any = intrinsic(_run_length)
+changes: Any = intrinsic(_changes)
+lowest_bit: Any = intrinsic(_lowest_bit)
 light_at: Any = intrinsic(_light_at)
 pack_words: Any = intrinsic(_pack_words)
 
@@ -265,6 +282,53 @@ def _paint_sky(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _split_row(shown: Ints, first: int, width: int, starts: Longs) -> int:
+    """starts <- the first pixel of each segment of a row, then its width; returns the number of segments.
+
+    A segment shows one face and lies in one group of eight pixels.
+    """
+    count = 0
+    for x in range(0, width, EIGHT):
+        bits = changes(shown, first + x)
+        while bits:
+            starts[count] = x + lowest_bit(bits)
+            count += 1
+            bits &= bits - 1
+    while starts[count - 1] >= width:
+        count -= 1
+    starts[count] = width
+    return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _light_row(
+    count: int, starts: Longs, first: int, near: Singles, shown: Ints, skins: Singles, marks: Ints, lightmap: Singles,
+    eye: Singles, base: Singles, step: Singles, lights: Singles,
+) -> None:  # fmt: skip
+    """lights (n, 4) <- red, green and blue light at the first pixel of each segment, and its depth.
+
+    A loop without branches, so that the processor works on several segments at a time.
+    """
+    none = np.float32(0.0)
+    for n in range(count):
+        x = starts[n]
+        face = shown[first + x]
+        u, v = marks[face, U_AXIS], marks[face, V_AXIS]
+        column = np.float32(x)
+        depth = np.float32(1.0) / near[first + x]
+        s = (eye[u] + (base[u] + step[u] * column) * depth) * skins[face, S_SCALE] - skins[face, S_ORIGIN]
+        t = (eye[v] + (base[v] + step[v] * column) * depth) * skins[face, T_SCALE] - skins[face, T_ORIGIN]
+        s, t = s if s > none else none, t if t > none else none
+        s_last, t_last = skins[face, S_LAST], skins[face, T_LAST]
+        s, t = s if s < s_last else s_last, t if t < t_last else t_last
+        i, j = np.int32(s), np.int32(t)
+        width = marks[face, CHART_WIDTH]
+        at = np.int64(marks[face, CHART] + j * width + i)
+        red, green, blue = light_at(lightmap, at, at + width, s - np.float32(i), t - np.float32(j))
+        lights[n, 0], lights[n, 1], lights[n, 2], lights[n, 3] = red, green, blue, depth
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def shade_view(
     width: int, height: int, columns: int, focal: float, near: Singles, shown: Ints, glow: Singles, headlight: float,
     skins: Singles, marks: Ints, texels: Words, offsets: Ints, lightmap: Singles, sky: Words, eye: Floats, axes: Floats,
@@ -273,95 +337,75 @@ def shade_view(
     """out (height, 3 * width) <- the colors of a view. `glow` is `headlight` times the camera's height over a face."""
     stride = columns * EIGHT
     one, none = np.float32(1.0), np.float32(0.0)
-    across = np.float32(math.sqrt(headlight) / (focal * FRACTION))
+    across = np.float32(headlight / (focal * FRACTION) ** 2)
     unit = np.float32(1.0 / (128.0 * 65536.0))
-    ex, ey, ez = np.float32(eye[0]), np.float32(eye[1]), np.float32(eye[2])
-    sx, sy, sz = np.float32(axes[0, 0] / focal), np.float32(axes[0, 1] / focal), np.float32(axes[0, 2] / focal)
+    starts, lights = np.empty(stride + 1, np.int64), np.empty((stride + 1, 4), np.float32)
+    here, base, step = np.empty(3, np.float32), np.empty(3, np.float32), np.empty(3, np.float32)
+    for k in range(3):
+        here[k], step[k] = eye[k], axes[0, k] / focal
+    sx, sy, sz = step[0], step[1], step[2]
     for y in range(height):
         down, left = (y + 0.5 - 0.5 * height) / focal, (0.5 - 0.5 * width) / focal
-        bx = np.float32(axes[2, 0] + down * axes[1, 0] + left * axes[0, 0])
-        by = np.float32(axes[2, 1] + down * axes[1, 1] + left * axes[0, 1])
-        bz = np.float32(axes[2, 2] + down * axes[1, 2] + left * axes[0, 2])
+        for k in range(3):
+            base[k] = axes[2, k] + down * axes[1, k] + left * axes[0, k]
         first = y * stride
-        x = 0
-        while x < width:
+        count = _split_row(shown, first, width, starts)
+        _light_row(count, starts, first, near, shown, skins, marks, lightmap, here, base, step, lights)
+        squared = np.float32(1.0 + down * down)
+        previous = np.int32(-1)
+        rs, gs, bs = none, none, none
+        for n in range(count):
+            x = starts[n]
             face = shown[first + x]
             column = np.float32(x)
-            dx, dy, dz = bx + sx * column, by + sy * column, bz + sz * column
-            axis = marks[face, AXIS]
-            if axis >= SKY:
-                while x < width and shown[first + x] == face:
-                    row[x] = _paint_sky(axis == MIRROR, face, dx, dy, dz, skins, sky)
-                    dx, dy, dz, x = dx + sx, dy + sy, dz + sz, x + 1
+            if marks[face, KIND] != SURFACE:
+                mirrored = marks[face, KIND] == MIRROR
+                for k in range(x, starts[n + 1]):
+                    column = np.float32(k)
+                    dx, dy, dz = base[0] + sx * column, base[1] + sy * column, base[2] + sz * column
+                    row[k] = _paint_sky(mirrored, face, dx, dy, dz, skins, sky)
                 continue
-            if axis == 2:
-                eu, du, su, ev, dv, sv = ex, dx, sx, ey, dy, sy
-            elif axis == 0:
-                eu, du, su, ev, dv, sv = ey, dy, sy, ez, dz, sz
-            else:
-                eu, du, su, ev, dv, sv = ex, dx, sx, ez, dz, sz
             red, green, blue = skins[face, RED], skins[face, GREEN], skins[face, BLUE]
-            scale, levels = skins[face, SCALE], marks[face, LEVELS]
-            s_scale, t_scale, s_last, t_last = (
-                skins[face, S_SCALE], skins[face, T_SCALE], skins[face, S_LAST], skins[face, T_LAST],
-            )  # fmt: skip
-            s_eye, t_eye = eu * s_scale - skins[face, S_ORIGIN], ev * t_scale - skins[face, T_ORIGIN]
-            chart, chart_width = np.int64(marks[face, CHART]), np.int64(marks[face, CHART_WIDTH])
-            u_eye, v_eye = eu * scale + skins[face, U_PHASE], ev * scale + skins[face, V_PHASE]
-            pyramid = marks[face, PYRAMID]
-            # The area of a pixel on the face, in texels, is this times the cube of the depth.
-            squared = dx * dx + dy * dy + dz * dz
-            grain = across * scale
-            grain *= grain * squared * np.sqrt(squared) / glow[face]
-            depth = one / near[first + x]
-            s = min(max(s_eye + du * depth * s_scale, none), s_last)
-            t = min(max(t_eye + dv * depth * t_scale, none), t_last)
-            i, j = np.int64(s), np.int64(t)
-            at = chart + j * chart_width + i
-            ra, ga, ba = light_at(lightmap, at, at + chart_width, s - np.float32(i), t - np.float32(j))
-            while True:
-                count = min(run_length(shown, first + x, face), width - x)
-                end = count - 1
-                if count == EIGHT and x + EIGHT < width and shown[first + x + EIGHT] == face:
-                    end = EIGHT
+            ra, ga, ba, depth = lights[n, 0], lights[n, 1], lights[n, 2], lights[n, 3]
+            if shown[first + starts[n + 1]] == face:
+                # The face goes on: light up to the next segment. Else as in the segment before.
+                span = one / np.float32(starts[n + 1] - x)
+                rs, gs, bs = (lights[n + 1, 0] - ra) * span, (lights[n + 1, 1] - ga) * span, (lights[n + 1, 2] - ba) * span
+            elif previous != face:
                 rs, gs, bs = none, none, none
-                rb, gb, bb = ra, ga, ba
-                area = grain * depth * depth * depth
-                if end > 0:
-                    reach = np.float32(end)
-                    depth = one / near[first + x + end]
-                    s = min(max(s_eye + (du + su * reach) * depth * s_scale, none), s_last)
-                    t = min(max(t_eye + (dv + sv * reach) * depth * t_scale, none), t_last)
-                    i, j = np.int64(s), np.int64(t)
-                    at = chart + j * chart_width + i
-                    rb, gb, bb = light_at(lightmap, at, at + chart_width, s - np.float32(i), t - np.float32(j))
-                    span = one / reach
-                    rs, gs, bs = (rb - ra) * span, (gb - ga) * span, (bb - ba) * span
-                # The exponent of a float is its logarithm; twice the level of detail is that of the area.
-                lod = np.int64(np.float32(max(area, one)).view(np.int32)) - ONE_BITS
+            previous = face
+            # The area of a pixel on the face, in texels.
+            scale = skins[face, SCALE]
+            sideways = (column + np.float32(0.5) - np.float32(0.5) * width) / np.float32(focal)
+            slant = squared + sideways * sideways
+            area = across * scale * scale * slant * np.sqrt(slant) * depth * depth * depth / glow[face]
+            # The exponent of a float is its logarithm; twice the level of detail is that of the area.
+            lod = np.int64(np.float32(area if area > one else one).view(np.int32)) - ONE_BITS
+            level = (lod + (1 << 22)) >> 24
+            if level >= marks[face, LEVELS]:
+                light = (ra * red, rs * red, ga * green, gs * green, ba * blue, bs * blue)
+                paint_eight(near, first + x, texels, (one,), (), light, row, x)
+                continue
+            red, green, blue = red * unit, green * unit, blue * unit
+            light = (ra * red, rs * red, ga * green, gs * green, ba * blue, bs * blue)
+            u, v = marks[face, U_AXIS], marks[face, V_AXIS]
+            rays = (
+                here[u] * scale + skins[face, U_PHASE], (base[u] + step[u] * column) * scale, step[u] * scale,
+                here[v] * scale + skins[face, V_PHASE], (base[v] + step[v] * column) * scale, step[v] * scale,
+            )  # fmt: skip
+            # Between two levels only in the middle half of the way.
+            share = np.int64((lod & 0xFFFFFF) - (1 << 22))
+            pyramid = marks[face, PYRAMID] + offsets[level]
+            if share < 0 or share >= 1 << 23:
+                paint_eight(near, first + x, texels, rays, (np.int32(pyramid), np.int32(level)), light, row, x)
+            else:
                 level = lod >> 24
-                if level >= levels:
-                    light = (ra * red, rs * red, ga * green, gs * green, ba * blue, bs * blue)
-                    paint_eight(near, first + x, texels, (u_eye,), (), light, row, x)
-                else:
-                    ur, ug, ub = red * unit, green * unit, blue * unit
-                    light = (ra * ur, rs * ur, ga * ug, gs * ug, ba * ub, bs * ub)
-                    rays = (u_eye, du * scale, su * scale, v_eye, dv * scale, sv * scale)
-                    if lod == 0:
-                        paint_eight(near, first + x, texels, rays, (np.int32(pyramid), np.int32(0)), light, row, x)
-                    else:
-                        share = np.float32(lod & 0xFFFFFF) * np.float32(1.0 / (1 << 24))
-                        both = (
-                            np.int32(pyramid + offsets[level]), np.int32(level),
-                            np.int32(pyramid + offsets[level + 1]), np.int32(level + 1), share,
-                        )  # fmt: skip
-                        paint_eight(near, first + x, texels, rays, both, light, row, x)
-                x += count
-                if end < EIGHT:
-                    break
-                ra, ga, ba = rb, gb, bb
-                eight = np.float32(EIGHT)
-                du, dv = du + su * eight, dv + sv * eight
+                both = (
+                    np.int32(marks[face, PYRAMID] + offsets[level]), np.int32(level),
+                    np.int32(marks[face, PYRAMID] + offsets[level + 1]), np.int32(level + 1),
+                    np.float32(share) * np.float32(1.0 / (1 << 23)),
+                )  # fmt: skip
+                paint_eight(near, first + x, texels, rays, both, light, row, x)
         for x in range(0, stride, EIGHT):
             pack_words(row, x, packed, 3 * x)
         line = out[y]

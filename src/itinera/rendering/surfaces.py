@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from itinera.rendering import _shading_kernels as layout
 from itinera.rendering._shading_kernels import FRACTION, MIRROR, SKY, Surfaces
+from itinera.rendering.charts import U_AXES, V_AXES
 from itinera.rendering.emitters import is_pane
 from itinera.rendering.lightmaps import Lightmap, bake_light, even_light
 from itinera.rendering.look import Look, Variation, draw_variation, tile_sizes
@@ -28,7 +29,8 @@ def make_surfaces(mesh: Mesh, normals: Array, order: NDArray[np.int64], look: Lo
     normals = np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 0.0, 1.0))  # faces without area are not drawn
     lightmap = even_light(mesh, normals) if look.mood == "flat" else bake_light(mesh, normals, look.mood)
     skins, marks = _texture_faces(mesh, variation, look.textures)
-    marks[:, layout.AXIS] = dominant_axes(normals)
+    axes = dominant_axes(normals)
+    marks[:, layout.U_AXIS], marks[:, layout.V_AXIS] = U_AXES[axes], V_AXES[axes]
     _light_faces(skins, marks, lightmap)
     _glaze_panes(mesh, normals, lightmap, skins, marks)
     texels, _ = mip_maps()
@@ -44,8 +46,8 @@ def make_surfaces(mesh: Mesh, normals: Array, order: NDArray[np.int64], look: Lo
 
 
 def _texture_faces(mesh: Mesh, variation: Variation, textured: bool) -> tuple[Array, NDArray[np.int32]]:
-    """(f, 12) and (f, 5) the rows of the faces with color and texture; no light yet."""
-    skins, marks = np.zeros((len(mesh.faces), 12)), np.zeros((len(mesh.faces), 5), dtype=np.int32)
+    """(f, 12) and (f, 7) the rows of the faces with color and texture; no light yet."""
+    skins, marks = np.zeros((len(mesh.faces), 12)), np.zeros((len(mesh.faces), 7), dtype=np.int32)
     materials = mesh.materials
     skins[:, layout.RED : layout.BLUE + 1] = mesh.colors * variation.tints[materials]
     scales = SIZE * FRACTION / (tile_sizes() * variation.scales)
@@ -71,7 +73,7 @@ def _glaze_panes(mesh: Mesh, normals: Array, lightmap: Lightmap, skins: Array, m
     """skins, marks <- window panes that show the sky: behind them from inside, mirrored from outside."""
     panes = is_pane(mesh)
     outside = panes & lightmap.outdoors
-    marks[panes, layout.AXIS] = np.where(outside[panes], MIRROR, SKY)
+    marks[panes, layout.KIND] = np.where(outside[panes], MIRROR, SKY)
     skins[panes, : layout.BLUE + 1] = np.where(outside[panes], REFLECTION, PANE)[:, None]
     # Panes have no light: the place on the lightmap has the normal instead.
     skins[panes, layout.S_ORIGIN : layout.S_SCALE + 1] = normals[panes]
