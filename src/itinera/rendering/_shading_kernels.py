@@ -32,7 +32,7 @@ SURFACE, SKY, MIRROR = range(3)  # kinds: a surface, the sky behind this pixel, 
 
 SIDE_BITS = 8  # a texture is 256 texels wide
 FRACTION = 256.0  # texture coordinates are integers in 256ths of a texel
-SKY_SIDE = 256  # texels along an edge of the cube of the sky
+SKY_SIDE = 720  # texels along an edge of the sky
 ONE_BITS = 0x3F800000  # 1.0 as an integer: the exponent starts at bit 23
 
 
@@ -46,7 +46,7 @@ class Surfaces(NamedTuple):
     texels: Words  # pyramids of textures, four texels to a word
     offsets: Ints  # first word of each level of a pyramid
     lightmap: Singles  # (4 * n,) red, green, blue light and padding of each texel; 1 for the plain color
-    sky: Words  # (6 * SKY_SIDE ** 2,) the sides of a cube: red + 256 green + 65536 blue
+    sky: Words  # (SKY_SIDE ** 2,) an unfolded octahedron: red + 256 green + 65536 blue
 
 
 class _Lanes:
@@ -136,12 +136,7 @@ def _paint_eight(
             return _Lanes(builder, member(group, k)) + lanes * _Lanes(builder, member(group, k + 1))
 
         def look_up(index: _Lanes) -> _Lanes:
-            found = ir.Constant(INTS, ir.Undefined)
-            for lane in range(EIGHT):
-                place = builder.zext(builder.extract_element(index.value, INT(lane)), at_.type)
-                value = builder.load(_address(context, builder, texels_, texels, place))
-                found = builder.insert_element(found, value, INT(lane))
-            return _Lanes(builder, found)
+            return _look_up(context, builder, texels_, texels, index)
 
         channels = [line(light_, k) for k in (0, 2, 4)]
         if len(signature.args[4]):
@@ -162,6 +157,58 @@ def _paint_eight(
         return context.get_dummy_value()
 
     return types.void(near, at, texels, rays, levels, light, row, to), build
+
+
+def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, row: Any, to: Any) -> Any:
+    """row <- the sky along the rays of eight pixels, in a tint.
+
+    `rays` are x of the first direction and its step, then y and z; `tint` are red, green and blue. The sky is on the
+    eight sides of an octahedron, unfolded into a square whose middle is the zenith and whose corners are the nadir.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        sky_, rays_, tint_, row_, to_ = arguments
+        lanes = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(EIGHT)]))
+
+        def member(group: Any, k: int) -> _Lanes:
+            return _Lanes(builder, builder.extract_value(group, k))
+
+        def choose(condition: Any, one: _Lanes, other: _Lanes) -> _Lanes:
+            return _Lanes(builder, builder.select(condition, one.value, other.value))
+
+        def negative(number: _Lanes) -> Any:
+            return builder.fcmp_ordered("<", number.value, ir.Constant(SINGLES, [0.0] * EIGHT))
+
+        zero, one = (_Lanes(builder, ir.Constant(SINGLES, [value] * EIGHT)) for value in (0.0, 1.0))
+        x, y, z = (member(rays_, k) + lanes * member(rays_, k + 1) for k in (0, 2, 4))
+        long_x, long_y, long_z = (choose(negative(way), zero - way, way) for way in (x, y, z))
+        scale = _Lanes(builder, builder.fdiv(one.value, (long_x + long_y + long_z + 1e-20).value))
+        u, v, ahead, aside = x * scale, y * scale, long_x * scale, long_y * scale
+        folded_u, folded_v = one - aside, one - ahead
+        below = negative(z)
+        u = choose(below, choose(negative(x), zero - folded_u, folded_u), u)
+        v = choose(below, choose(negative(y), zero - folded_v, folded_v), v)
+        half = 0.5 * SKY_SIDE
+        column, line = ((way * half + half).ints().at_most(SKY_SIDE - 1) for way in (u, v))
+        word = _look_up(context, builder, sky_, sky, line * SKY_SIDE + column)
+        red, green, blue = (
+            (((word >> shift) & 255).floats() * member(tint_, k)).ints().at_most(255)
+            for k, shift in enumerate((0, 8, 16))
+        )
+        target = builder.bitcast(_address(context, builder, row_, row, to_), INTS.as_pointer())
+        builder.store((red | (green << 8) | (blue << 16)).value, target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(sky, rays, tint, row, to), build
+
+
+def _look_up(context: Any, builder: Any, table: Any, kind: Any, index: _Lanes) -> _Lanes:
+    """The words of a table at eight places."""
+    found = ir.Constant(INTS, ir.Undefined)
+    for lane in range(EIGHT):
+        place = builder.zext(builder.extract_element(index.value, INT(lane)), ir.IntType(64))
+        found = builder.insert_element(found, builder.load(_address(context, builder, table, kind, place)), INT(lane))
+    return _Lanes(builder, found)
 
 
 def _changes(typing: Any, shown: Any, at: Any) -> Any:
@@ -242,43 +289,11 @@ def _pack_words(typing: Any, row: Any, at: Any, out: Any, to: Any) -> Any:
 
 # Numba supplies the first argument.
 paint_eight: Any = intrinsic(_paint_eight)
+paint_sky: Any = intrinsic(_paint_sky)
 changes: Any = intrinsic(_changes)
 lowest_bit: Any = intrinsic(_lowest_bit)
 light_at: Any = intrinsic(_light_at)
 pack_words: Any = intrinsic(_pack_words)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _sky(x: np.float32, y: np.float32, z: np.float32, sky: Words) -> np.uint32:
-    """The color of the sky in a direction: sides +x, -x, +y, -y, +z, -z of a cube around the camera."""
-    ax, ay, az = abs(x), abs(y), abs(z)
-    if ax >= ay and ax >= az:
-        side, u, v, long = (0, y, z, ax) if x > 0 else (1, -y, z, ax)
-    elif ay >= az:
-        side, u, v, long = (2, -x, z, ay) if y > 0 else (3, x, z, ay)
-    else:
-        side, u, v, long = (4, x, y, az) if z > 0 else (5, x, y, az)
-    half = np.float32(0.5 * SKY_SIDE)
-    scale = half / max(long, np.float32(1e-9))
-    column = min(max(int(u * scale + half), 0), SKY_SIDE - 1)
-    line = min(max(int(v * scale + half), 0), SKY_SIDE - 1)
-    return np.uint32(sky[(side * SKY_SIDE + line) * SKY_SIDE + column])
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _paint_sky(
-    mirrored: bool, face: int, x: np.float32, y: np.float32, z: np.float32, skins: Singles, sky: Words
-) -> np.uint32:
-    """The sky along a ray, in the color of the pane; mirrored, in the direction that the pane reflects."""
-    if mirrored:
-        nx, ny, nz = skins[face, S_ORIGIN], skins[face, T_ORIGIN], skins[face, S_SCALE]
-        twice = np.float32(2.0) * (x * nx + y * ny + z * nz)
-        x, y, z = x - twice * nx, y - twice * ny, z - twice * nz
-    word = np.int64(_sky(x, y, z, sky))
-    red = int(np.float32(word & 255) * skins[face, RED])
-    green = int(np.float32(word >> 8 & 255) * skins[face, GREEN])
-    blue = int(np.float32(word >> 16 & 255) * skins[face, BLUE])
-    return np.uint32(min(red, 255) | min(green, 255) << 8 | min(blue, 255) << 16)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -302,20 +317,23 @@ def _split_row(shown: Ints, first: int, width: int, starts: Longs) -> int:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _light_row(
-    count: int, starts: Longs, first: int, near: Singles, shown: Ints, skins: Singles, marks: Ints, lightmap: Singles,
-    eye: Singles, base: Singles, step: Singles, lights: Singles,
+    count: int, first: int, near: Singles, shown: Ints, glow: Singles, skins: Singles, marks: Ints, lightmap: Singles,
+    eye: Singles, base: Singles, step: Singles, lens: Singles, starts: Longs, faces: Ints, lods: Ints, lights: Singles,
 ) -> None:  # fmt: skip
-    """lights (n, 4) <- red, green and blue light at the first pixel of each segment, and its depth.
+    """faces (n + 1,), lods (n,), lights (n, 3) <- face, level of detail and light at the first pixel of each segment.
 
-    A loop without branches, so that the processor works on several segments at a time.
+    A loop without branches, so that the processor works on several segments at a time. `lens` has the texels across a
+    pixel a metre away, one plus the squared slope of the row, the middle column, and a pixel in focal lengths.
     """
-    none = np.float32(0.0)
+    none, one = np.float32(0.0), np.float32(1.0)
+    texel, row_slant, middle, pitch = lens[0], lens[1], lens[2], lens[3]
     for n in range(count):
         x = starts[n]
         face = shown[first + x]
+        faces[n] = face
         u, v = marks[face, U_AXIS], marks[face, V_AXIS]
         column = np.float32(x)
-        depth = np.float32(1.0) / near[first + x]
+        depth = one / near[first + x]
         s = (eye[u] + (base[u] + step[u] * column) * depth) * skins[face, S_SCALE] - skins[face, S_ORIGIN]
         t = (eye[v] + (base[v] + step[v] * column) * depth) * skins[face, T_SCALE] - skins[face, T_ORIGIN]
         s, t = s if s > none else none, t if t > none else none
@@ -324,8 +342,34 @@ def _light_row(
         i, j = np.int32(s), np.int32(t)
         width = marks[face, CHART_WIDTH]
         at = np.int64(marks[face, CHART] + j * width + i)
-        red, green, blue = light_at(lightmap, at, at + width, s - np.float32(i), t - np.float32(j))
-        lights[n, 0], lights[n, 1], lights[n, 2], lights[n, 3] = red, green, blue, depth
+        lights[n, 0], lights[n, 1], lights[n, 2] = light_at(
+            lightmap, at, at + width, s - np.float32(i), t - np.float32(j)
+        )
+        # The area of a pixel on the face, in texels, grows with the cube of the distance.
+        aside = (column - middle) * pitch
+        slant = row_slant + aside * aside
+        scale = skins[face, SCALE] * texel
+        area = scale * scale * slant * np.sqrt(slant) * depth * depth * depth / glow[face]
+        # The exponent of a float is its logarithm; twice the level of detail is that of the area.
+        area = area if area > one else one
+        lods[n] = np.float32(area).view(np.int32) - ONE_BITS
+    faces[count] = -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _slope_row(count: int, starts: Longs, faces: Ints, lights: Singles, slopes: Singles) -> None:
+    """slopes (n, 3) <- the change of light from pixel to pixel: to the next segment of the face, or as in the last."""
+    red, green, blue = np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    before = np.int32(-1)
+    for n in range(count):
+        face, after = faces[n], faces[n + 1]
+        on = np.float32(face == after) / np.float32(starts[n + 1] - starts[n])
+        kept = np.float32((face != after) & (face == before))
+        red = (lights[n + 1, 0] - lights[n, 0]) * on + red * kept
+        green = (lights[n + 1, 1] - lights[n, 1]) * on + green * kept
+        blue = (lights[n + 1, 2] - lights[n, 2]) * on + blue * kept
+        slopes[n, 0], slopes[n, 1], slopes[n, 2] = red, green, blue
+        before = face
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -336,76 +380,70 @@ def shade_view(
 ) -> None:  # fmt: skip
     """out (height, 3 * width) <- the colors of a view. `glow` is `headlight` times the camera's height over a face."""
     stride = columns * EIGHT
-    one, none = np.float32(1.0), np.float32(0.0)
-    across = np.float32(headlight / (focal * FRACTION) ** 2)
     unit = np.float32(1.0 / (128.0 * 65536.0))
-    starts, lights = np.empty(stride + 1, np.int64), np.empty((stride + 1, 4), np.float32)
+    starts, faces, lods = np.empty(stride + 1, np.int64), np.empty(stride + 1, np.int32), np.empty(stride, np.int32)
+    lights, slopes = np.zeros((stride + 1, 3), np.float32), np.empty((stride, 3), np.float32)
     here, base, step = np.empty(3, np.float32), np.empty(3, np.float32), np.empty(3, np.float32)
+    lens = np.empty(4, np.float32)
+    lens[0], lens[2], lens[3] = math.sqrt(headlight) / (focal * FRACTION), 0.5 * width - 0.5, 1.0 / focal
     for k in range(3):
         here[k], step[k] = eye[k], axes[0, k] / focal
-    sx, sy, sz = step[0], step[1], step[2]
     for y in range(height):
         down, left = (y + 0.5 - 0.5 * height) / focal, (0.5 - 0.5 * width) / focal
         for k in range(3):
             base[k] = axes[2, k] + down * axes[1, k] + left * axes[0, k]
+        lens[1] = 1.0 + down * down
         first = y * stride
         count = _split_row(shown, first, width, starts)
-        _light_row(count, starts, first, near, shown, skins, marks, lightmap, here, base, step, lights)
-        squared = np.float32(1.0 + down * down)
-        previous = np.int32(-1)
-        rs, gs, bs = none, none, none
+        _light_row(
+            count, first, near, shown, glow, skins, marks, lightmap, here, base, step, lens, starts, faces, lods, lights
+        )  # fmt: skip
+        _slope_row(count, starts, faces, lights, slopes)
         for n in range(count):
-            x = starts[n]
-            face = shown[first + x]
+            x, face, lod = starts[n], faces[n], lods[n]
             column = np.float32(x)
-            if marks[face, KIND] != SURFACE:
-                mirrored = marks[face, KIND] == MIRROR
-                for k in range(x, starts[n + 1]):
-                    column = np.float32(k)
-                    dx, dy, dz = base[0] + sx * column, base[1] + sy * column, base[2] + sz * column
-                    row[k] = _paint_sky(mirrored, face, dx, dy, dz, skins, sky)
-                continue
             red, green, blue = skins[face, RED], skins[face, GREEN], skins[face, BLUE]
-            ra, ga, ba, depth = lights[n, 0], lights[n, 1], lights[n, 2], lights[n, 3]
-            if shown[first + starts[n + 1]] == face:
-                # The face goes on: light up to the next segment. Else as in the segment before.
-                span = one / np.float32(starts[n + 1] - x)
-                rs, gs, bs = (lights[n + 1, 0] - ra) * span, (lights[n + 1, 1] - ga) * span, (lights[n + 1, 2] - ba) * span
-            elif previous != face:
-                rs, gs, bs = none, none, none
-            previous = face
-            # The area of a pixel on the face, in texels.
-            scale = skins[face, SCALE]
-            sideways = (column + np.float32(0.5) - np.float32(0.5) * width) / np.float32(focal)
-            slant = squared + sideways * sideways
-            area = across * scale * scale * slant * np.sqrt(slant) * depth * depth * depth / glow[face]
-            # The exponent of a float is its logarithm; twice the level of detail is that of the area.
-            lod = np.int64(np.float32(area if area > one else one).view(np.int32)) - ONE_BITS
-            level = (lod + (1 << 22)) >> 24
+            if marks[face, KIND] != SURFACE:
+                dx, dy, dz = base[0] + step[0] * column, base[1] + step[1] * column, base[2] + step[2] * column
+                rays = dx, step[0], dy, step[1], dz, step[2]
+                if marks[face, KIND] == MIRROR:
+                    nx, ny, nz = skins[face, S_ORIGIN], skins[face, T_ORIGIN], skins[face, S_SCALE]
+                    two = np.float32(2.0)
+                    a, b = two * (dx * nx + dy * ny + dz * nz), two * (step[0] * nx + step[1] * ny + step[2] * nz)
+                    rays = dx - a * nx, step[0] - b * nx, dy - a * ny, step[1] - b * ny, dz - a * nz, step[2] - b * nz
+                paint_sky(sky, rays, (red, green, blue), row, x)
+                continue
+            level = np.int64(lod + (1 << 22)) >> 24
             if level >= marks[face, LEVELS]:
-                light = (ra * red, rs * red, ga * green, gs * green, ba * blue, bs * blue)
-                paint_eight(near, first + x, texels, (one,), (), light, row, x)
+                light = (
+                    lights[n, 0] * red, slopes[n, 0] * red, lights[n, 1] * green, slopes[n, 1] * green,
+                    lights[n, 2] * blue, slopes[n, 2] * blue,
+                )  # fmt: skip
+                paint_eight(near, first + x, texels, (unit,), (), light, row, x)
                 continue
             red, green, blue = red * unit, green * unit, blue * unit
-            light = (ra * red, rs * red, ga * green, gs * green, ba * blue, bs * blue)
-            u, v = marks[face, U_AXIS], marks[face, V_AXIS]
+            light = (
+                lights[n, 0] * red, slopes[n, 0] * red, lights[n, 1] * green, slopes[n, 1] * green,
+                lights[n, 2] * blue, slopes[n, 2] * blue,
+            )  # fmt: skip
+            u, v, scale = marks[face, U_AXIS], marks[face, V_AXIS], skins[face, SCALE]
             rays = (
                 here[u] * scale + skins[face, U_PHASE], (base[u] + step[u] * column) * scale, step[u] * scale,
                 here[v] * scale + skins[face, V_PHASE], (base[v] + step[v] * column) * scale, step[v] * scale,
             )  # fmt: skip
             # Between two levels only in the middle half of the way.
-            share = np.int64((lod & 0xFFFFFF) - (1 << 22))
-            pyramid = marks[face, PYRAMID] + offsets[level]
+            share = (lod & 0xFFFFFF) - (1 << 22)
+            pyramid = marks[face, PYRAMID]
             if share < 0 or share >= 1 << 23:
-                paint_eight(near, first + x, texels, rays, (np.int32(pyramid), np.int32(level)), light, row, x)
+                one_level = np.int32(pyramid + offsets[level]), np.int32(level)
+                paint_eight(near, first + x, texels, rays, one_level, light, row, x)
             else:
-                level = lod >> 24
-                both = (
-                    np.int32(marks[face, PYRAMID] + offsets[level]), np.int32(level),
-                    np.int32(marks[face, PYRAMID] + offsets[level + 1]), np.int32(level + 1),
-                    np.float32(share) * np.float32(1.0 / (1 << 23)),
+                level = np.int64(lod) >> 24
+                two_levels = (
+                    np.int32(pyramid + offsets[level]), np.int32(level), np.int32(pyramid + offsets[level + 1]),
+                    np.int32(level + 1), np.float32(share) * np.float32(1.0 / (1 << 23)),
                 )  # fmt: skip
-                paint_eight(near, first + x, texels, rays, both, light, row, x)
+                paint_eight(near, first + x, texels, rays, two_levels, light, row, x)
         for x in range(0, stride, EIGHT):
             pack_words(row, x, packed, 3 * x)
         line = out[y]

@@ -1,4 +1,4 @@
-"""The view out of the window: sky, hills, trees and a lawn, on the sides of a cube around the camera."""
+"""The view out of the window: sky, hills, trees and a lawn, in every direction around the camera."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ SKIES: Mapping[str, SkyColors] = MappingProxyType(
 
 
 @cache
-def cube_of_sky(mood: str) -> NDArray[np.uint32]:
-    """(6 * SKY_SIDE ** 2,) red + 256 green + 65536 blue on the sides +x, -x, +y, -y, +z, -z of a cube."""
+def paint_sky(mood: str) -> NDArray[np.uint32]:
+    """(SKY_SIDE ** 2,) red + 256 green + 65536 blue in all directions, on an unfolded octahedron."""
     colors = _colors(_directions(), SKIES["day" if mood == "flat" else mood])
     # Rounded first, because the last bit differs between machines.
     rounded = np.floor(np.clip(colors, 0, 255).round(6) + 0.5).astype(np.uint32)
@@ -54,12 +54,13 @@ def cube_of_sky(mood: str) -> NDArray[np.uint32]:
 
 
 def _directions() -> Array:
-    """(6 * SKY_SIDE ** 2, 3) directions through the texels, as the shading kernel looks them up."""
+    """(SKY_SIDE ** 2, 3) directions through the texels, as the shading kernel looks them up."""
     line = (np.arange(SKY_SIDE) + 0.5) / (0.5 * SKY_SIDE) - 1
     v, u = (grid.ravel() for grid in np.meshgrid(line, line, indexing="ij"))
-    one = np.ones_like(u)
-    sides = [(one, u, v), (-one, -u, v), (-u, one, v), (u, -one, v), (u, v, one), (u, v, -one)]
-    return np.concatenate([np.column_stack(side) for side in sides])
+    z = 1 - np.abs(u) - np.abs(v)
+    x = np.where(z < 0, (1 - np.abs(v)) * np.where(u < 0, -1, 1), u)
+    y = np.where(z < 0, (1 - np.abs(u)) * np.where(v < 0, -1, 1), v)
+    return np.column_stack([x, y, z])
 
 
 def _colors(directions: Array, sky: SkyColors) -> Array:

@@ -15,7 +15,7 @@ from itinera.rendering.lightmaps import Lightmap, bake_light, even_light
 from itinera.rendering.look import Look, Variation, draw_variation, tile_sizes
 from itinera.rendering.mipmaps import OFFSETS, PYRAMID, mip_maps
 from itinera.rendering.noise import SIZE
-from itinera.rendering.sky import cube_of_sky
+from itinera.rendering.sky import paint_sky
 from itinera.rendering.textures import dominant_axes
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.space import Array
@@ -41,7 +41,7 @@ def make_surfaces(mesh: Mesh, normals: Array, order: NDArray[np.int64], look: Lo
         texels,
         OFFSETS,
         light.astype(np.float32).ravel(),
-        cube_of_sky(look.mood),
+        paint_sky(look.mood),
     )
 
 
