@@ -1,7 +1,7 @@
 """Export of a Hearth season for other simulators: its houses in worker processes, then its tasks and a manifest.
 
-The manifest, `export.json`, lists the files with their digests and is written last; the same season and options give the
-same bytes with any number of workers.
+The manifest, `export.json`, lists the files with their digests and is written last. The same season and options give
+the same bytes with any number of workers.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ from itinera.worlds import Array
 from itinera.worlds.mesh import Mesh
 
 SLAB = 0.02  # metres behind a surface that is not part of a convex solid
-FLAT = 2e-4  # metres; corners are rounded to a tenth of a millimetre
-SQUARE = 1e-3  # cosine between the edges of a box
+FLAT = 3e-4  # metres; corners are rounded to a tenth of a millimetre
 MIN_AREA = 1e-9  # square metres; a smaller triangle has no surface
 
 
@@ -150,7 +149,7 @@ def _perpendicular(away: Array) -> Array | None:
     chosen: list[Array] = []
     for vector in away:
         length = np.linalg.norm(vector)
-        if length > 0 and all(abs(vector @ other) <= SQUARE * length * np.linalg.norm(other) for other in chosen):
+        if length > 0 and all(abs(vector @ other) <= FLAT * max(length, np.linalg.norm(other)) for other in chosen):
             chosen.append(vector)
         if len(chosen) == 3:
             return np.array(chosen)

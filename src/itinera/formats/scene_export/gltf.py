@@ -65,7 +65,7 @@ def encode_glb(parts: Sequence[Part], *, textures: str | None = None, posed: boo
 def encode_labeled_glb(parts: Sequence[Part], colors: Mapping[str, int]) -> bytes:
     """A .glb file of the parts in the frame of the world, each in one color, 0xRRGGBB, by its label.
 
-    Colors are those of vertices, unlit: a semantic mesh, from which simulators read labels.
+    Colors are those of vertices: a semantic mesh, from which simulators read labels.
     """
     views, nodes, meshes, accessors = _Buffer(), [], [], []
     for i, part in enumerate(parts):
@@ -85,17 +85,15 @@ def encode_labeled_glb(parts: Sequence[Part], colors: Mapping[str, int]) -> byte
         accessors[3 * i] |= {"min": low.tolist(), "max": high.tolist()}
         accessors[3 * i + 1] |= {"normalized": True}
         attributes = {"POSITION": 3 * i, "COLOR_0": 3 * i + 1}
-        primitive = {"attributes": attributes, "indices": 3 * i + 2, "material": 0, "mode": 4}
+        primitive = {"attributes": attributes, "indices": 3 * i + 2, "mode": 4}
         meshes.append({"name": part.label, "primitives": [primitive]})
         nodes.append({"name": part.label, "mesh": i})
     document = {
         "asset": {"version": "2.0", "generator": "itinera"},
-        "extensionsUsed": ["KHR_materials_unlit"],
         "scene": 0,
         "scenes": [{"nodes": list(range(len(nodes)))}],
         "nodes": nodes,
         "meshes": meshes,
-        "materials": [{"name": "labels", "extensions": {"KHR_materials_unlit": {}}}],
         "accessors": accessors,
         "bufferViews": views.views,
         "buffers": [{"byteLength": len(views.content)}],

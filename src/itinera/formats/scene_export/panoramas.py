@@ -79,7 +79,7 @@ def render_views(raster: Rasterizer, eye: Array) -> NDArray[np.uint8]:
 
 
 def project_equirectangular(faces: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """(512, 1024, 3) skybox images on a sphere: R2R's heading 0 in the middle, to the right clockwise, the zenith above."""
+    """(512, 1024, 3) skybox images on a sphere: heading 0 of R2R in the middle, right is clockwise, up is up."""
     face, row, column = _sphere_lookup()
     return faces[face, row, column]
 
