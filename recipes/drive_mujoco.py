@@ -34,6 +34,7 @@ LOOKAHEAD = 0.12  # metres
 REACHED = 0.2  # metres
 CONTROL = 10  # physics steps for each command
 LOW, HIGH = 0.06, 1.40  # metres above the floor: the extent of the robot, with room for rugs under it
+HALF = (HIGH - LOW) / 2
 JOINTS = ("x", "y", "yaw")
 
 ROBOT = f"""
@@ -41,7 +42,7 @@ ROBOT = f"""
   <joint name="x" type="slide" axis="1 0 0"/>
   <joint name="y" type="slide" axis="0 1 0"/>
   <joint name="yaw" type="hinge" axis="0 0 1"/>
-  <geom name="robot" type="cylinder" size=".15 {(HIGH - LOW) / 2}" pos="0 0 {(HIGH + LOW) / 2}" mass="12" class="robot"/>
+  <geom name="robot" type="cylinder" size=".15 {HALF}" pos="0 0 {LOW + HALF}" mass="12" class="robot"/>
 </body>
 """
 ACTUATORS = "".join(f'<velocity name="{joint}" joint="{joint}" kv="200" forcerange="-60 60"/>' for joint in JOINTS)

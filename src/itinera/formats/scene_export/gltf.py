@@ -1,4 +1,4 @@
-"""glTF 2.0 binary files (.glb) with materials for physically based rendering: base color, roughness, metalness, textures.
+"""glTF 2.0 binary files (.glb) with materials for physically based rendering: color, roughness, metalness, textures.
 
 glTF is y-up: our (x, y, z) is (x, z, -y) there. A node per part has the part's pose, its name ("12 chair") and, in
 `extras`, its instance, category and common name.

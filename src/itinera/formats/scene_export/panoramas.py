@@ -1,7 +1,7 @@
 """Panorama images of viewpoints in Matterport's layout: skyboxes, equirectangular images and the 36 views of VLN.
 
 Skybox images are numbered as Matterport's: 0 looks up, 5 down, 3 along the pose of the viewpoint, 4, 1 and 2 follow to
-the right. Connectivity files are rewritten with poses that look along +y, R2R's heading 0; our own say nothing about the
+the right. Connectivity files are rewritten with poses that look along +y, R2R's heading 0; our own say nothing of the
 orientation of cameras. `*_skybox_small.jpg`, all six in a row, is what Matterport3DSimulator reads.
 """
 
