@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from cli.conftest import Command
 from itinera import api
 from itinera.errors import BadArgument
 from itinera.formats import matterport, pointnav, rooms, vlnce
@@ -23,14 +24,12 @@ from itinera.hearth.build import House, build_house
 from itinera.records.provenance import digest
 from itinera.runs import export_season
 
-from cli.conftest import Command
-
 HOUSE = "hearth-1-001"
 FORMATS = ("gltf", "habitat", "usd", "mjcf", "ros", "matterport")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _built_once() -> Iterator[House]:
+def built_once() -> Iterator[House]:
     """The one house of the season, built once."""
     house = build_house(1, 1)
     with pytest.MonkeyPatch.context() as patch:
@@ -61,8 +60,8 @@ def test_the_manifest_lists_every_file_with_its_digest(exports: Path, name: str)
     assert provenance.digests.keys() == {"season"}
 
 
-def test_scenes_and_maps_can_be_read(exports: Path, _built_once: House) -> None:
-    mesh = _built_once.mesh
+def test_scenes_and_maps_can_be_read(exports: Path, built_once: House) -> None:
+    mesh = built_once.mesh
     assert len(read_scene(exports / f"gltf/scenes/{HOUSE}.glb").faces) == len(mesh.faces)
     assert not read_map(exports / f"ros/maps/{HOUSE}/storey_0.yaml").blocked.all()
     assert rooms.read_house(exports / f"matterport/v1/scans/{HOUSE}/house_segmentations/{HOUSE}.house")
@@ -108,7 +107,7 @@ def test_plain_tasks_have_the_start_poses_of_the_season_in_the_frame_of_the_form
         np.testing.assert_allclose(task["start"]["position"], wanted, atol=1e-5)
         assert task["instruction"] == episode.instruction.text
         assert len(task["reference_path"]) == len(episode.reference)
-        w, x, y, z = task["start"]["quaternion"]
+        w, _, y, z = task["start"]["quaternion"]
         ahead = np.array([1 - 2 * z * z, 2 * w * z, 0]) if up == "z" else np.array([-2 * w * y, 0, 2 * y * y - 1])
         heading = np.array([[np.cos(episode.start.heading), np.sin(episode.start.heading), 0.0]])
         np.testing.assert_allclose(ahead, (heading if up == "z" else points_to_habitat(heading))[0], atol=1e-5)
