@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.ndimage import maximum_filter, minimum_filter
 
 from itinera.formats.frames import points_to_habitat
 from itinera.formats.scene_export.gltf import encode_glb
@@ -156,7 +157,9 @@ def test_webgl_draws_every_object_where_our_rasterizer_sees_it(page: Any, house:
         frame = raster.render(camera, eye, heading, channels=("rgb", "instances"))
         matrix = camera_matrix(camera, eye, heading)
         drawn = draw(page, matrix, labels=True).astype(int)
-        assert np.mean(drawn[..., 0] * 256 + drawn[..., 1] == frame.instances) > 0.97
+        # Pixels at the edge of an object may belong to either side.
+        within = maximum_filter(frame.instances, 3) == minimum_filter(frame.instances, 3)
+        assert np.mean((drawn[..., 0] * 256 + drawn[..., 1] == frame.instances)[within]) > 0.995
         # The colors are those of our images up to the light.
         picture = draw(page, matrix, labels=False).astype(float)
         assert np.corrcoef(picture.ravel(), frame.rgb.astype(float).ravel())[0, 1] > 0.8

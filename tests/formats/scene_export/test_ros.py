@@ -50,17 +50,17 @@ def test_geodesics_on_the_map_are_those_of_the_house(maps: Path, house: House) -
     grid = read_map(maps / "storey_0.yaml")
     level = min(room.floor for room in house.plan.rooms if room.storey == 0)
     surface = Surface.from_mesh(house.mesh, radius=RADIUS + grid.resolution / 2, height=ROBOT_HEIGHT, climb=CLIMB)
-    points = surface.sample(np.random.default_rng(5), 60)
+    points = surface.sample(np.random.default_rng(5), 40)
     points = points[np.abs(points[:, 2] - level) < CLIMB]
     points = points[grid.component_at(points[:, :2], RADIUS) > 0]
     ratios = []
-    for goal in points[:3]:
+    for goal in points[:2]:
         ours = surface.between(points, goal[None])[:, 0]
         theirs = lower_bound(grid, goal[:2], holonomic(1.0), radius=RADIUS).shortest(points[:, :2])
         far = (ours > 2) & np.isfinite(ours)
         assert np.isfinite(theirs[far]).all()
         ratios += (theirs[far] / ours[far]).tolist()
-    assert len(ratios) > 30
+    assert len(ratios) > 20
     assert abs(np.mean(ratios) - 1) < 0.02
     assert np.quantile(np.abs(np.array(ratios) - 1), 0.9) < 0.02
 

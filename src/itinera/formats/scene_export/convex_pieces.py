@@ -127,21 +127,19 @@ def _closed_runs(faces: NDArray[np.int32], rows: list[int]) -> Iterator[tuple[li
 
 def _as_box(points: Array) -> Box | None:
     """The box with these eight corners; None if they are not those of a box."""
-    corner = points[0]
-    away = points[1:] - corner
-    order = np.argsort(np.linalg.norm(away, axis=1), kind="stable")
-    edges = _perpendicular(away[order])
+    away = points[1:] - points[0]
+    edges = _perpendicular(away[np.argsort(np.linalg.norm(away, axis=1), kind="stable")])
     if edges is None:
         return None
-    half = np.linalg.norm(edges, axis=1) / 2
-    axes = edges / (2 * half[:, None])
-    center = corner + edges.sum(axis=0) / 2
+    # The longest edges are the most exact, because all corners are rounded equally.
+    first = edges[2] / np.linalg.norm(edges[2])
+    second = edges[1] - (edges[1] @ first) * first
+    second = second / np.linalg.norm(second)
+    axes = np.array([first, second, np.cross(first, second)])
+    center = points.mean(axis=0)
     inside = np.abs((points - center) @ axes.T)
-    if np.abs(inside - half).max() > FLAT:
-        return None
-    if np.linalg.det(axes) < 0:
-        axes[2] = -axes[2]
-    return Box(center, axes, half)
+    half = inside.mean(axis=0)
+    return Box(center, axes, half) if np.abs(inside - half).max() <= FLAT else None
 
 
 def _perpendicular(away: Array) -> Array | None:

@@ -69,7 +69,9 @@ def encode_labeled_glb(parts: Sequence[Part], colors: Mapping[str, int]) -> byte
     """
     views, nodes, meshes, accessors = _Buffer(), [], [], []
     for i, part in enumerate(parts):
-        points = np.concatenate([points_to_habitat(part.place(surface.points)) for surface in part.surfaces])
+        points = np.concatenate(
+            [points_to_habitat(part.place(surface.points.astype(np.float64))) for surface in part.surfaces]
+        )
         starts = np.cumsum([0, *(len(surface.points) for surface in part.surfaces[:-1])])
         faces = np.concatenate([s.faces + start for s, start in zip(part.surfaces, starts, strict=True)])
         tint = colors[part.label]
@@ -119,8 +121,8 @@ class _Buffer:
 
 def _geometry(surfaces: Sequence[Surface], views: _Buffer) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The accessors of all surfaces, and attributes and indices of each as a primitive; one view for each attribute."""
-    points = [points_to_habitat(surface.points).astype(np.float32) for surface in surfaces]
-    normals = [points_to_habitat(surface.normals).astype(np.float32) for surface in surfaces]
+    points = [points_to_habitat(surface.points.astype(np.float64)).astype(np.float32) for surface in surfaces]
+    normals = [points_to_habitat(surface.normals.astype(np.float64)).astype(np.float32) for surface in surfaces]
     # glTF counts v from the top of an image, whose first row is v = 0 of ours: the same.
     coordinates = [surface.coordinates for surface in surfaces]
     faces = [surface.faces.astype(np.uint32) for surface in surfaces]
