@@ -29,10 +29,11 @@ from itinera.worlds.surface import Surface
 CLEARANCE = 0.20  # metres, the radius for which paths are planned
 CLIMB = 0.05  # metres; the robot rolls over rugs and thresholds
 HEIGHT = 1.5  # metres
-SPEED = 0.5  # m/s
+SPEED = 0.8  # m/s
 LOOKAHEAD = 0.12  # metres
 REACHED = 0.2  # metres
-CONTROL = 10  # physics steps for each command
+TIMESTEP = 0.005  # seconds
+CONTROL = 4  # physics steps for each command
 LOW, HIGH = 0.06, 1.40  # metres above the floor: the extent of the robot, with room for rugs under it
 HALF = (HIGH - LOW) / 2
 JOINTS = ("x", "y", "yaw")
@@ -93,6 +94,7 @@ class Simulation:
 
         self.mujoco: Any = mujoco
         self.model = mujoco.MjModel.from_xml_string(add_robot(xml))
+        self.model.opt.timestep = TIMESTEP
         self.data = mujoco.MjData(self.model)
         self.places = [self.model.joint(name).qposadr[0] for name in JOINTS]
         self.motors = [self.model.actuator(name).id for name in JOINTS]

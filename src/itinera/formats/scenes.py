@@ -36,7 +36,7 @@ _WRITTEN = (".glb", ".obj")
 # Ten points spread evenly over a triangle, in barycentric coordinates.
 _WITHIN = np.array([(3 * i + 1, 3 * j + 1, 10 - 3 * i - 3 * j) for i in range(4) for j in range(4 - i)]) / 12
 MAX_VALUES = 1 << 25  # vertices and triangles of a scene; the largest of Matterport have 10 M
-_NAMED = re.compile(r"(\d{1,9})[ _](\w+?)(?:_\d+)?")  # trimesh numbers the materials of an object: "12 chair_1"
+_NAMED = re.compile(r"(\d{1,9})[ _](\w+?)(?:_\d+)?(?!\w)")  # trimesh numbers the materials of an object: "12 chair_1"
 
 
 def read_scene(path: str | Path, *, up: Up | None = None) -> Mesh:
@@ -224,7 +224,7 @@ def _joined(parts: list[tuple[str, NDArray[Any], NDArray[Any], NDArray[Any]]], u
 
 
 def _labels(name: str) -> tuple[int, int]:
-    found = _NAMED.fullmatch(name)
+    found = _NAMED.match(name)
     return (int(found[1]), MPCAT40.index(found[2])) if found and found[2] in MPCAT40 else (0, 0)
 
 
