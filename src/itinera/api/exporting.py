@@ -11,6 +11,7 @@ from itinera.errors import BadArgument, validate_choice
 
 if TYPE_CHECKING:
     from itinera.formats.hearth_season import SeasonDescription
+    from itinera.rendering.look import LOOKS
     from itinera.runs.export_season import SeasonExport
 
 File: TypeAlias = str | PathLike[str]
@@ -23,6 +24,7 @@ def export_hearth(
     to: Literal["gltf", "habitat", "usd", "mjcf", "ros", "matterport"],
     houses: Sequence[str | int] = (),
     images: Sequence[str] = ("skybox", "equirectangular", "views"),
+    look: str = "day",
     secret: File | None = None,
     workers: int | None = None,
     overwrite: bool = False,
@@ -41,6 +43,7 @@ def export_hearth(
     to: the format; docs/exports.md describes each.
     houses: ids or indices of the houses; by default all of them.
     images: of "matterport", the kinds of panorama images: "skybox", "equirectangular" and "views" (36 per viewpoint).
+    look: of these images: "flat", "day", "evening" or "lamps"; see `itinera.rendering.look`.
     secret: the secret file of a season that was built from one; its houses cannot be built without.
     workers: number of worker processes (0: in this process); by default one per core.
     overwrite: replace an earlier export.
@@ -57,6 +60,7 @@ def export_hearth(
     kinds = (images,) if isinstance(images, str) else tuple(images)
     for kind in kinds:
         validate_choice("images", kind, KINDS)
+    validate_choice("look", look, tuple(LOOKS))
     if to == "matterport" and kinds:
         require_pillow()
     if workers is not None and workers < 0:
@@ -74,6 +78,7 @@ def export_hearth(
         tuple(described.splits),
         described.robot_radius,
         tuple(kind for kind in KINDS if kind in kinds),
+        look,
     )
     return export_season(
         config,

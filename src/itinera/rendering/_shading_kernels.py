@@ -370,7 +370,11 @@ def shade_view(
             if shown[first + starts[n + 1]] == face:
                 # The face goes on: light up to the next segment. Else as in the segment before.
                 span = one / np.float32(starts[n + 1] - x)
-                rs, gs, bs = (lights[n + 1, 0] - ra) * span, (lights[n + 1, 1] - ga) * span, (lights[n + 1, 2] - ba) * span
+                rs, gs, bs = (
+                    (lights[n + 1, 0] - ra) * span,
+                    (lights[n + 1, 1] - ga) * span,
+                    (lights[n + 1, 2] - ba) * span,
+                )
             elif previous != face:
                 rs, gs, bs = none, none, none
             previous = face

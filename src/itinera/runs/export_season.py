@@ -44,6 +44,7 @@ class ExportConfig:
     splits: tuple[str, ...]
     robot_radius: float  # metres, of the robot of the season's tasks
     images: tuple[str, ...] = KINDS  # of panoramas
+    look: str = "day"  # of the images, one of rendering.look.LOOKS
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def _write_manifest(config: ExportConfig, files: Mapping[str, str]) -> Mapping[s
         "houses": list(config.houses),
         "splits": list(config.splits),
         "robot_radius": config.robot_radius,
-        **({"images": list(config.images)} if config.format == "matterport" else {}),
+        **({"images": list(config.images), "look": config.look} if config.format == "matterport" else {}),
         "files": dict(sorted(files.items())),
     }
     with atomic_write(config.out / MANIFEST) as stream:
@@ -204,6 +205,7 @@ def _ros_house(house: House, config: ExportConfig) -> Files:
 def _matterport_house(house: House, config: ExportConfig) -> Files:
     from itinera.formats.scene_export.panoramas import orient_poses, render_images
     from itinera.hearth.viewpoints import EYE_HEIGHT
+    from itinera.rendering.look import LOOKS
     from itinera.rendering.rasterizer import Rasterizer
     from itinera.worlds import NavGraph
 
@@ -213,7 +215,9 @@ def _matterport_house(house: House, config: ExportConfig) -> Files:
     yield f"v1/scans/{house.id}/house_segmentations/{house.id}.house", record
     graph = matterport.read_scan(file).space
     assert isinstance(graph, NavGraph)
-    yield from render_images(house.id, graph, Rasterizer(house.mesh), config.images)
+    if config.images:
+        raster = Rasterizer(house.mesh, look=LOOKS[config.look])
+        yield from render_images(house.id, graph, raster, config.images)
 
 
 def _plain_tasks(up: str, scene: str, config: ExportConfig) -> Files:
