@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itinera.hearth.room_lookup import locate_rooms
 from itinera.hearth.viewpoints import EYE_HEIGHT
 from itinera.reports.replay.words import split_instruction
-from itinera.reports.storeys import floor_heights, label_rooms
+from itinera.reports.storeys import RoomLabel, floor_heights, label_rooms
 from itinera.reports.walkthrough.data import (
     Storey,
     Walkthrough,
@@ -75,7 +76,7 @@ def _storeys(house: House) -> list[Storey]:
 
 def _rooms(house: House, graph: NavGraph) -> list[WalkthroughRoom]:
     """The rooms, storey by storey; those of one name are numbered."""
-    labels = {}
+    labels: dict[int, RoomLabel] = {}
     for storey in range(house.plan.storeys):
         here = [room for room in house.plan.rooms if room.storey == storey]
         labels |= {room.index: label for room, label in zip(here, label_rooms(house.plan, storey), strict=True)}
@@ -102,7 +103,7 @@ def _rooms(house: House, graph: NavGraph) -> list[WalkthroughRoom]:
     return rooms
 
 
-def _best_view(outline: Array, inside: Array, graph: NavGraph) -> tuple[int, float]:
+def _best_view(outline: Array, inside: NDArray[np.int64], graph: NavGraph) -> tuple[int, float]:
     """The viewpoint of a room that is farthest from its middle, and the heading to that; -1 without viewpoints."""
     if not len(inside):
         return -1, 0.0

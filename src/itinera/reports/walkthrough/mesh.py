@@ -40,7 +40,7 @@ class BufferWriter:
         self._parts: list[bytes] = []
         self._size = 0
 
-    def add(self, array: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32]) -> BufferView:
+    def add(self, array: NDArray[np.unsignedinteger]) -> BufferView:
         """Append an array; returns where it is."""
         view = BufferView(_TYPES[array.dtype], self._size, array.size)
         data = array.astype(array.dtype.newbyteorder("<")).tobytes()
@@ -63,15 +63,14 @@ def pack_mesh(mesh: Mesh, cuts: Sequence[float], writer: BufferWriter) -> Packed
     looks, indices = np.unique(
         np.column_stack([mesh.colors, mesh.materials, _flags(mesh, cuts)]).astype(np.int64), axis=0, return_inverse=True
     )
-    wide = np.uint16 if len(vertices) <= STEPS else np.uint32
     return PackedMesh(
         faces=len(mesh.faces),
         low=low.round(6).tolist(),
         size=size.round(6).tolist(),
         looks=looks.tolist(),
         positions=writer.add(np.ascontiguousarray(grid.T)),
-        corners=writer.add(used.astype(wide)),
-        look_indices=writer.add(indices.reshape(-1).astype(np.uint16 if len(looks) <= STEPS else np.uint32)),
+        corners=writer.add(_narrow(used)),
+        look_indices=writer.add(_narrow(indices.reshape(-1))),
     )
 
 
@@ -90,6 +89,11 @@ def _weld(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
     return unique.astype(np.float64), index.reshape(-1)[mesh.faces]
 
 
+def _narrow(indices: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+    """The indices in 16 bits, if they fit, or else in 32."""
+    return indices.astype(np.uint16 if indices.max(initial=0) <= STEPS else np.uint32)
+
+
 def _flags(mesh: Mesh, cuts: Sequence[float]) -> NDArray[np.int64]:
     """(f,) the flags of each face."""
     corners = mesh.corners.astype(np.float64)
@@ -98,7 +102,8 @@ def _flags(mesh: Mesh, cuts: Sequence[float]) -> NDArray[np.int64]:
     ground = np.isin(mesh.classes, _GROUND) & upward
     pane = (mesh.classes == _WINDOW) & (mesh.materials == MATERIALS.index("glass"))
     hanging = _cut_through(mesh, corners[:, :, 2], cuts)
-    return WALKABLE * ground + GLASS * pane + HANGING * hanging
+    flags: NDArray[np.int64] = WALKABLE * ground + GLASS * pane + HANGING * hanging
+    return flags
 
 
 def _cut_through(mesh: Mesh, heights: Array, cuts: Sequence[float]) -> NDArray[np.bool_]:
@@ -118,4 +123,5 @@ def _shrink(tile: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """The tile with the edge of a packed texture, its mean unchanged."""
     times = len(tile) // TEXELS
     means = tile.reshape(TEXELS, times, TEXELS, times).mean(axis=(1, 3))
-    return np.clip((means / TEXEL_STEP).round() * TEXEL_STEP, 0, 255).astype(np.uint8)
+    texels: NDArray[np.uint8] = np.clip((means / TEXEL_STEP).round() * TEXEL_STEP, 0, 255).astype(np.uint8)
+    return texels

@@ -44,12 +44,14 @@ void main() {
   float tile = texture(tiles, vec3(tilePlace(vNormal) / metres[vMaterial], max(layer, 0.0))).r;
   if (textured && layer >= 0.0) base *= tile * 255.0 / 128.0;
   base = pow(base, vec3(2.2));
-  float shade = 0.52 + 0.12 * n.z + 0.36 * max(dot(n, SUN), 0.0) + 0.16 * max(dot(n, FILL), 0.0);
+  float shade = 0.6 + 0.36 * max(dot(n, SUN), 0.0) + 0.14 * max(dot(n, FILL), 0.0) + 0.14 * max(-n.z, 0.0);
   shade = lit ? vLight : shade * rise(n.z);
   float away = distance(eye, vPlace);
   float glow = pow(1.0 - abs(dot(normalize(eye - vPlace), n)), 5.0); // surfaces reflect more light at grazing angles
   vec3 seen = base * shade * (0.72 + 0.34 * exp(-away / 9.0)) + 0.05 * glow;
-  color = vec4(pow(seen, vec3(1.0 / 2.2)), opacity < 1.0 ? mix(opacity, 0.7, glow) : 1.0);
+  // Noise of half a step hides the bands of eight bits.
+  float dither = (fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453) - 0.5) / 255.0;
+  color = vec4(pow(seen, vec3(1.0 / 2.2)) + dither, opacity < 1.0 ? mix(opacity, 0.7, glow) : 1.0);
 }`;
 
 const SKY_VERTEX = `#version 300 es
@@ -64,7 +66,7 @@ void main() {
 const SKY_FRAGMENT = `#version 300 es
 precision highp float;
 in vec3 ray;
-uniform vec3 eye; uniform float ground; uniform float plain;
+uniform vec3 eye; uniform float ground; uniform float plain; uniform vec4 bounds;
 out vec4 color;
 float hash(vec2 p) { return fract(sin(dot(p, vec2(12.9898, 78.233))) * 43758.5453); }
 float noise(vec2 p) {
@@ -80,7 +82,11 @@ void main() {
     float fade = exp(-t * length(d.xy) / 60.0), grain = 0.7 * noise(p * 0.35) + 0.3 * noise(p * 3.0) * exp(-t / 25.0);
     sky = mix(horizon, vec3(0.47, 0.55, 0.36) * (0.86 + 0.28 * grain), fade);
   }
-  color = vec4(mix(sky, vec3(0.925, 0.92, 0.905) - 0.06 * length(gl_FragCoord.xy * 0.0), plain), 1.0);
+  // Below a dollhouse a table, with the soft shadow of the house.
+  vec2 q = abs(eye.xy + t * d.xy - bounds.xy) - bounds.zw;
+  float away = length(max(q, 0.0)) + min(max(q.x, q.y), 0.0);
+  vec3 table = vec3(0.905, 0.9, 0.885) * (t > 0.0 ? 1.0 - 0.3 * exp(-max(away, 0.0) / 1.2) : 1.0);
+  color = vec4(mix(sky, table, plain) + (hash(gl_FragCoord.xy) - 0.5) / 255.0, 1.0);
 }`;
 
 const FLAT_VERTEX = `#version 300 es
@@ -220,6 +226,8 @@ class Renderer {
     gl.uniform3fv(at("eye"), camera.eye);
     gl.uniform1f(at("ground"), this.data.mesh.low[2] - 0.05);
     gl.uniform1f(at("plain"), shown.plain ? 1 : 0);
+    const { low, size } = this.data.mesh;
+    gl.uniform4f(at("bounds"), low[0] + size[0] / 2, low[1] + size[1] / 2, size[0] / 2, size[1] / 2);
     gl.drawArrays(gl.TRIANGLES, 0, 3);
   }
 

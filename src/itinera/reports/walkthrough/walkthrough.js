@@ -93,7 +93,7 @@ function wholeHouse() {
   // The house must fit: its extent across the view, and along it, foreshortened.
   const [c, s] = [Math.abs(Math.cos(heading)), Math.abs(Math.sin(heading))], elevation = storey ? -0.95 : -0.5;
   const across = size[0] * s + size[1] * c, along = (size[0] * c + size[1] * s) * Math.sin(-elevation) + size[2] * Math.cos(elevation);
-  const distance = (1.08 * Math.max(along, across / aspect)) / (2 * Math.tan(0.4)) + 0.25 * Math.hypot(size[0], size[1]);
+  const distance = (1.02 * Math.max(along, across / aspect)) / (2 * Math.tan(0.4)) + 0.12 * Math.hypot(size[0], size[1]);
   state.orbit = { at: [low[0] + size[0] / 2, low[1] + size[1] / 2, z], distance, heading, elevation };
 }
 
@@ -141,6 +141,7 @@ function switchMode(mode) {
   fly(() => {
     setMode(mode);
     if (mode === "dollhouse") { setStorey(storeyAt(state.feet[2])); wholeHouse(); }
+    else if (episode()) setTime(state.time);
   });
 }
 
@@ -302,13 +303,13 @@ function drawFrame(now) {
     const [columns, rows] = [Math.max(1, Math.round(width * ratio)), Math.max(1, Math.round(height * ratio))];
     if (one.width !== columns || one.height !== rows) { one.width = columns; one.height = rows; }
   }
-  const camera = cameraNow(now), cut = cutNow();
-  const shown = [...(isShown("graph") ? [["graph", 0]] : []), ...(isShown("path") ? [["path", 0.3]] : []), ...(state.mode === "dollhouse" && isShown("path") ? [["body", 0.5]] : [])];
-  renderer.draw(camera, { cut, textured: isShown("textures"), layers: shown });
+  const camera = cameraNow(now), cut = cutNow(), dollhouse = state.mode === "dollhouse";
+  const shown = [...(isShown("graph") ? [["graph", 0]] : []), ...(isShown("path") ? [["path", dollhouse ? 0.6 : 0.3]] : []), ...(dollhouse && isShown("path") ? [["body", 0.7]] : [])];
+  renderer.draw(camera, { cut, textured: isShown("textures"), plain: cut < WHOLE, layers: shown });
   const pen = names.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
-  if (isShown("names") && state.mode === "dollhouse" && !state.flight) {
+  if (isShown("names") && dollhouse && !state.flight) {
     drawNames(pen, rooms, state.storey === "all" ? null : state.storey, projection(camera, width, height, NEAR, FAR), width, height);
   }
   showNow(camera);
