@@ -318,7 +318,7 @@ function drawFrame(now) {
 function showNow(camera) {
   const walking = state.mode === "walk", room = walking ? roomAt(state.feet) : null, viewpoint = walking ? nearestViewpoint(state.feet, 0.15) : -1;
   const storey = walking ? storeyAt(state.feet[2]) : state.storey, place = storey === "all" ? "whole house" : storeys[storey].name;
-  const parts = walking ? [room ? room.name : "between rooms", ...(storeys.length > 1 ? [place] : [])] : ["Dollhouse", place];
+  const parts = walking ? [room ? shorten(room.name, 40) : "between rooms", ...(storeys.length > 1 ? [place] : [])] : ["Dollhouse", place];
   if (walking && viewpoint >= 0) parts.push(`viewpoint ${shorten(graph.ids[viewpoint], 12)}`);
   if (byId("now").textContent !== parts.join(" · ")) byId("now").textContent = parts.join(" · ");
   canvas.setAttribute("aria-label", `3D view of ${shorten(data.title, 60)}: ${parts.join(", ")}`);
