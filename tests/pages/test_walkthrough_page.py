@@ -1,4 +1,4 @@
-"""A walk-through in a browser: it draws, walks, jumps to viewpoints, follows episodes, on a phone too, without errors."""
+"""A walk-through in a browser: it draws, walks, jumps to viewpoints, follows episodes, on a phone too."""
 
 from __future__ import annotations
 
@@ -150,7 +150,9 @@ def colors(visit: Visit) -> int:
                 drawFrame(performance.now());
                 const gl = renderer.gl, pixels = new Uint8Array(4 * canvas.width * canvas.height), seen = new Set();
                 gl.readPixels(0, 0, canvas.width, canvas.height, gl.RGBA, gl.UNSIGNED_BYTE, pixels);
-                for (let k = 0; k < pixels.length; k += 404) seen.add(pixels[k] >> 4 << 8 | pixels[k + 1] >> 4 << 4 | pixels[k + 2] >> 4);
+                for (let k = 0; k < pixels.length; k += 404) {
+                    seen.add(pixels[k] >> 4 << 8 | pixels[k + 1] >> 4 << 4 | pixels[k + 2] >> 4);
+                }
                 return seen.size;
             }"""
         )
@@ -242,11 +244,13 @@ def test_walls_are_not_walked_through_and_stairs_are_climbed(visiting, house):
     # From the foot of the stairs to the storey above, along the graph.
     climbed = visit.page.evaluate(
         """() => {
-            const up = storeys[1].floor, graph = data.graph, edges = [];
-            for (let k = 0; k < graph.edges.length; k += 2) edges.push([graph.edges[k], graph.edges[k + 1]], [graph.edges[k + 1], graph.edges[k]]);
+            const up = storeys[1].floor, ends = data.graph.edges;
+            const edges = ends.map((end, k) => [end, ends[k ^ 1]]);
             const before = new Map(), queue = [graph.z.findIndex((z) => Math.abs(z) < 0.1)];
             before.set(queue[0], -1);
-            for (const k of queue) for (const [a, b] of edges) if (a === k && !before.has(b)) { before.set(b, k); queue.push(b); }
+            for (const k of queue) {
+                for (const [a, b] of edges) if (a === k && !before.has(b)) { before.set(b, k); queue.push(b); }
+            }
             let k = queue.find((one) => Math.abs(graph.z[one] - up) < 0.1);
             const path = [];
             for (; k >= 0; k = before.get(k)) path.unshift(k);
@@ -305,9 +309,8 @@ def test_following_stops_when_the_page_is_hidden(visiting):
     visit = visiting()
     visit.choose(0)
     visit.press(" ")
-    visit.page.evaluate(
-        "Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))"
-    )
+    visit.page.evaluate("Object.defineProperty(document, 'hidden', { value: true })")
+    visit.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     assert visit.text("#play") == "Follow"
 
 
