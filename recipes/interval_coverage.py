@@ -12,7 +12,7 @@ distributions of scenes that the constants of the correction were not chosen on:
 tail, two kinds of scenes, and scenes that are alike.
 
 Expected: the default interval at 95 % covers at least 90 % in every row, and at least 93 % where scenes are not skewed,
-except for lost scenes. For comparison: the same interval without the correction for skewness, and how much narrower it
+except for lost scenes; nothing is promised for the last rows. For comparison: the same interval without the correction for skewness, and how much narrower it
 is; the interval that treats episodes as independent (plain t); the percentile bootstrap over scenes.
 
     python recipes/interval_coverage.py --simulations 2000 --seed 1
@@ -172,12 +172,12 @@ LOG_NORMAL = quantile_effects(lambda ranks: 0.7 * np.exp(0.8 * ndtri(ranks)))
 HARDER_LOG_NORMAL = quantile_effects(lambda ranks: -0.7 * np.exp(0.8 * ndtri(ranks)))
 ALIKE = quantile_effects(lambda ranks: 0.0 * ranks)
 HELD_OUT = (
-    Outcome("success about 0.5, heavy tails", 0.0, coin, expit, RATE, 0.0, HEAVY_TAILS, LOWEST_IF_SKEWED),
-    Outcome("NE, heavy tails", -2.0, metres, metres_expected, ERROR, 0.0, HEAVY_TAILS, LOWEST_IF_SKEWED),
-    Outcome("success about 0.06, log-normal", -3.8, coin, expit, RATE, 0.0, LOG_NORMAL, LOWEST_IF_SKEWED),
-    Outcome("success about 0.9, log-normal", 3.0, coin, expit, RATE, 0.0, HARDER_LOG_NORMAL, LOWEST_IF_SKEWED),
-    Outcome("success about 0.3, two kinds", -1.4, coin, expit, RATE, 0.0, two_kinds(0.2, 2.5), LOWEST_IF_SKEWED),
-    Outcome("SPL about 0.6, scenes alike", 0.5, share, expit, RATE, 0.0, ALIKE, LOWEST_IF_SKEWED),
+    Outcome("success about 0.5, heavy tails", 0.0, coin, expit, RATE, 0.0, HEAVY_TAILS, None),
+    Outcome("NE, heavy tails", -2.0, metres, metres_expected, ERROR, 0.0, HEAVY_TAILS, None),
+    Outcome("success about 0.06, log-normal", -3.8, coin, expit, RATE, 0.0, LOG_NORMAL, None),
+    Outcome("success about 0.9, log-normal", 3.0, coin, expit, RATE, 0.0, HARDER_LOG_NORMAL, None),
+    Outcome("success about 0.3, two kinds", -1.4, coin, expit, RATE, 0.0, two_kinds(0.2, 2.5), None),
+    Outcome("SPL about 0.6, scenes alike", 0.5, share, expit, RATE, 0.0, ALIKE, None),
 )
 
 
