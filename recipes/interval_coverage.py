@@ -12,8 +12,9 @@ distributions of scenes that the constants of the correction were not chosen on:
 tail, two kinds of scenes, and scenes that are alike.
 
 Expected: the default interval at 95 % covers at least 90 % in every row, and at least 93 % where scenes are not skewed,
-except for lost scenes; nothing is promised for the last rows. For comparison: the same interval without the correction for skewness, and how much narrower it
-is; the interval that treats episodes as independent (plain t); the percentile bootstrap over scenes.
+except for lost scenes; nothing is promised for the last rows. For comparison: the same interval without the
+correction for skewness, and how much narrower it is; the interval that treats episodes as independent (plain t); the
+percentile bootstrap over scenes.
 
     python recipes/interval_coverage.py --simulations 2000 --seed 1
 """

@@ -43,7 +43,7 @@ def test_a_missing_key_is_named(tmp_path):
 
 
 def test_what_is_not_toml_names_the_documentation(tmp_path):
-    with pytest.raises(BadFile, match="is not TOML: .*\n?.*`itinera bake`"):
+    with pytest.raises(BadFile, match=r"is not TOML: .*\n?.*`itinera bake`"):
         read(tmp_path, "dish: pie")
 
 

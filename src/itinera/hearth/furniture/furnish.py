@@ -85,7 +85,7 @@ def _add_object(one: PlacedModel, index: int, interior: Interior, solids: Solids
         one.heading,
         one.model.color,
         one.model.shape,
-        one.blocks,
+        blocks=one.blocks,
     )
 
 
