@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itinera.agents.instruction_parser import parse
-from itinera.hearth.language.semantics import Act, Clause, Reference
+from itinera.hearth.language.references import Reference
+from itinera.hearth.language.semantics import Act, Clause
 
 STOP = Clause(Act.STOP)
 

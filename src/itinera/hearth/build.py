@@ -13,6 +13,8 @@ from itinera.hearth.layout.plan import FloorPlan
 from itinera.seeding import generator
 from itinera.worlds.mesh import Mesh
 
+MAX_CLUTTER = 3.0
+
 
 @dataclass(frozen=True, eq=False)
 class House:
@@ -28,13 +30,18 @@ class House:
         return self.objects[instance - 1]
 
 
-def build_house(seed: int, index: int, *, id: str = "") -> House:
-    """The house of this index in the season of this seed: a pure function of both."""
+def build_house(seed: int, index: int, *, id: str = "", clutter: float = 1.0) -> House:
+    """The house of this index in the season of this seed: a pure function of both.
+
+    `clutter` scales the number of small things: 0 for none, 1 as usual, 2 for a messy house.
+    """
+    if not 0 <= clutter <= MAX_CLUTTER:
+        raise BadArgument(f"clutter must be between 0 (none) and {MAX_CLUTTER:g} (got {clutter:g}); 1 is usual.")
     if seed < 0 or index < 0:
         raise BadArgument(f"Seeds and house indices must be ≥ 0; got seed {seed}, house {index}.")
     names = ("house", str(index))
     plan = generate_floor_plan(generator(seed, *names, "plan"))
     solids = Solids()
     fixtures = build_shell(plan, generator(seed, *names, "shell"), solids)
-    furniture = furnish(plan, fixtures, generator(seed, *names, "furniture"), solids)
+    furniture = furnish(plan, fixtures, generator(seed, *names, "furniture"), solids, clutter=clutter)
     return House(id or f"hearth-{seed}-{index:03d}", plan, (*fixtures, *furniture), solids.mesh())

@@ -7,26 +7,32 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage
+from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, Passage, Staircase
 from itinera.worlds import Array
 from itinera.worlds.surface import Surface
 
 CLOSE = 0.8  # metres; a doorway with a viewpoint this near needs no other
 THRESHOLD = 2.5  # metres from a doorway within which viewpoints on both sides make an edge through it
 DOOR_STEP = (0.1, 0.4)  # metres from the middle of a doorway to its viewpoint, on the side of the smaller room
-STAIR_STRIDE = 1.1  # metres between viewpoints on stairs, measured horizontally, at most
+STAIR_STRIDE = 2.2  # metres between viewpoints on stairs, measured horizontally, at most
+STAIR_END = 0.45  # metres from the foot or the head of stairs to a viewpoint
 NEARBY = 0.3  # metres that a viewpoint may be moved to reach walkable ground
 
 
-def stair_viewpoints(flights: Sequence[Flight], surface: Surface) -> Array:
-    """(n, 3) viewpoints at the foot and the head of each flight of stairs and between them."""
-    stands = []
-    for flight in flights:
-        run = flight.head - flight.foot
-        length = float(np.hypot(run[0], run[1]))
-        ahead = np.array([run[0], run[1], 0.0]) / length
-        between = np.linspace(0.0, 1.0, round(length / STAIR_STRIDE) + 1)[1:-1, None]
-        stands += [flight.foot - 0.45 * ahead, *(flight.foot + between * run), flight.head + 0.45 * ahead]
+def stair_viewpoints(staircases: Sequence[Staircase], surface: Surface) -> Array:
+    """(n, 3) viewpoints before and behind each flight of stairs and between them, so that edges follow the stairs.
+
+    A quarter landing has one viewpoint, a half landing one at the end of either flight.
+    """
+    stands: list[Array] = []
+    for stairs in staircases:
+        for k, flight in enumerate(stairs.flights):
+            run, ahead = flight.head - flight.foot, STAIR_END * np.array([*flight.up, 0.0])
+            length = float(np.hypot(run[0], run[1]))
+            between = np.linspace(0.0, 1.0, max(1, round(length / STAIR_STRIDE)) + 1)[1:-1, None]
+            if k == 0 or stairs.shape == "U":
+                stands.append(flight.foot - ahead)
+            stands += [*(flight.foot + between * run), flight.head + ahead]
     return snap_viewpoints(surface, np.array(stands).reshape(-1, 3))
 
 

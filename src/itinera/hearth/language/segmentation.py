@@ -42,6 +42,7 @@ STEPS = ClauseCosts(
         Act.END: 0.5,
         Act.UP: 0.0,
         Act.DOWN: 0.0,
+        Act.SEE: 0.7,
         Act.STOP: 0.8,  # without a landmark; 0 with one
     },
     segment=0.2,

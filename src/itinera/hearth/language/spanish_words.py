@@ -1,0 +1,324 @@
+"""Spanish words for rooms, objects and looks, with their gender. The first word of a noun is inflected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+_OBJECTS = """
+arcade machine: f máquina recreativa
+armchair: m sillón, f butaca
+bar stool: m taburete de bar, m taburete alto
+barbecue: f barbacoa, f parrilla
+basket: f cesta, f canasta
+bath mat: f alfombrilla de baño
+bathtub: f bañera, f tina
+bed: f cama
+bench: m banco, f banca
+bicycle: f bicicleta, f bici
+blanket: f manta, f frazada
+blinds: f persiana
+books: m montón de libros, f pila de libros
+bookshelf: f estantería, m librero
+bottles: m grupo de botellas
+bowl: m cuenco, m bol
+box: f caja
+bucket: m cubo, m balde
+bunk bed: f litera
+cabinet: m armario, m gabinete
+candles: m grupo de velas
+candlestick: m candelabro
+car: m coche, m automóvil
+ceiling fan: m ventilador de techo
+ceiling lamp: f lámpara de techo
+chair: f silla
+chandelier: f araña de cristal
+chest: m baúl, m arcón
+clock: m reloj
+clothes rack: m perchero de ropa
+coat rack: m perchero
+coffee machine: f cafetera
+coffee table: f mesa de centro, f mesita de café
+column: f columna, m pilar
+computer: m ordenador, f computadora
+console table: f consola, f mesa de entrada
+crib: f cuna
+cup: f taza
+curtain: f cortina
+cushion: m cojín
+dart board: f diana
+desk: m escritorio, f mesa de trabajo
+desk lamp: f lámpara de escritorio, m flexo
+dining table: f mesa de comedor
+dishwasher: m lavavajillas, m lavaplatos
+doormat: m felpudo
+dresser: f cómoda
+dryer: f secadora
+drum kit: f batería
+dumbbell rack: m soporte de mancuernas
+easel: m caballete
+exercise ball: f pelota de ejercicio
+exercise bike: f bicicleta estática
+exercise mat: f colchoneta, f esterilla
+filing cabinet: m archivador, m archivero
+fireplace: f chimenea
+fire extinguisher: m extintor
+flower pot: f maceta
+flowers: m ramo de flores
+floor lamp: f lámpara de pie
+fountain: f fuente
+freezer: m congelador
+fruit bowl: m frutero
+garden chair: f silla de jardín
+garden table: f mesa de jardín
+glass cabinet: f vitrina
+globe: m globo terráqueo
+grandfather clock: m reloj de péndulo
+guitar: f guitarra
+hammock: f hamaca
+hedge: m seto
+highchair: f trona
+hot tub: m jacuzzi, f bañera de hidromasaje
+ironing board: f tabla de planchar
+kettle: f tetera, m hervidor
+kitchen counter: f encimera, m mostrador de cocina
+kitchen island: f isla de cocina, f isla
+lamp: f lámpara
+ladder: f escalera de mano
+lantern: m farol
+laptop: m portátil
+laundry basket: m cesto de ropa
+lounge chair: f tumbona
+magazine rack: m revistero
+magazines: f pila de revistas
+massage table: f camilla de masaje
+microwave: m microondas
+mirror: m espejo
+monitor: m monitor, f pantalla
+mug: m tazón
+nightstand: f mesita de noche, f mesilla
+office chair: f silla de oficina, f silla giratoria
+ottoman: m puf, m reposapiés
+oven: m horno
+parasol: f sombrilla
+pendant lamp: f lámpara colgante
+piano: m piano
+grand piano: m piano de cola
+picture: m cuadro, f pintura
+pillow: f almohada
+ping-pong table: f mesa de ping-pong
+plant: f planta
+plate: m plato
+pool table: f mesa de billar
+poster: m cartel, m póster
+printer: f impresora
+punching bag: m saco de boxeo
+radiator: m radiador
+radio: f radio
+range hood: f campana extractora
+record player: m tocadiscos
+refrigerator: m refrigerador, f nevera, m frigorífico
+rocking chair: f mecedora
+rowing machine: f máquina de remo
+rug: f alfombra
+safe: f caja fuerte
+screen: m biombo
+sewing machine: f máquina de coser
+shelf: f repisa, m estante
+shelves: f estantería abierta
+shoe rack: m zapatero
+shoes: m par de zapatos
+shower: f ducha, f regadera
+side table: f mesa auxiliar, f mesita
+sideboard: m aparador
+sink: m lavabo, m fregadero
+skateboard: m monopatín
+sofa: m sofá
+speaker: m altavoz
+stairs: f escalera
+statue: f estatua, f escultura
+stool: m taburete
+stove: f cocina de gas, f estufa
+suitcase: f maleta
+swimming pool: f piscina
+swing: m columpio
+table: f mesa
+table lamp: f lámpara de mesa
+telephone: m teléfono
+telescope: m telescopio
+toaster: m tostador, f tostadora
+toilet: m inodoro, m váter
+toilet paper: m papel higiénico
+tool chest: f caja de herramientas
+towel: f toalla
+towel rack: m toallero
+toy: m juguete
+toy box: m baúl de juguetes
+trash can: f papelera, m bote de basura, m cubo de basura
+tray: f bandeja
+treadmill: f cinta de correr, f caminadora
+tree: m árbol
+tv: m televisor, f tele
+tv stand: m mueble del televisor
+umbrella stand: m paragüero
+vacuum cleaner: f aspiradora
+vanity table: m tocador
+vase: m jarrón, m florero
+wall cabinet: m armario de pared
+wall lamp: m aplique, f lámpara de pared
+wardrobe: m ropero, m guardarropa
+washing machine: f lavadora
+watering can: f regadera de jardín
+water heater: m calentador de agua
+weight bench: m banco de pesas
+whiteboard: f pizarra blanca
+window: f ventana
+wine rack: m botellero
+workbench: m banco de trabajo
+"""
+
+Noun = tuple[str, str]  # gender, "m" or "f", and the word
+
+
+def _read_table(table: str) -> dict[str, tuple[Noun, ...]]:
+    rows = (line.split(": ") for line in table.strip().splitlines())
+    return {name: tuple((word[0], word[2:]) for word in words.split(", ")) for name, words in rows}
+
+
+OBJECT_NOUNS: Mapping[str, tuple[Noun, ...]] = MappingProxyType(_read_table(_OBJECTS))
+"""Nouns for objects, by their English name, the most common first."""
+
+ROOM_NOUNS: Mapping[str, tuple[Noun, ...]] = MappingProxyType(
+    _read_table(
+        """
+a: m baño, m cuarto de baño
+b: m dormitorio, f habitación, f recámara
+c: m vestidor, m clóset
+d: m comedor
+e: m recibidor, m vestíbulo, f entrada
+f: f sala familiar, m cuarto de estar
+g: m garaje, f cochera
+h: m pasillo, m corredor
+i: f biblioteca, f sala de lectura
+j: m lavadero, m cuarto de lavado
+k: f cocina
+l: f sala, m salón, f sala de estar
+m: f sala de reuniones, f sala de juntas
+n: m salón de descanso
+o: m despacho, m estudio, f oficina
+p: f terraza, m porche
+r: f sala de juegos, m cuarto de juegos
+s: m hueco de la escalera
+t: m aseo, m medio baño
+u: m cuarto de servicio, m trastero
+v: f sala de televisión, f sala de cine
+w: m gimnasio
+x: m jardín, m patio
+y: m balcón
+z: m cuarto de invitados
+B: m bar
+C: f sala de clases
+D: m rincón de comer
+S: f sauna, m spa
+Z: m cuarto de los trastos
+"""
+    )
+)
+"""Nouns for kinds of rooms, the most common first."""
+
+COLOR_ADJECTIVES: Mapping[str, str] = MappingProxyType(
+    {
+        "red": "rojo",
+        "orange": "anaranjado",
+        "yellow": "amarillo",
+        "green": "verde",
+        "blue": "azul",
+        "purple": "morado",
+        "pink": "rosado",
+        "brown": "marrón",
+        "black": "negro",
+        "white": "blanco",
+        "grey": "gris",
+        "beige": "beige",
+    }
+)
+SHAPE_ADJECTIVES: Mapping[str, str] = MappingProxyType(
+    {
+        "round": "redondo",
+        "square": "cuadrado",
+        "oval": "ovalado",
+        "long": "largo",
+        "tall": "alto",
+        "low": "bajo",
+        "small": "pequeño",
+        "large": "grande",
+        "wide": "ancho",
+        "narrow": "estrecho",
+        "rectangular": "rectangular",
+        "double": "doble",
+        "single": "individual",
+        "corner": "esquinero",
+    }
+)
+MATERIAL_PHRASES: Mapping[str, str] = MappingProxyType(
+    {
+        "wooden": "de madera",
+        "glass": "de cristal",
+        "leather": "de cuero",
+        "metal": "de metal",
+        "steel": "de acero",
+        "stone": "de piedra",
+        "marble": "de mármol",
+        "brick": "de ladrillo",
+        "fabric": "de tela",
+        "velvet": "de terciopelo",
+        "wicker": "de mimbre",
+        "ceramic": "de cerámica",
+        "plastic": "de plástico",
+        "concrete": "de hormigón",
+        "cardboard": "de cartón",
+        "rattan": "de ratán",
+        "porcelain": "de porcelana",
+        "granite": "de granito",
+        "bamboo": "de bambú",
+        "iron": "de hierro",
+        "brass": "de latón",
+        "copper": "de cobre",
+        "chrome": "de cromo",
+        "linen": "de lino",
+        "cotton": "de algodón",
+        "wool": "de lana",
+        "paper": "de papel",
+        "clay": "de barro",
+        "mirrored": "de espejo",
+        "oak": "de roble",
+        "pine": "de pino",
+        "walnut": "de nogal",
+        "tiled": "de azulejos",
+        "carpeted": "de moqueta",
+    }
+)
+"""Adjectives (masculine singular) and phrases for all looks of `vocabulary.py`."""
+
+_PLURALS = {"cojín": "cojines", "sillón": "sillones", "jarrón": "jarrones", "montón": "montones", "reloj": "relojes"}
+_INVARIABLE = ("lavavajillas", "lavaplatos", "microondas", "reposapiés", "tocadiscos")
+
+
+def plural_word(word: str) -> str:
+    """The plural of a Spanish noun or adjective."""
+    if word in _PLURALS or word in _INVARIABLE:
+        return _PLURALS.get(word, word)
+    if word[-1] in "aeioué" or word.endswith("á"):
+        return word + "s"
+    if word.endswith("z"):
+        return word[:-1] + "ces"
+    for accented, plain in (("ín", "in"), ("ón", "on"), ("án", "an")):
+        if word.endswith(accented):
+            return word.removesuffix(accented) + plain + "es"
+    return word + "es"
+
+
+def agree(adjective: str, gender: str, *, many: bool) -> str:
+    """The adjective in the gender and number of its noun."""
+    word = adjective[:-1] + "a" if gender == "f" and adjective.endswith("o") else adjective
+    return plural_word(word) if many else word
