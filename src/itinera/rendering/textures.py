@@ -108,7 +108,8 @@ def _planks(rng: np.random.Generator) -> Array:
     grain = wood[(ROWS.astype(int) + rows[half, column]) % SIZE, (COLUMNS.astype(int) + columns[half, column]) % SIZE]
     gap = np.where(COLUMNS % width < 1, -0.32, 0.0)
     ends = np.where(along % (SIZE // 2) < 1, -0.28, 0.0)
-    return tints + 0.8 * grain + np.minimum(gap, ends)
+    pattern: Array = tints + 0.8 * grain + np.minimum(gap, ends)
+    return pattern
 
 
 def _tile(rng: np.random.Generator) -> Array:
@@ -219,7 +220,8 @@ def _shingles(rng: np.random.Generator) -> Array:
     gap = np.where(x - column * 42.7 < 2, -0.3, 0.0)
     height = ROWS % 32
     shadow = np.where(height > 29, -0.34, 0.0) + 0.10 * (0.5 - height / 32)
-    return tints + np.minimum(gap, shadow) + 0.06 * fractal_noise(rng, 64, 16, 3)
+    pattern: Array = tints + np.minimum(gap, shadow) + 0.06 * fractal_noise(rng, 64, 16, 3)
+    return pattern
 
 
 _PATTERNS: dict[str, Callable[[np.random.Generator], Array]] = {
