@@ -339,6 +339,15 @@ class Interior:
         self.description_counts[description] = self.description_counts.get(description, 0) + 1
         return one
 
+    def add_if_passable(self, one: PlacedModel) -> bool:
+        """Add an object exactly here if the room stays walkable; returns whether it does."""
+        box = np.array([one.box])
+        if not self._walk.stays_open(box):
+            return False
+        self._walk.block(box)
+        self.add(one)
+        return True
+
     def intersects(self, box: Sequence[float], *, beside: int = -1) -> bool:
         """Whether a box intersects an object or a clearance; the window `beside` is ignored."""
         keep = self._keep if beside < 0 else np.delete(self._keep, beside, axis=0)
