@@ -27,7 +27,7 @@ ALLOWED_ROOMS = {
     "sofa": "lfnvoriB",
     "stove": "k",
     "toilet": "at",
-    "towel": "atwS",
+    "towel": "ajtwS",
     "tree": "x",
     "tv": "lfnvbr",
     "wardrobe": "b",

@@ -105,7 +105,7 @@ def test_colours_are_told_apart_even_when_shaded():
 TEXTURE_ONLY_INSIDE = {"shower"}
 
 SHAPES = {
-    "oval": lambda width, depth, height: width > 1.05 * depth,
+    "oval": lambda width, depth, height: width > 1.05 * depth or (depth < 0.08 and height > 1.05 * width),
     "round": lambda width, depth, height: abs(width - depth) < 0.12 or min(width, depth) < 0.08,
     "square": lambda width, depth, height: width == depth,
     "long": lambda width, depth, height: max(width, depth) >= 1.6 * min(width, depth),

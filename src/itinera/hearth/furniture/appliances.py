@@ -289,7 +289,8 @@ def _bin(rng: np.random.Generator, color: Paint) -> ModelParts:
         [
             (tube(0.13, 0.0, high, top=0.17, sides=10), color),
             (tube(0.175, high, high + 0.03, sides=10), shade(color, 0.75)),
-        ]
+        ],
+        "large" if high > 0.48 else "small",
     )
 
 

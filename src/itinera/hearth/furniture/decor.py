@@ -44,6 +44,8 @@ def rug(width: float, depth: float) -> FurnitureKind:
             (block(width + RUG_OFF, depth + RUG_OFF, 0.0, 0.0075), border),
             (block(width - 0.235, depth - 0.235, 0.0, 0.009), color),
         ]
+        if max(width, depth) > 2.2 * min(width, depth):
+            return ModelParts(pieces, "long")
         return ModelParts(pieces, "large" if width * depth > 5 else "small" if width * depth < 2 else "")
 
     return FurnitureKind("rug", "floor", FABRICS, build, ("carpet",))
@@ -182,6 +184,9 @@ def _mirror(shape: str) -> Builder:
                 [(disc(0.34, 0.03, 0, 0, 0.34, sides=16), color), (disc(0.3, 0.012, 0, 0.02, 0.34, sides=16), SILVER)],
                 shape,
             )
+        if shape == "oval":
+            rim, glass = disc(0.4, 0.03, 0, 0, 0.4, sides=16), disc(0.36, 0.012, 0, 0.02, 0.4, sides=16)
+            return ModelParts([(rim * (0.7, 1, 1), color), (glass * (0.7, 1, 1), SILVER)], shape)
         wide, high = (random_size(rng, 0.5, 0.7), random_size(rng, 0.7, 0.9)) if shape == "" else (0.56, 1.5)
         pieces: list[Piece] = [
             (block(wide, 0.03, 0.0, high), color),
@@ -377,6 +382,7 @@ ROUND_MIRROR = FurnitureKind(
         "metal",
     ),
 )
+OVAL_MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror("oval"), ("wood", "metal"))
 TALL_MIRROR = FurnitureKind(
     "mirror",
     "mirror",

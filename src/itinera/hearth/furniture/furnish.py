@@ -161,8 +161,10 @@ def _add_curtains(room: Interior) -> None:
         for low in (0.06, round(window.sill - room.room.floor - 0.12, 2)):
             hung = _make_curtain(room, window, low, color)
             x0, y0, _, x1, y1, _ = hung.box
-            if room.contains((x0 - 0.02, y0 - 0.02, x1 + 0.02, y1 + 0.02)) and not room.intersects(hung.box, beside=k):
-                room.add(hung)
+            fits = room.contains((x0 - 0.02, y0 - 0.02, x1 + 0.02, y1 + 0.02)) and not room.intersects(
+                hung.box, beside=k
+            )
+            if fits and room.add_if_passable(hung):
                 break
 
 

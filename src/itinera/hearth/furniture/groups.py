@@ -190,7 +190,7 @@ def washbasins(room: Interior, kinds: Sequence[FurnitureKind]) -> Iterator[Furni
     for kind in kinds:
         basin = room.make(kind)
         base = Part(basin, 0.0, basin.size[1] / 2)
-        mirror = room.make(decor.ROUND_MIRROR if room.chance(0.4) else decor.MIRROR)
+        mirror = room.make(room.pick((decor.MIRROR, decor.MIRROR, decor.ROUND_MIRROR, decor.OVAL_MIRROR)))
         above = Part(mirror, 0.0, mirror.size[1] / 2 - 0.014, 1.2)
         yield group([base, above], front=0.6)
     for kind in kinds[-1:]:

@@ -37,12 +37,13 @@ from itinera.worlds import Array
 
 T = TypeVar("T")
 
+OFF_EDGE = 0.11  # metres from the side of an outdoor room, which may have a fence or hedge
 OFF_FLOOR, OFF_WALL, OFF_TOP, OFF_RUG = 0.006, 0.02, 0.003, 0.003  # gaps, so that no faces of two objects coincide
 HEAD_HEIGHT = 1.6  # metres; anything that starts above this is no obstacle
 SKIRT = 0.03  # metres between flat objects and walls, for the skirting boards
 FLAT_HEIGHT = 0.03  # metres; anything no higher than this can be walked over
 BEHIND_WALL = 0.45  # metres beyond the side of an outdoor room where an indoor room begins, at the latest
-REPEAT = 0.03  # factor on the frequency of a color that another object of the same name has in the same room
+REPEAT = 0.01  # factor on the frequency of a color that another object of the same name has in the same room
 TRIES = 8  # poses checked for walkability
 MIN_REACHABLE = 0.42  # fraction of the bare room's walkable floor that must stay reachable from the doors
 
@@ -196,8 +197,8 @@ class Interior:
         return self._poses_along(self.walls, group, off)
 
     def edge_poses(self, group: FurnitureGroup) -> PlacementPoses:
-        """All poses with the group's back to a side of the room, whether or not there is a wall."""
-        return self._poses_along(self.edges, group, OFF_WALL)
+        """All poses with the group's back to a side of the room, a little off it, whether or not there is a wall."""
+        return self._poses_along(self.edges, group, OFF_EDGE)
 
     @staticmethod
     def _poses_along(walls: Sequence[StraightWall], group: FurnitureGroup, off: float) -> PlacementPoses:
@@ -337,6 +338,15 @@ class Interior:
         description = f"{one.model.color} {one.model.name}"
         self.description_counts[description] = self.description_counts.get(description, 0) + 1
         return one
+
+    def add_if_passable(self, one: PlacedModel) -> bool:
+        """Add an object exactly here if the room stays walkable; returns whether it does."""
+        box = np.array([one.box])
+        if not self._walk.stays_open(box):
+            return False
+        self._walk.block(box)
+        self.add(one)
+        return True
 
     def intersects(self, box: Sequence[float], *, beside: int = -1) -> bool:
         """Whether a box intersects an object or a clearance; the window `beside` is ignored."""

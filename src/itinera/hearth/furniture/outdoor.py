@@ -51,7 +51,7 @@ def hedge(length: float) -> FurnitureKind:
     """A piece of hedge of this length."""
 
     def build(rng: np.random.Generator, color: Paint) -> ModelParts:
-        high = random_size(rng, 0.8, 1.2)
+        high = random_size(rng, 0.6, 0.9)
         pieces: list[Piece] = [(block(length, 0.4, 0.0, high), shade(color, 0.9))]
         pieces.append((block(length - 0.06, 0.34, high, high + 0.04), color))
         return ModelParts(pieces, "long")

@@ -14,7 +14,7 @@ from itinera.hearth.furniture.placement import as_ordered, no_preference, prefer
 from itinera.hearth.geometry.shapes import rounded_cos_sin
 
 HEDGE = 1.6  # metres, length of a piece of hedge
-MAX_HEDGES = 8
+MAX_HEDGES = 4
 GARDEN_STEP = 0.4  # metres between the poses tried in a garden
 
 
@@ -130,7 +130,7 @@ def _add_planters(room: Interior, count: int) -> None:
 def _add_hedges(room: Interior) -> None:
     """Add pieces of hedge along the sides where no house is."""
     hedge = room.make(outdoor.hedge(HEDGE))
-    for _ in range(min(MAX_HEDGES, 2 + int(room.area / 12))):
+    for _ in range(min(MAX_HEDGES, 1 + int(room.area / 16))):
         if not room.place([single_object(hedge, front=0.1)], as_ordered, poses=lambda one: _border_poses(room, one)):
             return
 
@@ -148,7 +148,7 @@ def _beside(
 ) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """(n,) whether poses have their backs to the line of a wall."""
     axis = 0 if quarter % 2 == 0 else 1
-    near: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.abs(poses.origins[:, axis] - start[axis]) < 0.1
+    near: np.ndarray[tuple[int], np.dtype[np.bool_]] = np.abs(poses.origins[:, axis] - start[axis]) < 0.2
     return near
 
 

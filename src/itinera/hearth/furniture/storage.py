@@ -253,7 +253,7 @@ def _basket(rng: np.random.Generator, color: Paint) -> ModelParts:
     if rng.random() < 0.6:
         cloth = paint(("white", "blue", "pink", "grey")[int(rng.integers(4))], "fabric")
         pieces.append((ball(0.34, 0.34, 0.14, 0, 0, high + 0.05), cloth))
-    return ModelParts(pieces)
+    return ModelParts(pieces, "large" if high > 0.46 else "small")
 
 
 def _box(rng: np.random.Generator, color: Paint) -> ModelParts:

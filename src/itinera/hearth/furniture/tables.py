@@ -56,6 +56,11 @@ def _coffee_table(shape: str) -> Builder:
     def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         if shape == "round":
             return ModelParts(_round(random_size(rng, 0.7, 0.9), 0.42, color), "round", 0.42)
+        if shape == "oval":
+            pieces = [
+                (corners * (1.0, 0.56, 1.0), top) for corners, top in _round(random_size(rng, 1.0, 1.2), 0.42, color)
+            ]
+            return ModelParts(pieces, "oval", 0.42)
         width = random_size(rng, 0.7, 0.8) if shape == "square" else random_size(rng, 1.0, 1.3)
         depth = width if shape == "square" else random_size(rng, 0.52, 0.6)
         pieces = _rectangular(width, depth, 0.42, color)[:2]
@@ -137,7 +142,7 @@ def _tennis_table(rng: np.random.Generator, color: Paint) -> ModelParts:
 DESK_SEAT = -0.2  # metres along a desk from its middle to the seat
 COFFEE_TABLES = tuple(
     FurnitureKind("coffee table", "table", PAINTED, _coffee_table(shape), ("wood", "glass", "marble", "metal"))
-    for shape in ("round", "square", "long")
+    for shape in ("round", "square", "long", "oval")
 )
 SIDE_TABLE = FurnitureKind(
     "side table",
