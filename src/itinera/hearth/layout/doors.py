@@ -252,7 +252,7 @@ def _place_door(
     if open_plan and all(kind in OPEN_PLAN for kind in kinds):
         width = round(min(OPEN_PLAN_WIDTH, free), 2)
     elif wide:
-        width = round(min(float(rng.uniform(1.4, 3.0)), free), 2)
+        width = round(min(float(rng.uniform(1.2, 2.4)), free), 2)
     else:
         width = max(w for w in DOOR_WIDTHS[: 1 + int(rng.integers(len(DOOR_WIDTHS)))] if w <= free + 1e-9)
     return DoorPlacement(wall, round(_center(rng, low + width / 2, high - width / 2, middle=wide), 2), width, wide)

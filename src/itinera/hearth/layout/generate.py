@@ -39,6 +39,7 @@ from itinera.hearth.layout.windows import insert_bays, place_windows
 from itinera.worlds import Array
 
 ATTEMPTS = 20000
+ATTEMPTS_PER_TYPE = 4000  # far more than any type of house needs
 AREA = (110.0, 640.0)  # square metres, without what is outdoors
 SLAB = 0.3  # between a ceiling and the floor above
 DOOR_HEIGHT = 2.1
@@ -49,8 +50,9 @@ GLASS_DOORS = 1.5, 2.6  # metres wide, from a room to a terrace
 
 def generate_floor_plan(rng: np.random.Generator) -> FloorPlan:
     """The floor plan of a house: a pure function of the state of the generator."""
-    house = draw_house_type(rng)
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
+        if attempt % ATTEMPTS_PER_TYPE == 0:
+            house = draw_house_type(rng)
         try:
             sketch = sketch_house(rng, house)
             return _to_floor_plan(rng, _lay_out(rng, sketch), sketch.open_plan)
