@@ -14,7 +14,7 @@ from itinera.worlds.surface import Surface
 CLOSE = 0.8  # metres; a doorway with a viewpoint this near needs no other
 THRESHOLD = 2.5  # metres from a doorway within which viewpoints on both sides make an edge through it
 DOOR_STEP = (0.1, 0.4)  # metres from the middle of a doorway to its viewpoint, on the side of the smaller room
-STAIR_STRIDE = 2.2  # metres between viewpoints on stairs, measured horizontally, at most
+STAIR_STRIDE = 1.1  # metres between viewpoints on stairs, measured horizontally, at most
 STAIR_END = 0.45  # metres from the foot or the head of stairs to a viewpoint
 NEARBY = 0.3  # metres that a viewpoint may be moved to reach walkable ground
 

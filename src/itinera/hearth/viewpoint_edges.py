@@ -12,7 +12,7 @@ from itinera.worlds.mesh import Mesh
 from itinera.worlds.surface import Surface
 
 MAX_EDGE = 5.0  # metres; the longest edge in Matterport's graphs
-DETOUR = 1.025  # a pair gets no edge if a path through other viewpoints is at most this many times as long
+DETOUR = 1.014  # a pair gets no edge if a path through other viewpoints is at most this many times as long
 
 
 def sparsify_edges(eyes: Array, linked: NDArray[np.bool_]) -> NDArray[np.int64]:

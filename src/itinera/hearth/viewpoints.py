@@ -30,9 +30,9 @@ from itinera.worlds import Array, NavGraph
 from itinera.worlds.surface import Surface
 
 EYE_HEIGHT = 1.5  # metres from the ground to the camera
-SPACING = 1.65  # metres between viewpoints on open ground, varied by room and by place
+SPACING = 1.7  # metres between viewpoints on open ground, varied by room and by place
 TIGHT, LOOSE = 0.6, 1.8  # factors on the spacing in the narrowest and on the most open ground
-OUTDOOR_SPACING = 1.4  # factor on the spacing outdoors
+OUTDOOR_SPACING = 1.9  # factor on the spacing outdoors
 OTHER_ROOM = 0.7  # factor on the spacing between viewpoints in different rooms
 SAMPLES = 6000  # points sampled on the ground
 DIRECTIONS = 12  # in which free distances are measured

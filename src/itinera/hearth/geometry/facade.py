@@ -22,7 +22,7 @@ OUTER_WALL = 0.25  # from the inner to the outer face of an outside wall
 ROOF_DROP = 0.02  # metres of a flat roof below the floor of the storey above
 PLINTH = 0.3  # metres of facade below the ground floor
 PITCH = 1.05  # rise of a roof per metre: steeper than a robot climbs
-EAVES, VERGE = 0.35, 0.25  # metres of a roof beyond the walls below its lower edges and its gables
+EAVES, VERGE = 0.24, 0.25  # metres of a roof beyond its walls and its gables; lower eaves would reach the ceilings
 THICKNESS = 0.14  # of a roof
 MAX_SPAN = 8.5  # metres; a wider rectangle has two roofs side by side
 MIN_SPAN = 2.4  # metres; a narrower rectangle has a flat roof
@@ -161,7 +161,9 @@ def _build_one_gable(box: Box, block: Array, z: float, finishes: Finishes, solid
     middle = float(high[1 - long] + low[1 - long]) / 2
     ends = [float(low[long]), float(high[long])]
     inner = [_reaches(block, long, middle, end, sign) for end, sign in zip(ends, (-1.0, 1.0), strict=True)]
-    roof_ends = [end + sign * (half if joined else VERGE) for end, sign, joined in zip(ends, (-1, 1), inner, strict=True)]
+    roof_ends = [
+        end + sign * (half if joined else VERGE) for end, sign, joined in zip(ends, (-1, 1), inner, strict=True)
+    ]
 
     def at(along: float, across: float, height: float) -> tuple[float, float, float]:
         return (along, middle + across, height) if long == 0 else (middle + across, along, height)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from itinera.hearth.geometry.finishes import Finish, Finishes
@@ -16,7 +20,11 @@ METAL = Paint("railing", 0, (70, 72, 76), "metal")
 GLASS = Paint("railing", 0, (190, 214, 222), "glass")
 SLAB = 0.18  # metres of a balcony's floor
 EDGE = 0.3  # metres of the edge below a terrace or a garden
-GAP = 0.02  # metres between a room outdoors and what bounds it
+GAPS: Mapping[str, tuple[float, float]] = MappingProxyType(
+    {"p": (0.0171, 0.0065), "x": (0.0237, 0.0135), "y": (0.0171, 0.0065)}
+)
+"""Metres between a room outdoors and what bounds it, and by which that is longer than the side of the room; uneven, so
+that no two of their faces coincide."""
 
 Span = tuple[float, float]
 
@@ -34,7 +42,9 @@ def build_outdoors(plan: FloorPlan, finishes: Finishes, solids: Solids) -> None:
             plan.rooms[k].kind == "p" for p in plan.passages if room.index in p.rooms for k in p.rooms if k >= 0
         )
         style = "court" if enclosed else finishes.fences[room.kind]
-        _STYLES[style](face, (-GAP, length + GAP), room.floor, finishes.facade)
+        gap, longer = GAPS[room.kind]
+        behind = WallFace(solids, face.point(0.0, -gap), face.out)
+        _STYLES[style](behind, (-longer, length + longer), room.floor, finishes.facade)
 
 
 def _fence_face(fence: Fence, solids: Solids) -> tuple[WallFace, float]:
@@ -65,30 +75,28 @@ def _hedge(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     """A hedge in pieces of different heights."""
     count = max(1, round((s[1] - s[0]) / 1.1))
     edges = np.linspace(s[0], s[1], count + 1).round(3).tolist()
-    for k, (a, b) in enumerate(zip(edges, edges[1:], strict=False)):
+    for k, (a, b) in enumerate(itertools.pairwise(edges)):
         high = floor + 1.55 + 0.08 * ((k * 7) % 3)
-        deep = -GAP - 0.42 - 0.06 * ((k * 5) % 3)
-        face.block((a, b), (floor - EDGE, high), (deep, -GAP - 0.03 * (k % 2)), HEDGE, sides="lrtk")
+        deep = -0.42 - 0.06 * ((k * 5) % 3)
+        face.block((a, b), (floor - EDGE, high), (deep, -0.013 - 0.03 * (k % 2)), HEDGE, sides="lrtk")
 
 
 def _boards(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     """Panels of boards between posts."""
     count = max(1, round((s[1] - s[0]) / 1.9))
     edges = np.linspace(s[0], s[1], count + 1).round(3).tolist()
-    for a, b in zip(edges, edges[1:], strict=False):
-        face.block((a, b), (floor + 0.03, floor + 1.5), (-GAP - 0.05, -GAP - 0.01), BOARDS, sides="lrtbk")
+    for a, b in itertools.pairwise(edges):
+        face.block((a, b), (floor + 0.03, floor + 1.5), (-0.05, -0.01), BOARDS, sides="lrtbk")
     for at in edges:
-        face.block((at - 0.05, at + 0.05), (floor - EDGE, floor + 1.6), (-GAP - 0.09, -GAP), BOARDS, sides="lrtk")
+        face.block((at - 0.05, at + 0.05), (floor - EDGE, floor + 1.6), (-0.09, 0.0), BOARDS, sides="lrtk")
 
 
 def _masonry(face: WallFace, s: Span, floor: float, facade: Finish, *, height: float) -> None:
     body = Paint("wall", 0, facade.color, facade.material)
     coping = Paint("wall", 0, (190, 184, 172), "stone")
-    face.block(s, (floor - EDGE, floor + height), (-GAP - 0.2, -GAP), body, sides="lrk")
+    face.block(s, (floor - EDGE, floor + height), (-0.2, 0.0), body, sides="lrk")
     top = floor + height
-    face.block(
-        (s[0] - 0.02, s[1] + 0.02), (top, top + 0.06), (-GAP - 0.23, 0.01), coping, sides="lrtbk"
-    )
+    face.block((s[0] - 0.02, s[1] + 0.02), (top, top + 0.06), (-0.23, 0.012), coping, sides="lrtbk")
 
 
 def _wall(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
@@ -107,26 +115,26 @@ def _rails(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     """Wooden posts with three rails."""
     _posts(face, s, floor, 1.4, BOARDS, 0.07)
     for z in (0.3, 0.62, 0.92):
-        face.block(s, (floor + z, floor + z + 0.07), (-GAP - 0.05, -GAP - 0.02), BOARDS, sides="lrtbk")
+        face.block(s, (floor + z, floor + z + 0.07), (-0.05, -0.02), BOARDS, sides="lrtbk")
 
 
 def _bars(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     """A metal railing with close bars."""
     _posts(face, s, floor, 0.13, METAL, 0.02)
-    face.block(s, (floor + 0.98, floor + 1.02), (-GAP - 0.05, -GAP), METAL, sides="lrtbk")
+    face.block(s, (floor + 0.98, floor + 1.02), (-0.05, 0.0), METAL, sides="lrtbk")
 
 
 def _glass(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     """Panes between metal posts."""
     _posts(face, s, floor, 1.2, METAL, 0.04)
-    face.block(s, (floor + 0.08, floor + 0.96), (-GAP - 0.03, -GAP - 0.015), GLASS, sides="lrtbk")
-    face.block(s, (floor + 0.98, floor + 1.02), (-GAP - 0.05, -GAP), METAL, sides="lrtbk")
+    face.block(s, (floor + 0.08, floor + 0.96), (-0.03, -0.015), GLASS, sides="lrtbk")
+    face.block(s, (floor + 0.98, floor + 1.02), (-0.05, 0.0), METAL, sides="lrtbk")
 
 
 def _posts(face: WallFace, s: Span, floor: float, apart: float, paint: Paint, thick: float) -> None:
     count = max(2, round((s[1] - s[0]) / apart) + 1)
     for at in np.linspace(s[0] + thick / 2, s[1] - thick / 2, count).round(4).tolist():
-        block = (at - thick / 2, at + thick / 2), (floor - 0.05, floor + 0.98), (-GAP - thick - 0.01, -GAP - 0.01)
+        block = (at - thick / 2, at + thick / 2), (floor - 0.05, floor + 0.98), (-thick - 0.01, -0.01)
         face.block(*block, paint, sides="lrk")
 
 

@@ -145,7 +145,8 @@ def _build_room(plan: FloorPlan, room: PlannedRoom, solids: Solids, wall: Finish
     _add_level(plan, room, solids, top, Paint("ceiling", 0, CEILING, "plaster"))
     for edge in room_walls(plan, room, solids):
         edge.face.wall((0, edge.length), (room.floor, top), edge.holes, _paint("wall", wall))
-        _build_skirting(edge, room.floor)
+        if room.kind != "s":  # where the undersides of stairs would meet it
+            _build_skirting(edge, room.floor)
 
 
 def _build_skirting(edge: RoomWall, floor: float) -> None:

@@ -5,6 +5,7 @@ The stairs of the ground floor are solid down to the floor; those above them han
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -42,9 +43,7 @@ def _cells(outline: Array, areas: Sequence[Array]) -> list[Box]:
     """A rectangle cut along the sides of all areas, column by column."""
     edges = [*np.array(areas).reshape(-1, 2, 2).reshape(-1, 2), *outline]
     xs, ys = (np.unique(np.round([edge[axis] for edge in edges], 4)).tolist() for axis in (0, 1))
-    return [
-        (x0, y0, x1, y1) for x0, x1 in zip(xs, xs[1:], strict=False) for y0, y1 in zip(ys, ys[1:], strict=False)
-    ]
+    return [(x0, y0, x1, y1) for x0, x1 in itertools.pairwise(xs) for y0, y1 in itertools.pairwise(ys)]
 
 
 def _is_inside(cell: Box, areas: Sequence[Array]) -> bool:
@@ -110,7 +109,7 @@ def build_stairs(
         face.plate((0, length), (low.floor + low.height, high.floor), 0.0, edge)
     tread, riser = (Paint("stairs", index, paint.color, paint.material) for paint in wood)
     rail = Paint("railing", index + 1, RAIL, "wood")
-    for k, flight in enumerate(stairs.flights):
+    for k, _flight in enumerate(stairs.flights):
         steps = _Steps.plan(plan, stairs, k, solids)
         _build_steps(steps, tread, riser)
         for side in (-1, 1):
@@ -179,6 +178,7 @@ class _Steps:
     flight: Flight
     face: WallFace  # through the middle line, seen from the left of the climber
     floor: float | None  # z where solid steps end; None for a hanging flight
+    base: float  # z of the floor of the lower room
     ceiling: float  # z of the ceiling that the flight passes
     last: bool  # whether it arrives on the upper floor
     neighbors: dict[int, str]  # what is to the right (-1) and to the left (1): "wall", "stairs" or "floor"
@@ -194,7 +194,7 @@ class _Steps:
         # With its front to the left, the face's own s axis points down the flight: see `_s`.
         face = WallFace(solids, flight.foot[:2], left)
         floor = low.floor if low.storey == 0 else None
-        return cls(flight, face, floor, low.floor + low.height, k == len(stairs.flights) - 1, found)
+        return cls(flight, face, floor, low.floor, low.floor + low.height, k == len(stairs.flights) - 1, found)
 
     @property
     def rise(self) -> float:
@@ -259,12 +259,13 @@ def _build_side(steps: _Steps, k: int, side: int, paint: Paint) -> None:
     near, far, z = steps.tread(k)
     if steps.neighbors[side] == "wall":
         return
-    top = z if steps.neighbors[side] == "stairs" else min(z, steps.ceiling)
-    half = steps.flight.width / 2
+    # Below and above, the edges of the floors are there.
+    low, half = max(steps.below(k), steps.base), steps.flight.width / 2
+    top = min(z, steps.ceiling) if steps.neighbors[side] == "floor" else z
     if side > 0:
-        steps.face.plate(_s(near, far), (steps.below(k), top), half, paint)
-    elif top - steps.below(k) > 1e-6:
-        (s0, s1), low = _s(near, far), steps.below(k)
+        steps.face.plate(_s(near, far), (low, top), half, paint)
+    elif top - low > 1e-6:
+        s0, s1 = _s(near, far)
         steps.face.quad([(s0, low, -half), (s0, top, -half), (s1, top, -half), (s1, low, -half)], paint)
 
 

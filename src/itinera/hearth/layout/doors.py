@@ -125,7 +125,12 @@ def pair_key(a: str, b: str) -> str:
 
 
 def place_doors(
-    rng: np.random.Generator, rooms: Sequence[RoomSketch], walls: Sequence[Wall], *, lane_low: bool, open_plan: bool = False
+    rng: np.random.Generator,
+    rooms: Sequence[RoomSketch],
+    walls: Sequence[Wall],
+    *,
+    lane_low: bool,
+    open_plan: bool = False,
 ) -> list[DoorPlacement]:
     """The doorways of a storey: every room is reachable, mostly in more than one way.
 
@@ -247,7 +252,7 @@ def _place_door(
     if open_plan and all(kind in OPEN_PLAN for kind in kinds):
         width = round(min(OPEN_PLAN_WIDTH, free), 2)
     elif wide:
-        width = round(min(float(rng.uniform(1.4, 3.0)), free), 2)
+        width = round(min(float(rng.uniform(1.2, 2.4)), free), 2)
     else:
         width = max(w for w in DOOR_WIDTHS[: 1 + int(rng.integers(len(DOOR_WIDTHS)))] if w <= free + 1e-9)
     return DoorPlacement(wall, round(_center(rng, low + width / 2, high - width / 2, middle=wide), 2), width, wide)

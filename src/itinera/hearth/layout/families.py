@@ -16,13 +16,13 @@ from itinera.hearth.layout.storeys import HallStyle, Spine, randint, sketch_grou
 UPPER_TRIES = 12  # for each ground floor
 
 FAMILIES: Mapping[str, float] = MappingProxyType(
-    {"villa": 0.36, "row house": 0.26, "L-shaped house": 0.16, "courtyard house": 0.1, "flat": 0.12}
+    {"villa": 0.36, "row house": 0.24, "L-shaped house": 0.16, "courtyard house": 0.11, "flat": 0.13}
 )
 """The fraction of houses of each family."""
 STOREYS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     {
         "villa": (0.0, 0.75, 0.25),
-        "row house": (0.0, 0.5, 0.5),
+        "row house": (0.0, 0.6, 0.4),
         "L-shaped house": (0.7, 0.3, 0.0),
         "courtyard house": (1.0, 0.0, 0.0),
         "flat": (1.0, 0.0, 0.0),
@@ -30,7 +30,7 @@ STOREYS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
 )
 """The probabilities of one, two and three storeys."""
 OPEN_PLAN: Mapping[str, float] = MappingProxyType(
-    {"villa": 0.3, "row house": 0.5, "L-shaped house": 0.4, "courtyard house": 0.4, "flat": 0.6}
+    {"villa": 0.2, "row house": 0.35, "L-shaped house": 0.25, "courtyard house": 0.25, "flat": 0.5}
 )
 """The probability that kitchen, dining room and living room are joined by openings as wide as their walls."""
 
@@ -43,14 +43,14 @@ STYLES: Mapping[str, HallStyle] = MappingProxyType(
 )
 ROOMS: Mapping[tuple[str, int], tuple[int, int]] = MappingProxyType(
     {
-        ("villa", 2): (14, 19),
-        ("villa", 3): (19, 25),
-        ("row house", 2): (12, 18),
+        ("villa", 2): (17, 22),
+        ("villa", 3): (21, 27),
+        ("row house", 2): (13, 18),
         ("row house", 3): (17, 25),
-        ("L-shaped house", 1): (11, 17),
-        ("L-shaped house", 2): (15, 21),
+        ("L-shaped house", 1): (14, 19),
+        ("L-shaped house", 2): (18, 24),
         ("courtyard house", 1): (9, 19),
-        ("flat", 1): (8, 14),
+        ("flat", 1): (10, 15),
     }
 )
 """The least and the most rooms, without those outdoors, by family and number of storeys."""

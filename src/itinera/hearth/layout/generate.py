@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -9,7 +11,14 @@ import numpy as np
 
 from itinera.hearth.geometry.wall_details import cut_corners, place_door_leaf, wall_openings
 from itinera.hearth.layout.doors import DoorPlacement, place_doors
-from itinera.hearth.layout.facades import HALF_WALL, OUTER_WALL, inset_outdoor, inset_outline, place_fences, trace_facade
+from itinera.hearth.layout.facades import (
+    HALF_WALL,
+    OUTER_WALL,
+    inset_outdoor,
+    inset_outline,
+    place_fences,
+    trace_facade,
+)
 from itinera.hearth.layout.families import HouseSketch, draw_house_type, sketch_house
 from itinera.hearth.layout.outdoors import OpenStorey, add_outdoors, outward
 from itinera.hearth.layout.plan import OUTDOOR, OUTSIDE, Facade, Fence, FloorPlan, Passage, PlannedRoom, Window
@@ -30,6 +39,7 @@ from itinera.hearth.layout.windows import insert_bays, place_windows
 from itinera.worlds import Array
 
 ATTEMPTS = 20000
+ATTEMPTS_PER_TYPE = 4000  # far more than any type of house needs
 AREA = (110.0, 640.0)  # square metres, without what is outdoors
 SLAB = 0.3  # between a ceiling and the floor above
 DOOR_HEIGHT = 2.1
@@ -40,8 +50,9 @@ GLASS_DOORS = 1.5, 2.6  # metres wide, from a room to a terrace
 
 def generate_floor_plan(rng: np.random.Generator) -> FloorPlan:
     """The floor plan of a house: a pure function of the state of the generator."""
-    house = draw_house_type(rng)
-    for _ in range(ATTEMPTS):
+    for attempt in range(ATTEMPTS):
+        if attempt % ATTEMPTS_PER_TYPE == 0:
+            house = draw_house_type(rng)
         try:
             sketch = sketch_house(rng, house)
             return _to_floor_plan(rng, _lay_out(rng, sketch), sketch.open_plan)
@@ -67,7 +78,7 @@ def _lay_out(rng: np.random.Generator, sketch: HouseSketch) -> _House:
     for storey in storeys:
         check_shapes(storey)
         check_outside(storey)
-    for below, above in zip(storeys, storeys[1:], strict=False):
+    for below, above in itertools.pairwise(storeys):
         _check_support(below, above)
     storeys = [notch_rooms(rng, storey, tries=8, max_notches=2) for storey in storeys]
     blind = tuple(_rotate_direction(direction, turn) for direction in sketch.blind)
@@ -160,14 +171,22 @@ def _convert_storey(
     inner = [wall for wall in outer if OUTSIDE not in wall.rooms]
     passages = [_passage(way) for way in place_doors(rng, indoors.rooms, inner, lane_low=lane_low, open_plan=open_plan)]
     open_air = [_find_shared_wall(pieces, pair) for pair in opened.doors]
-    passages += [_outdoor_passage(rng, storey, wall) for wall in open_air]
+    ways = [_outdoor_passage(rng, storey, wall) for wall in open_air]
+    passages += ways
     closed = [_front_wall(indoors, pieces, blind), *_garage_walls(indoors, pieces, blind)] if ground else []
     passages += [_closed_door(wall, kinds[max(wall.rooms)]) for wall in closed]
     taken_walls = [*closed, *(_without_outdoor(wall, len(indoors.rooms)) for wall in open_air)]
-    outside = [_without_outdoor(wall, len(indoors.rooms)) for wall in pieces]
+    beside = [part for wall, way in zip(open_air, ways, strict=True) for part in _beside_passage(wall, way)]
+    outside = [_without_outdoor(wall, len(indoors.rooms)) for wall in (*pieces, *beside)]
     outside = [wall for wall in outside if sum(k >= 0 for k in wall.rooms) == 1 and outward(wall) not in blind]
     windows, bays = place_windows(
-        rng, indoors, outside, half_wall=HALF_WALL, closed=taken_walls, for_bays=pieces if ground else (), all_rooms=storey
+        rng,
+        indoors,
+        outside,
+        half_wall=HALF_WALL,
+        closed=taken_walls,
+        for_bays=pieces if ground else (),
+        all_rooms=storey,
     )
     facade = trace_facade(indoors, bays)
     outlines = insert_bays(outlines, bays)
@@ -183,6 +202,13 @@ def _without_outdoor(wall: Wall, indoor: int) -> Wall:
     """The wall with OUTSIDE in place of a room outdoors; rooms from index `indoor` on are outdoors."""
     first, second = (OUTSIDE if k >= indoor else k for k in wall.rooms)
     return replace(wall, rooms=(first, second))
+
+
+def _beside_passage(wall: Wall, passage: Passage) -> list[Wall]:
+    """The stretches of a wall on both sides of a passage in it."""
+    along = float(passage.center[1 if wall.upright else 0])
+    low, high = (math.floor(10 * (along - passage.width / 2)), math.ceil(10 * (along + passage.width / 2)))
+    return [part for part in (replace(wall, high=low), replace(wall, low=high)) if part.length > 0]
 
 
 def _find_shared_wall(pieces: Sequence[Wall], pair: tuple[int, int]) -> Wall:

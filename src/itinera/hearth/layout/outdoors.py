@@ -5,6 +5,7 @@ Each is a rectangle along an outside wall, entered from the room behind that wal
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -56,7 +57,7 @@ def add_outdoors(
     """The storeys with terraces, a garden or court, and balconies; none along the blind walls."""
     padded = [_pad(storey) for storey in storeys]
     opened = [_open_ground_floor(rng, padded[0], family, court, blind)]
-    for below, storey in zip(padded, padded[1:], strict=False):
+    for below, storey in itertools.pairwise(padded):
         opened.append(_open_upper_floor(rng, storey, below, blind))
     return opened
 
@@ -75,7 +76,8 @@ def _open_ground_floor(
         doors += _court_doors(rng, storey)
     if rng.random() >= TERRACES[family]:
         return OpenStorey(storey, tuple(doors))
-    walls = [wall for wall in _outer_walls(storey, blind) if storey.rooms[max(wall.rooms)].kind in TERRACE_KINDS]
+    kinds = "kd" if family == "row house" else TERRACE_KINDS  # away from the street
+    walls = [wall for wall in _outer_walls(storey, blind) if storey.rooms[max(wall.rooms)].kind in kinds]
     for wall in _shuffle(rng, walls, prefer="ld", storey=storey):
         rect = _beside(wall, _stretch(rng, wall, TERRACE_LENGTH), int(rng.integers(*TERRACE_DEPTH)))
         if wall.length < TERRACE_LENGTH[0] or not _is_clear(storey, _grow(rect, wall, CLEAR)):

@@ -85,7 +85,7 @@ class Flight:
 
 @dataclass(frozen=True, eq=False)
 class Landing:
-    """A level platform between two flights: a quarter landing where they turn left or right, a half landing to turn back."""
+    """A level platform between two flights: a quarter landing in an L-shaped staircase, a half landing in a U."""
 
     area: Array  # (4,) x0, y0, x1, y1
     floor: float  # z

@@ -109,7 +109,7 @@ LEISURE = (
     single_room("f", (32, 48), (52, 80), 0.5),
 )
 DOWNSTAIRS_ONLY = (
-    single_room("g", (34, 47), (56, 80), 0.6),
+    single_room("g", (28, 44), (52, 80), 3.0),
     single_room("S", (13, 19), (28, 38), 0.15),
     single_room("B", (16, 23), (30, 44), 0.2),
 )

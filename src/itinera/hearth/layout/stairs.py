@@ -7,6 +7,7 @@ head.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +57,7 @@ def plan_staircases(
     reverse = bool(rng.random() < 0.5)
     steps = math.ceil(round((wells[1].floor - wells[0].floor) / RISE, 6))
     course = _draw_course(frame, steps, reverse=reverse)
-    return tuple(_build(low, high, frame, course) for low, high in zip(wells, wells[1:], strict=False))
+    return tuple(_build(low, high, frame, course) for low, high in itertools.pairwise(wells))
 
 
 def _stairwell_frame(well: PlannedRoom, passages: Sequence[Passage]) -> _Frame:
@@ -109,10 +110,10 @@ def _l_shaped(frame: _Frame, steps: int, *, reverse: bool) -> Course:
 def _u_shaped(frame: _Frame, steps: int) -> Course:
     """Two flights side by side and a half landing along the inner wall."""
     wide = round(frame.width / 2, 3)
-    first, second = steps // 2, steps - steps // 2
-    deep = max(1.0, min(1.2, frame.depth - STRIP - (second - 1) * GOING[1]))
+    first, second = steps - steps // 2, steps // 2
+    deep = max(1.0, min(1.2, frame.depth - STRIP - (first - 1) * GOING[1]))
     corner = frame.depth - deep
-    going = _going((corner - STRIP) / (second - 1))
+    going = _going((corner - STRIP) / (first - 1))
     starts = [(round(corner - going * (n - 1), 2), v * wide) for n, v in ((first, 0.5), (second, 1.5))]
     flights = [(starts[0], (corner, wide / 2), wide, first), ((corner, 1.5 * wide), starts[1], wide, second)]
     return flights, [((corner, 0.0), (frame.depth, frame.width))]

@@ -27,7 +27,7 @@ from itinera.hearth.layout.slots import (
 ENTRY = single_room("e", (12, 21), (26, 40))
 KITCHEN = single_room("k", (22, 32), (36, 62))
 UPPER_ROOMS = 8  # about as many rooms as are left for each upper floor
-MAX_HALL = 138  # length of a hall, decimetres
+MAX_HALL = 136  # length of a hall, decimetres
 STAIRWELLS = ((24, 27, 58, 61), (23, 25, 50, 56), (34, 38, 50, 56))
 """Least and most width along the hall, and depth, of the stairwells of straight, U-shaped and L-shaped stairs."""
 
