@@ -161,7 +161,9 @@ def _build_one_gable(box: Box, block: Array, z: float, finishes: Finishes, solid
     middle = float(high[1 - long] + low[1 - long]) / 2
     ends = [float(low[long]), float(high[long])]
     inner = [_reaches(block, long, middle, end, sign) for end, sign in zip(ends, (-1.0, 1.0), strict=True)]
-    roof_ends = [end + sign * (half if joined else VERGE) for end, sign, joined in zip(ends, (-1, 1), inner, strict=True)]
+    roof_ends = [
+        end + sign * (half if joined else VERGE) for end, sign, joined in zip(ends, (-1, 1), inner, strict=True)
+    ]
 
     def at(along: float, across: float, height: float) -> tuple[float, float, float]:
         return (along, middle + across, height) if long == 0 else (middle + across, along, height)

@@ -86,9 +86,7 @@ def _masonry(face: WallFace, s: Span, floor: float, facade: Finish, *, height: f
     coping = Paint("wall", 0, (190, 184, 172), "stone")
     face.block(s, (floor - EDGE, floor + height), (-GAP - 0.2, -GAP), body, sides="lrk")
     top = floor + height
-    face.block(
-        (s[0] - 0.02, s[1] + 0.02), (top, top + 0.06), (-GAP - 0.23, 0.01), coping, sides="lrtbk"
-    )
+    face.block((s[0] - 0.02, s[1] + 0.02), (top, top + 0.06), (-GAP - 0.23, 0.01), coping, sides="lrtbk")
 
 
 def _wall(face: WallFace, s: Span, floor: float, facade: Finish) -> None:

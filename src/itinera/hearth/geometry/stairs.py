@@ -42,9 +42,7 @@ def _cells(outline: Array, areas: Sequence[Array]) -> list[Box]:
     """A rectangle cut along the sides of all areas, column by column."""
     edges = [*np.array(areas).reshape(-1, 2, 2).reshape(-1, 2), *outline]
     xs, ys = (np.unique(np.round([edge[axis] for edge in edges], 4)).tolist() for axis in (0, 1))
-    return [
-        (x0, y0, x1, y1) for x0, x1 in zip(xs, xs[1:], strict=False) for y0, y1 in zip(ys, ys[1:], strict=False)
-    ]
+    return [(x0, y0, x1, y1) for x0, x1 in zip(xs, xs[1:], strict=False) for y0, y1 in zip(ys, ys[1:], strict=False)]
 
 
 def _is_inside(cell: Box, areas: Sequence[Array]) -> bool:

@@ -42,7 +42,7 @@ class ReferenceHabits:
     color: float = 0.4
     shape: float = 0.15
     material: float = 0.3
-    relation: float = 0.1
+    relation: float = 0.07
     group: float = 0.3
     head_noun: float = 0.25
     far: float = 0.3
@@ -68,7 +68,7 @@ def refer(
     relation, group = (rng.random(2) < (habits.relation, habits.group)).tolist()
     alike = description.objects_named(landmark.name)
     plain = _plain(landmark, heading, rng, habits)
-    if group and 2 <= len(alike) <= MAX_GROUP:
+    if group and 2 <= len(alike) <= MAX_GROUP and not landmark.name.endswith("s"):  # stairs are many already
         words = Reference(landmark.name, count=len(alike))
         found = matching_objects(words, description, heading)
         if found:

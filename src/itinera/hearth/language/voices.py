@@ -69,7 +69,7 @@ VOICES = (
         goal=0.08,
         warning=0.03,
         rare_words=0.7,
-        habits=ReferenceHabits(color=0.5, shape=0.3, material=0.4, relation=0.15),
+        habits=ReferenceHabits(color=0.5, shape=0.3, material=0.4, relation=0.1),
     ),
     Voice(
         "landmark-lover",
@@ -81,7 +81,7 @@ VOICES = (
         landmark_bonus=0.35,
         goal=0.03,
         rare_words=0.9,
-        habits=ReferenceHabits(color=0.6, shape=0.35, material=0.5, relation=0.22, head_noun=0.1, far=0.6),
+        habits=ReferenceHabits(color=0.6, shape=0.35, material=0.5, relation=0.16, head_noun=0.1, far=0.6),
     ),
     Voice(
         "turn-counter",

@@ -125,7 +125,12 @@ def pair_key(a: str, b: str) -> str:
 
 
 def place_doors(
-    rng: np.random.Generator, rooms: Sequence[RoomSketch], walls: Sequence[Wall], *, lane_low: bool, open_plan: bool = False
+    rng: np.random.Generator,
+    rooms: Sequence[RoomSketch],
+    walls: Sequence[Wall],
+    *,
+    lane_low: bool,
+    open_plan: bool = False,
 ) -> list[DoorPlacement]:
     """The doorways of a storey: every room is reachable, mostly in more than one way.
 

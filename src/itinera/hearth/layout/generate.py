@@ -9,7 +9,14 @@ import numpy as np
 
 from itinera.hearth.geometry.wall_details import cut_corners, place_door_leaf, wall_openings
 from itinera.hearth.layout.doors import DoorPlacement, place_doors
-from itinera.hearth.layout.facades import HALF_WALL, OUTER_WALL, inset_outdoor, inset_outline, place_fences, trace_facade
+from itinera.hearth.layout.facades import (
+    HALF_WALL,
+    OUTER_WALL,
+    inset_outdoor,
+    inset_outline,
+    place_fences,
+    trace_facade,
+)
 from itinera.hearth.layout.families import HouseSketch, draw_house_type, sketch_house
 from itinera.hearth.layout.outdoors import OpenStorey, add_outdoors, outward
 from itinera.hearth.layout.plan import OUTDOOR, OUTSIDE, Facade, Fence, FloorPlan, Passage, PlannedRoom, Window
@@ -167,7 +174,13 @@ def _convert_storey(
     outside = [_without_outdoor(wall, len(indoors.rooms)) for wall in pieces]
     outside = [wall for wall in outside if sum(k >= 0 for k in wall.rooms) == 1 and outward(wall) not in blind]
     windows, bays = place_windows(
-        rng, indoors, outside, half_wall=HALF_WALL, closed=taken_walls, for_bays=pieces if ground else (), all_rooms=storey
+        rng,
+        indoors,
+        outside,
+        half_wall=HALF_WALL,
+        closed=taken_walls,
+        for_bays=pieces if ground else (),
+        all_rooms=storey,
     )
     facade = trace_facade(indoors, bays)
     outlines = insert_bays(outlines, bays)
