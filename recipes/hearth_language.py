@@ -55,10 +55,14 @@ CHANCE = ("random walk", "random goal")
 MIN_SUCCESS = {"steps": 0.95, "ordinary": 0.90}
 MIN_LOSS = 0.25  # by either mask
 BUILDING = frozenset({"door", "railing"})  # objects that are no landmarks
+_NO_NOUN = (
+    r"(?!(?:and|then|to|stop|wait|stand|room|left|right|top|end|bottom|side|front|middle|door\w*|hall\w*|stairs)\b)"
+)
+_NOUN = rf"(?:{_NO_NOUN}[a-z'-]+ ){{0,2}}{_NO_NOUN}[a-z'-]+"
 RELATION = re.compile(
-    r"\b(?:the|a|an) (?:[a-z'-]+ ){0,3}[a-z'-]+ (?:next to|beside|between|near|behind|above|over|below|under|underneath"
-    r"|beneath|on top of|in front of|opposite|across from|close to|adjacent to|(?:to |on )?(?:the )?(?:left|right) of"
-    r"|with) (?:the|a|an) (?!left\b|right\b|end\b|top\b|bottom\b|room\b|door\b|hall\w*)[a-z]"
+    rf"\b(?:the|a|an) {_NOUN} (?:next to|beside|(?:in )?between|near|behind|above|over|below|under|underneath|beneath"
+    r"|on top of|opposite|across from|close to|adjacent to|(?:to |on )?(?:the )?(?:left|right) of|with) "
+    rf"(?:the|a|an) {_NOUN}"
 )
 """A noun, a relation, and another noun: "the chair next to the bed". A rough measure, the same for both data sets."""
 

@@ -67,7 +67,7 @@ _STOP = re.compile(
 )
 _MOTION = re.compile(
     r"\b(?:walk|go|going|head|move|proceed|continue|step|steps|travel|stroll|march|wander|pace|trek|amble|advance"
-    r"|saunter|venture|stride|hike|journey|way|mosey|turn|take|make|enter|exit|leave|pass|cross|approach|keep|carry|face"
+    r"|saunter|venture|stride|hike|journey|way|mosey|tread|roam|shuffle|tiptoe|scoot|hustle|turn|take|make|enter|exit|leave|pass|cross|approach|keep|carry|face"
     r"|get|come|follow|find|xxx)\b"
 )
 _AVOID = re.compile(r"\b(?:do not|don't|without|avoid|avoiding|stay out of)\b")
@@ -78,10 +78,15 @@ _OPENERS = re.compile(
 )
 _CONDITION = re.compile(r"^(?:once|after|when|as soon as) you (?!are\b|have\b)")
 _FILLERS = re.compile(
-    r"\b(?:please|simply|carefully|slowly|calmly|quickly|casually|kindly|quietly|now just|go ahead and|be sure to"
-    r"|try to|you'll want to|you (?:will have|need) to|you should|you'll need to)\b,? ?"
+    r"\b(?:please|simply|carefully|slowly|calmly|quickly|casually|kindly|quietly|steadily|cautiously|briskly|swiftly"
+    r"|patiently|leisurely|gingerly|confidently|promptly|softly|happily|boldly|smoothly|now just|go ahead and"
+    r"|(?:be|make) sure to|(?:try|remember|feel free|don't forget) to|you'll want to|you (?:will have|need) to"
+    r"|you should|you'll need to)\b,? ?"
 )
-_REMARKS = re.compile(r"\blet's get going\b|\bhow to get there\b|\btake a break now\b|\bthis won't take long\b")
+_REMARKS = re.compile(
+    r"\blet's get going\b|\bhow to get there\b|\btake a break now\b|\bwon't take long\b|\bgetting lost\b"
+    r"|\bwaiting for you\b|\bexcuse the\b|\bthis place\b|\bhome today\b|\bwelcome to\b|\bthese instructions\b"
+)
 _TURN_AT = re.compile(r"^(.*\b(?:left|right|turn|around)\b.*?) (?:at|when you (?:reach|get to)) (the .+)$")
 _BREAKS = re.compile(r"(,? and then |,? then |, and | and |, (?!keeping|which)| then (?=[a-z]))")
 _ON_A_SIDE = re.compile(r"\b(?:on|to) (?:your|the) (?:left|right)\b(?= of)|\bon (?:your|the) (?:left|right)\b")

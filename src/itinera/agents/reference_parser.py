@@ -34,8 +34,8 @@ _ROOM = re.compile(
     r"(?! (?!to\b|on\b|at\b|in\b|as\b|when\b|once\b|with\b|upstairs\b|downstairs\b|comes?\b|until\b)[a-z])"
 )
 _LANDMARK = re.compile(
-    r"\bthe ((?!end\b|far end\b|direction\b|top\b|bottom\b|left\b|right\b|other way\b|other end\b|way\b|room\b"
-    r"|threshold\b|doorway\b)[a-z][a-z' &-]*)"
+    r"\bthe ((?!end\b(?! table)|far end\b|direction\b|top\b|bottom\b|left\b|right\b|other way\b|other end\b|way\b"
+    r"|room\b|threshold\b|doorway\b)[a-z][a-z' &-]*)"
 )
 _AFTER_LANDMARK = re.compile(r"\b(?:on your|on the|to your|as you|keeping|when|once|which)\b.*$")
 _SIDE = re.compile(r"\b(?:on|to) (?:your|the) (left|right)\b(?! of)")

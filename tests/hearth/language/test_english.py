@@ -110,10 +110,16 @@ def test_a_goal_on_another_floor_is_reached_by_the_stairs(floor, stairs):
     [
         (
             Reference("chair", "red", "small", "left"),
-            "the (small|little|tiny|compact) (red|crimson|reddish) (chair|seat) on (your|the) left",
+            "the (small|little|\\w+) (red|crimson|reddish|scarlet|ruby-colored) (chair|seat) on (your|the) left",
         ),
-        (Reference("sofa", "white", "corner"), "the (white|off-white) (corner|l-shaped) (sofa|couch|settee)"),
-        (Reference("table", "black", "round", material="glass"), "the (round|circular) (black|jet-black) glass table"),
+        (
+            Reference("sofa", "white", "corner"),
+            "the (white|off-white|whitish|snow-white) (corner|l-shaped) (sofa|couch|settee)",
+        ),
+        (
+            Reference("table", "black", "round", material="glass"),
+            "the (round|circular) (black|jet-black|ebony) glass table",
+        ),
         (Reference("chair", count=3), "the three (chairs|seats)"),
         (Reference("bed", rank=1), "the (nearest|closest) bed"),
         (

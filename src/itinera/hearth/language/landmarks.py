@@ -28,6 +28,8 @@ HEAD_NOUNS = frozenset(
 )
 """Last words of names that people use alone: "the table" for a coffee table."""
 
+WHOLE_NAMES = frozenset({"flower bed", "pet bed", "weight bench"})  # no bed, no bench
+
 
 def _any_name(name: str) -> bool:
     return True
@@ -40,7 +42,7 @@ class ReferenceHabits:
     color: float = 0.4
     shape: float = 0.15
     material: float = 0.3
-    relation: float = 0.03
+    relation: float = 0.07
     group: float = 0.3
     head_noun: float = 0.25
     far: float = 0.3
@@ -66,7 +68,7 @@ def refer(
     relation, group = (rng.random(2) < (habits.relation, habits.group)).tolist()
     alike = description.objects_named(landmark.name)
     plain = _plain(landmark, heading, rng, habits)
-    if group and 2 <= len(alike) <= MAX_GROUP:
+    if group and 2 <= len(alike) <= MAX_GROUP and not landmark.name.endswith("s"):  # stairs are many already
         words = Reference(landmark.name, count=len(alike))
         found = matching_objects(words, description, heading)
         if found:
@@ -98,7 +100,7 @@ def _plain(
     looks = color if with_color else "", shape if with_shape else "", "", material if with_material else ""
     if far and landmark.distance > FAR_DISTANCE:
         yield Reference(name, *looks, far=True)
-    if head and short in HEAD_NOUNS and habits.can_name(short):
+    if head and short in HEAD_NOUNS and name not in WHOLE_NAMES and habits.can_name(short):
         yield Reference(short, *looks)
     yield Reference(name, *looks)
     yield Reference(name, color)

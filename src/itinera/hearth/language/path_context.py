@@ -36,6 +36,7 @@ FAIR_RATIO = 1.25  # the same where no better clause exists
 LANDMARKS = 9  # most salient objects considered at each place
 MIN_LANDMARK_SIZE = 0.35  # metres; smaller objects are no landmarks
 MAX_LANDMARK_DISTANCE = 14.0  # metres
+DULL = 0.3  # factor of the salience of windows and curtains, of which there are many
 MAX_DOOR_OFFSET = 1.2  # metres from the middle of a step through a door to the door
 MAX_SIGHT_STEPS = 3  # steps after which an object comes into view
 LONG_ROOMS = frozenset("hlfdkenrg")  # kinds of rooms whose end is a landmark
@@ -63,6 +64,11 @@ def _candidate_index(here: SceneDescription, node: str) -> int:
         if candidate.node == node:
             return number
     raise BadArgument(f"No edge leads from {here.node} to {node}. Give a path along the edges of the graph.")
+
+
+def _salience(landmark: DescribedObject) -> float:
+    plain = DULL if landmark.name in ("window", "curtain") else 1.0
+    return round(plain * landmark.size / (1.0 + landmark.distance), 4)
 
 
 class PathContext:
@@ -276,7 +282,7 @@ class PathContext:
             for landmark in self.descriptions[i].objects
             if landmark.size >= MIN_LANDMARK_SIZE and landmark.distance <= MAX_LANDMARK_DISTANCE
         ]
-        large.sort(key=lambda landmark: (-round(landmark.size / (1.0 + landmark.distance), 4), landmark.heading))
+        large.sort(key=lambda landmark: (-_salience(landmark), landmark.heading))
         return large[:LANDMARKS]
 
     def _landmarks(self, i: int, rng: np.random.Generator) -> Iterator[tuple[DescribedObject, Reference]]:

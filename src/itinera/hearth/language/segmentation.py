@@ -26,6 +26,8 @@ class ClauseCosts:
     stretch: float  # per step beyond the first that a clause covers
     turn_first: float  # for an additional turn
     stride: float  # for stating a distance
+    negation: float  # for stating where not to go
+    contents: float  # for naming a room by an object in it
     repetition: float  # for an act repeated in a row; more for a landmark mentioned twice
     noise: float  # scale of the noise
 
@@ -49,10 +51,12 @@ STEPS = ClauseCosts(
     stretch=1.0,
     turn_first=0.35,
     stride=1.4,
+    negation=1.3,
+    contents=0.8,
     repetition=0.3,
     noise=0.35,
 )
-ORDINARY = replace(STEPS, segment=1.2, stretch=0.0)
+ORDINARY = replace(STEPS, acts={**STEPS.acts, Act.GO: -0.6}, segment=1.2, stretch=0.0)
 
 
 def choose_segments(context: PathContext, rng: np.random.Generator, costs: ClauseCosts) -> list[Segment]:
@@ -89,6 +93,10 @@ def _segment_cost(segment: Segment, costs: ClauseCosts, rng: np.random.Generator
         cost += costs.turn_first
     if clause.stride:
         cost += costs.stride
+    if clause.act is Act.ENTER and clause.landmark is not None:
+        cost += costs.contents
+    if clause.avoid or clause.avoid_side:
+        cost += costs.negation
     return round(cost, 6)  # to the precision at which logarithms agree on every machine
 
 

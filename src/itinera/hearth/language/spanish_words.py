@@ -6,33 +6,52 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 _OBJECTS = """
+alarm clock: m despertador
 arcade machine: f máquina recreativa
 armchair: m sillón, f butaca
+backpack: f mochila
+ball: f pelota
+bar: f barra
 bar stool: m taburete de bar, m taburete alto
-barbecue: f barbacoa, f parrilla
+barbecue: f barbacoa
 basket: f cesta, f canasta
 bath mat: f alfombrilla de baño
 bathtub: f bañera, f tina
 bed: f cama
 bench: m banco, f banca
 bicycle: f bicicleta, f bici
+bird bath: m bebedero de pájaros
 blanket: f manta, f frazada
+blender: f licuadora
 blinds: f persiana
+board game: m juego de mesa
+book: m libro
 books: m montón de libros, f pila de libros
 bookshelf: f estantería, m librero
+boots: m par de botas
+bottle: f botella
+bottle crate: f caja de botellas
 bottles: m grupo de botellas
 bowl: m cuenco, m bol
 box: f caja
+bread: m pan
+broom: f escoba
 bucket: m cubo, m balde
 bunk bed: f litera
+bush: m arbusto
 cabinet: m armario, m gabinete
+cake: m pastel, f tarta
+camera: f cámara
 candles: m grupo de velas
 candlestick: m candelabro
 car: m coche, m automóvil
+cat tree: m rascador
 ceiling fan: m ventilador de techo
 ceiling lamp: f lámpara de techo
 chair: f silla
+chaise longue: m diván
 chandelier: f araña de cristal
+chess board: m tablero de ajedrez
 chest: m baúl, m arcón
 clock: m reloj
 clothes rack: m perchero de ropa
@@ -42,75 +61,123 @@ coffee table: f mesa de centro, f mesita de café
 column: f columna, m pilar
 computer: m ordenador, f computadora
 console table: f consola, f mesa de entrada
+cookie jar: m tarro de galletas
+cradle: f cuna
 crib: f cuna
 cup: f taza
 curtain: f cortina
 cushion: m cojín
+cutting board: f tabla de cortar
 dart board: f diana
 desk: m escritorio, f mesa de trabajo
 desk lamp: f lámpara de escritorio, m flexo
 dining table: f mesa de comedor
+dish rack: m escurridor
 dishwasher: m lavavajillas, m lavaplatos
+doghouse: f caseta del perro
+doll: f muñeca
 doormat: m felpudo
 dresser: f cómoda
-dryer: f secadora
+drill: m taladro
 drum kit: f batería
+dryer: f secadora
 dumbbell rack: m soporte de mancuernas
 easel: m caballete
+elliptical trainer: f bicicleta elíptica
 exercise ball: f pelota de ejercicio
 exercise bike: f bicicleta estática
 exercise mat: f colchoneta, f esterilla
+figurine: f figurita
 filing cabinet: m archivador, m archivero
-fireplace: f chimenea
 fire extinguisher: m extintor
+fire pit: m brasero
+fireplace: f chimenea
+floor lamp: f lámpara de pie
+flower bed: m macizo de flores
 flower pot: f maceta
 flowers: m ramo de flores
-floor lamp: f lámpara de pie
+folder: f carpeta
+folding screen: m biombo
 fountain: f fuente
 freezer: m congelador
 fruit bowl: m frutero
+game console: f consola de juegos
+game controller: m mando de juegos
+garbage bin: m contenedor de basura
 garden chair: f silla de jardín
+garden gnome: m gnomo de jardín
 garden table: f mesa de jardín
+glass: m vaso
 glass cabinet: f vitrina
 globe: m globo terráqueo
+grand piano: m piano de cola
 grandfather clock: m reloj de péndulo
+grill: f parrilla
 guitar: f guitarra
+hair dryer: m secador
 hammock: f hamaca
+handbag: m bolso, f cartera
+hat: m sombrero
+headphones: m par de auriculares
 hedge: m seto
 highchair: f trona
 hot tub: m jacuzzi, f bañera de hidromasaje
+hourglass: m reloj de arena
 ironing board: f tabla de planchar
-kettle: f tetera, m hervidor
+kettle: m hervidor
 kitchen counter: f encimera, m mostrador de cocina
 kitchen island: f isla de cocina, f isla
-lamp: f lámpara
+knife block: m taco de cuchillos
 ladder: f escalera de mano
+lamp: f lámpara
 lantern: m farol
 laptop: m portátil
+laundry: m montón de ropa
 laundry basket: m cesto de ropa
-lounge chair: f tumbona
+lawn mower: m cortacésped
+lounge chair: f silla reclinable
+lounger: f tumbona
+magazine: f revista
 magazine rack: m revistero
 magazines: f pila de revistas
 massage table: f camilla de masaje
 microwave: m microondas
 mirror: m espejo
+mixer: f batidora
 monitor: m monitor, f pantalla
+motorcycle: f motocicleta, f moto
 mug: m tazón
+napkin holder: m servilletero
+newspaper: m periódico
 nightstand: f mesita de noche, f mesilla
+notebook: m cuaderno
 office chair: f silla de oficina, f silla giratoria
 ottoman: m puf, m reposapiés
 oven: m horno
+paint can: m bote de pintura
+pan: f sartén
+paper towel: m rollo de cocina
+paper towel holder: m portarrollos
 parasol: f sombrilla
+pencil cup: m bote de lápices
 pendant lamp: f lámpara colgante
+perfume: m perfume
+pet bed: f cama del perro
+pet bowl: m comedero
+phone: m teléfono
+photo frame: m portarretratos
 piano: m piano
-grand piano: m piano de cola
 picture: m cuadro, f pintura
 pillow: f almohada
+pineapple: f piña
 ping-pong table: f mesa de ping-pong
 plant: f planta
+planter: f jardinera
 plate: m plato
+pond: m estanque
 pool table: f mesa de billar
 poster: m cartel, m póster
+pot: f olla
 printer: f impresora
 punching bag: m saco de boxeo
 radiator: m radiador
@@ -118,12 +185,18 @@ radio: f radio
 range hood: f campana extractora
 record player: m tocadiscos
 refrigerator: m refrigerador, f nevera, m frigorífico
+remote control: m mando a distancia
 rocking chair: f mecedora
 rowing machine: f máquina de remo
+rubber duck: m patito de goma
 rug: f alfombra
 safe: f caja fuerte
-screen: m biombo
+salt shaker: m salero
+sandbox: m arenero
+scale: f báscula
 sewing machine: f máquina de coser
+shampoo: m champú
+shed: m cobertizo, f caseta
 shelf: f repisa, m estante
 shelves: f estantería abierta
 shoe rack: m zapatero
@@ -133,33 +206,52 @@ side table: f mesa auxiliar, f mesita
 sideboard: m aparador
 sink: m lavabo, m fregadero
 skateboard: m monopatín
+slide: m tobogán
+slippers: m par de zapatillas
+soap: m jabón
+soap dispenser: m dispensador de jabón
 sofa: m sofá
+spare tire: f rueda de repuesto
 speaker: m altavoz
+spice rack: m especiero
 stairs: f escalera
 statue: f estatua, f escultura
 stool: m taburete
 stove: f cocina de gas, f estufa
 suitcase: f maleta
+surfboard: f tabla de surf
 swimming pool: f piscina
 swing: m columpio
 table: f mesa
 table lamp: f lámpara de mesa
-telephone: m teléfono
+tablet: f tableta
+teapot: f tetera
+teddy bear: m oso de peluche
 telescope: m telescopio
+tissue box: f caja de pañuelos
 toaster: m tostador, f tostadora
 toilet: m inodoro, m váter
+toilet brush: f escobilla
 toilet paper: m papel higiénico
-tool chest: f caja de herramientas
+tool chest: m armario de herramientas
+toolbox: f caja de herramientas
+toothbrush cup: m vaso de cepillos
 towel: f toalla
 towel rack: m toallero
 toy: m juguete
 toy box: m baúl de juguetes
+toy car: m coche de juguete
+toy tower: f torre de bloques
+toy train: m tren de juguete
+trampoline: f cama elástica
 trash can: f papelera, m bote de basura, m cubo de basura
 tray: f bandeja
 treadmill: f cinta de correr, f caminadora
 tree: m árbol
+trophy: m trofeo
 tv: m televisor, f tele
 tv stand: m mueble del televisor
+typewriter: f máquina de escribir
 umbrella stand: m paragüero
 vacuum cleaner: f aspiradora
 vanity table: m tocador
@@ -168,11 +260,15 @@ wall cabinet: m armario de pared
 wall lamp: m aplique, f lámpara de pared
 wardrobe: m ropero, m guardarropa
 washing machine: f lavadora
-watering can: f regadera de jardín
+water bottle: f botella de agua
 water heater: m calentador de agua
+watering can: f regadera de jardín
 weight bench: m banco de pesas
+wheelbarrow: f carretilla
 whiteboard: f pizarra blanca
 window: f ventana
+wine fridge: f vinoteca
+wine glass: f copa
 wine rack: m botellero
 workbench: m banco de trabajo
 """

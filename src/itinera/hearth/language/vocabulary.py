@@ -25,30 +25,30 @@ TURNS: Mapping[str, float] = MappingProxyType(
 
 ROOM_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "a": ("bathroom", "bath", "restroom", "washroom"),
-        "b": ("bedroom", "bed room", "sleeping room"),
-        "c": ("closet", "walk-in closet", "dressing room"),
-        "d": ("dining room", "dining area", "eating area"),
-        "e": ("entryway", "foyer", "entrance hall", "entry hall", "vestibule"),
+        "a": ("bathroom", "bath", "restroom", "washroom", "shower room"),
+        "b": ("bedroom", "bed room", "sleeping room", "bedchamber", "guest room", "sleeping quarters"),
+        "c": ("closet", "walk-in closet", "dressing room", "cloakroom"),
+        "d": ("dining room", "dining area", "eating area", "dinette", "dining hall"),
+        "e": ("entryway", "foyer", "entrance hall", "entry hall", "vestibule", "entrance area", "lobby", "front hall"),
         "f": ("family room", "den"),
         "g": ("garage", "carport"),
         "h": ("hallway", "hall", "corridor", "passageway"),
         "i": ("library", "reading room"),
         "j": ("laundry room", "laundry", "laundry area"),
         "k": ("kitchen", "kitchen area", "kitchenette"),
-        "l": ("living room", "sitting room", "living area", "parlor", "sitting area"),
+        "l": ("living room", "sitting room", "living area", "parlor", "sitting area", "drawing room", "front room"),
         "m": ("meeting room", "conference room", "boardroom"),
         "n": ("lounge", "lounge area"),
-        "o": ("office", "study", "home office", "workroom"),
-        "p": ("porch", "terrace", "patio", "veranda", "deck"),
+        "o": ("office", "study", "home office", "workroom", "computer room", "work area"),
+        "p": ("porch", "terrace", "patio", "veranda", "deck", "sun deck"),
         "r": ("game room", "rec room", "playroom", "recreation room", "billiard room"),
         "s": ("stairwell", "stair hall"),
         "t": ("powder room", "half bath", "guest toilet"),
         "u": ("utility room", "mudroom", "storage room", "storeroom"),
         "v": ("tv room", "television room", "media room", "home theater"),
         "w": ("gym", "exercise room", "workout room", "fitness room", "weight room"),
-        "x": ("yard", "garden", "backyard", "lawn"),
-        "y": ("balcony",),
+        "x": ("yard", "garden", "backyard", "lawn", "grounds", "courtyard"),
+        "y": ("balcony", "gallery"),
         "z": ("spare room", "extra room"),
         "B": ("bar room", "bar area"),
         "C": ("classroom", "schoolroom"),
@@ -61,18 +61,18 @@ ROOM_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 COLOR_SYNONYMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "red": ("red", "crimson", "reddish"),
-        "orange": ("orange", "orange-colored"),
-        "yellow": ("yellow", "yellowish", "mustard"),
-        "green": ("green", "greenish"),
-        "blue": ("blue", "bluish"),
-        "purple": ("purple", "violet"),
-        "pink": ("pink", "rose-colored", "pinkish"),
-        "brown": ("brown", "brownish", "chocolate-colored"),
-        "black": ("black", "jet-black"),
-        "white": ("white", "off-white"),
-        "grey": ("grey", "gray", "greyish"),
-        "beige": ("beige", "tan", "cream-colored", "sand-colored"),
+        "red": ("red", "crimson", "reddish", "scarlet", "ruby-colored"),
+        "orange": ("orange", "orange-colored", "tangerine", "pumpkin-colored"),
+        "yellow": ("yellow", "yellowish", "mustard", "lemon-colored"),
+        "green": ("green", "greenish", "emerald"),
+        "blue": ("blue", "bluish", "blue-colored"),
+        "purple": ("purple", "violet", "plum-colored"),
+        "pink": ("pink", "rose-colored", "pinkish", "rosy"),
+        "brown": ("brown", "brownish", "chocolate-colored", "chestnut", "coffee-colored"),
+        "black": ("black", "jet-black", "ebony"),
+        "white": ("white", "off-white", "whitish", "snow-white"),
+        "grey": ("grey", "gray", "greyish", "silvery", "slate-colored"),
+        "beige": ("beige", "tan", "cream-colored", "sand-colored", "sandy", "khaki"),
     }
 )
 """Words for each color, the most common first."""
@@ -148,7 +148,20 @@ MATERIAL_WORDS = frozenset(MATERIAL_NAMES)
 
 PRAISE_WORDS = (
     *("nice", "lovely", "beautiful", "pretty", "fancy", "comfy", "elegant", "stylish", "cozy", "neat", "handsome"),
-    *("charming", "old-fashioned", "modern", "antique", "quaint", "impressive", "inviting", "funny-looking"),
+    *(
+        "charming",
+        "old-fashioned",
+        "modern",
+        "antique",
+        "quaint",
+        "impressive",
+        "inviting",
+        "funny-looking",
+        "gorgeous",
+    ),
+    *("ordinary", "simple", "odd", "strange", "cute", "expensive-looking", "cheap-looking", "worn", "sturdy", "shiny"),
+    *("vintage", "rustic", "classic", "ugly", "unusual", "interesting", "bright", "dusty", "tasteful", "well-made"),
+    *("weird", "fabulous", "striking", "familiar", "typical", "decorative", "contemporary", "traditional", "brand-new"),
 )
 """Opinions that say nothing about which object is meant."""
 

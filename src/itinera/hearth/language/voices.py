@@ -54,7 +54,7 @@ VOICES = (
         opener=0.1,
         subordinate=0.0,
         rare_words=1.3,
-        habits=ReferenceHabits(color=0.2, shape=0.05, material=0.15, relation=0.02, head_noun=0.5),
+        habits=ReferenceHabits(color=0.2, shape=0.05, material=0.15, relation=0.04, head_noun=0.5),
     ),
     Voice(
         "chatty",
@@ -69,7 +69,7 @@ VOICES = (
         goal=0.08,
         warning=0.03,
         rare_words=0.7,
-        habits=ReferenceHabits(color=0.5, shape=0.3, material=0.4, relation=0.06),
+        habits=ReferenceHabits(color=0.5, shape=0.3, material=0.4, relation=0.1),
     ),
     Voice(
         "landmark-lover",
@@ -81,7 +81,7 @@ VOICES = (
         landmark_bonus=0.35,
         goal=0.03,
         rare_words=0.9,
-        habits=ReferenceHabits(color=0.6, shape=0.35, material=0.5, relation=0.1, head_noun=0.1, far=0.6),
+        habits=ReferenceHabits(color=0.6, shape=0.35, material=0.5, relation=0.16, head_noun=0.1, far=0.6),
     ),
     Voice(
         "turn-counter",
@@ -92,7 +92,7 @@ VOICES = (
         turn_bonus=0.45,
         subordinate=0.03,
         rare_words=1.1,
-        habits=ReferenceHabits(color=0.25, shape=0.1, material=0.15, relation=0.02),
+        habits=ReferenceHabits(color=0.25, shape=0.1, material=0.15, relation=0.04),
     ),
 )
 """The voices of an English or Spanish season, in the order of `share`'s cumulative sum."""
