@@ -55,7 +55,8 @@ class Canvas(NamedTuple):
     floors: Singles  # (tiles,) the least nearness in each tile
     glow: Singles  # (f + 1,) the camera's height over the plane of each drawn face, times its light
     row: Bytes  # (3 * w,) the colors of a row
-    words: Words  # (w,) the same as words, while a row is shaded
+    kinds: Bytes  # (w,) the classes of a row
+    names: Ints  # (w,) the instances of a row
 
 
 class Intrinsics(NamedTuple):
@@ -319,21 +320,23 @@ def _draw_leaf(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _resolve(
     view: int, paint: Words, ambient: Singles, classes: Bytes, instances: Ints, optics: Intrinsics,
-    near: Singles, shown: Ints | None, glow: Singles, row: Bytes, words: Words, surfaces: Surfaces | None, eye: Floats,
-    axes: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
+    near: Singles, shown: Ints | None, glow: Singles, row: Bytes, kinds: Bytes, names: Ints,
+    surfaces: Surfaces | None, eye: Floats, axes: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """Look up color, depth and labels of each pixel, and clear the canvas for the next view."""
     width, stride = optics.width, optics.columns * TILE
+    clear, nothing = np.float32(1.0 / optics.farthest), np.int32(len(glow) - 1)
+    colored = False
     # Nested, because numba leaves out branches only for a single comparison with None.
     if surfaces is not None:  # noqa: SIM102
-        if shown is not None:  # noqa: SIM102
-            if len(out_rgb):
+        if shown is not None:
+            colored = len(out_rgb) > 0
+            if colored:
                 shade_view(
-                    width, optics.height, optics.columns, optics.focal, near, shown, glow, HEADLIGHT,
-                    surfaces.skins, surfaces.marks, surfaces.texels, surfaces.offsets, surfaces.lightmap, surfaces.sky,
-                    eye, axes, words, row, out_rgb[view],
+                    width, optics.height, optics.columns, optics.focal, near, shown, glow, HEADLIGHT, surfaces.skins,
+                    surfaces.marks, surfaces.texels, surfaces.offsets, surfaces.lightmap, surfaces.sky, eye, axes, row,
+                    kinds, names, out_rgb[view], out_classes[view : view + 1], out_instances[view : view + 1],
                 )  # fmt: skip
-    clear, nothing = np.float32(1.0 / optics.farthest), np.int32(len(glow) - 1)
     for y in range(optics.height):
         line = near[y * stride : y * stride + width]
         if len(out_depth):
@@ -341,15 +344,15 @@ def _resolve(
             for x in range(width):
                 depth[x] = np.float32(np.inf) if line[x] <= clear else np.float32(1.0) / line[x]
         if shown is not None:
-            names = shown[y * stride : y * stride + width]
-            if len(out_classes):
-                kinds = out_classes[view, y]
+            seen = shown[y * stride : y * stride + width]
+            if len(out_classes) and not colored:
+                labels = out_classes[view, y]
                 for x in range(width):
-                    kinds[x] = classes[names[x]]
-            if len(out_instances):
-                labels = out_instances[view, y]
+                    labels[x] = classes[seen[x]]
+            if len(out_instances) and not colored:
+                owners = out_instances[view, y]
                 for x in range(width):
-                    labels[x] = instances[names[x]]
+                    owners[x] = instances[seen[x]]
             if surfaces is None:  # noqa: SIM102
                 if len(out_rgb):
                     colors = out_rgb[view, y]
@@ -360,15 +363,15 @@ def _resolve(
                         shade_eight(near, shown, y * stride + x, paint, ambient, glow, across, pitch, reach, row, 3 * x)
                     for x in range(3 * width):
                         colors[x] = row[x]
-            names[:] = nothing
+            seen[:] = nothing
         line[:] = clear
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_views(
     trees: Longs, boxes: Singles, corners: Singles, planes: Floats, paint: Words, ambient: Singles, classes: Bytes,
-    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, words: Words,
-    surfaces: Surfaces | None, width: int, height: int, focal: float, closest: float, farthest: float, eyes: Floats,
+    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, kinds: Bytes,
+    names: Ints, surfaces: Surfaces | None, width: int, height: int, focal: float, closest: float, farthest: float, eyes: Floats,
     bases: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
@@ -409,6 +412,6 @@ def draw_views(
                         glow, stage, shape,
                     )  # fmt: skip
         _resolve(
-            view, paint, ambient, classes, instances, optics, near, shown, glow, row, words, surfaces, eye, axes,
+            view, paint, ambient, classes, instances, optics, near, shown, glow, row, kinds, names, surfaces, eye, axes,
             out_rgb, out_depth, out_classes, out_instances,
         )  # fmt: skip

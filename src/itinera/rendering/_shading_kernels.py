@@ -25,9 +25,12 @@ Words = NDArray[np.uint32]
 Longs = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-# Columns of `skins` (float32) and `marks` (int32), one row for each face and one for the background.
-RED, GREEN, BLUE, SCALE, U_PHASE, V_PHASE, S_ORIGIN, T_ORIGIN, S_SCALE, T_SCALE, S_LAST, T_LAST = range(12)
-KIND, U_AXIS, V_AXIS, PYRAMID, LEVELS, CHART, CHART_WIDTH = range(7)
+# Columns of `skins`, one row for each face and one for the background. The last four are integers in the same memory.
+RED, GREEN, BLUE, S_ORIGIN, T_ORIGIN, S_SCALE, T_SCALE, S_LAST, T_LAST, SCALE, U_PHASE, V_PHASE = range(12)
+CHART, CHART_WIDTH, CODE, INSTANCE = range(12, 16)
+WIDTH = 16
+# A code has, from the lowest bit: kind (2), axes of u and v (2 each), levels of the texture (4), material (6), class.
+U_BIT, V_BIT, LEVELS_BIT, MATERIAL_BIT, CLASS_BIT = 2, 4, 6, 10, 16
 SURFACE, SKY, MIRROR = range(3)  # kinds: a surface, the sky behind this pixel, the sky that a pane mirrors
 
 SIDE_BITS = 8  # a texture is 256 texels wide
@@ -36,13 +39,14 @@ SKY_SIDE = 720  # texels along an edge of the sky
 ONE_BITS = 0x3F800000  # 1.0 as an integer: the exponent starts at bit 23
 
 
+FOUR = ir.VectorType(ir.FloatType(), 4)
+
+
 class Surfaces(NamedTuple):
     """How the faces of a mesh look: textures, baked light and the sky; the last entry is the background."""
 
-    skins: Singles  # (f + 1, 12) color, place on the texture, place on the lightmap
-    marks: (
-        Ints  # (f + 1, 5) dominant axis, first word and number of levels of the texture, first texel and width of light
-    )
+    skins: Singles  # (f + 1, 16) color, place on the lightmap and on the texture, labels
+    marks: Ints  # the same memory
     texels: Words  # pyramids of textures, four texels to a word
     offsets: Ints  # first word of each level of a pyramid
     lightmap: Singles  # (4 * n,) red, green, blue light and padding of each texel; 1 for the plain color
@@ -116,17 +120,19 @@ def _bilinear(builder: Any, look_up: Any, u: _Lanes, v: _Lanes, base: Any, level
 
 
 def _paint_eight(
-    typing: Any, near: Any, at: Any, texels: Any, rays: Any, levels: Any, light: Any, row: Any, to: Any
-) -> Any:
-    """row <- red + 256 green + 65536 blue of eight pixels of a face; returns nothing.
+    typing: Any, near: Any, at: Any, texels: Any, rays: Any, levels: Any, lights: Any, n: Any, skins: Any, face: Any,
+    unit: Any, rate: Any, row: Any, to: Any,
+) -> Any:  # fmt: skip
+    """row <- red, green and blue of eight pixels of a face.
 
     `rays` are u at the camera, its slope along the first pixel's ray and the slope's step, then the same of v. `levels`
-    are base and level of a pyramid, of the next level, and the share of the next; empty without a texture. `light` is
-    the red at the first pixel and its step, then green and blue.
+    are base and level of a pyramid, of the next level, and the share of the next; empty without a texture. Colors are
+    `unit` times those of the face in the n-th of the lights; from pixel to pixel, light changes by `rate` times the
+    difference to the next of the lights.
     """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        near_, at_, texels_, rays_, levels_, light_, row_, to_ = arguments
+        near_, at_, texels_, rays_, levels_, lights_, n_, skins_, face_, unit_, rate_, row_, to_ = arguments
         lanes = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(EIGHT)]))
 
         def member(group: Any, k: int) -> Any:
@@ -135,10 +141,22 @@ def _paint_eight(
         def line(group: Any, k: int) -> _Lanes:
             return _Lanes(builder, member(group, k)) + lanes * _Lanes(builder, member(group, k + 1))
 
+        def four(table: Any, kind: Any, index: Any, width: int) -> Any:
+            return _load_four(context, builder, table, kind, builder.mul(index, ir.Constant(index.type, width)))
+
         def look_up(index: _Lanes) -> _Lanes:
             return _look_up(context, builder, texels_, texels, index)
 
-        channels = [line(light_, k) for k in (0, 2, 4)]
+        here, after = four(lights_, lights, n_, 4), four(lights_, lights, builder.add(n_, n_.type(1)), 4)
+        color = builder.fmul(four(skins_, skins, face_, 16), _spread_four(builder, unit_))
+        change = builder.fmul(builder.fmul(builder.fsub(after, here), _spread_four(builder, rate_)), color)
+        begin = builder.fmul(here, color)
+
+        def channel(k: int) -> _Lanes:
+            start, step = (_Lanes(builder, builder.extract_element(value, INT(k))) for value in (begin, change))
+            return start + lanes * step
+
+        channels = [channel(k) for k in range(3)]
         if len(signature.args[4]):
             pointer = builder.bitcast(_address(context, builder, near_, near, at_), SINGLES.as_pointer())
             nearness = builder.load(pointer, align=4)
@@ -151,12 +169,31 @@ def _paint_eight(
                 factor = factor + (coarse - factor) * _Lanes(builder, member(levels_, 4))
             channels = [channel * factor for channel in channels]
         red, green, blue = ((channel + 0.5).ints().at_most(255) for channel in channels)
-        words = red | (green << 8) | (blue << 16)
-        target = builder.bitcast(_address(context, builder, row_, row, to_), INTS.as_pointer())
-        builder.store(words.value, target, align=4)
+        _store_colors(context, builder, row_, row, to_, red | (green << 8) | (blue << 16))
         return context.get_dummy_value()
 
-    return types.void(near, at, texels, rays, levels, light, row, to), build
+    return types.void(near, at, texels, rays, levels, lights, n, skins, face, unit, rate, row, to), build
+
+
+def _load_four(context: Any, builder: Any, table: Any, kind: Any, index: Any) -> Any:
+    """Four numbers of a table from a place on."""
+    pointer = builder.bitcast(_address(context, builder, table, kind, index), FOUR.as_pointer())
+    return builder.load(pointer, align=4)
+
+
+def _spread_four(builder: Any, value: Any) -> Any:
+    first = builder.insert_element(ir.Constant(FOUR, ir.Undefined), value, INT(0))
+    return builder.shuffle_vector(first, ir.Constant(FOUR, ir.Undefined), ir.Constant(ir.VectorType(INT, 4), [0] * 4))
+
+
+def _store_colors(context: Any, builder: Any, row: Any, kind: Any, pixel: Any, words: _Lanes) -> None:
+    """row <- the lower three bytes of each of eight words, from a pixel on."""
+    letters = builder.bitcast(words.value, ir.VectorType(ir.IntType(8), 4 * EIGHT))
+    three = ir.Constant(ir.VectorType(INT, 3 * EIGHT), [4 * (k // 3) + k % 3 for k in range(3 * EIGHT)])
+    kept = builder.shuffle_vector(letters, letters, three)
+    place = builder.mul(pixel, ir.Constant(pixel.type, 3))
+    target = builder.bitcast(_address(context, builder, row, kind, place), kept.type.as_pointer())
+    builder.store(kept, target, align=1)
 
 
 def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, row: Any, to: Any) -> Any:
@@ -195,8 +232,7 @@ def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, row: Any, to: Any) -
             (((word >> shift) & 255).floats() * member(tint_, k)).ints().at_most(255)
             for k, shift in enumerate((0, 8, 16))
         )
-        target = builder.bitcast(_address(context, builder, row_, row, to_), INTS.as_pointer())
-        builder.store((red | (green << 8) | (blue << 16)).value, target, align=4)
+        _store_colors(context, builder, row_, row, to_, red | (green << 8) | (blue << 16))
         return context.get_dummy_value()
 
     return types.void(sky, rays, tint, row, to), build
@@ -240,51 +276,40 @@ def _lowest_bit(typing: Any, bits: Any) -> Any:
     return types.int64(bits), build
 
 
-def _light_at(typing: Any, lightmap: Any, at: Any, below: Any, s: Any, t: Any) -> Any:
-    """Red, green and blue between four texels: at, the next, and the two from `below` on; s and t are in [0, 1]."""
-    four = ir.VectorType(ir.FloatType(), 4)
+def _mix_light(typing: Any, lightmap: Any, at: Any, below: Any, s: Any, t: Any, lights: Any, n: Any) -> Any:
+    """lights[n] <- light between four texels: at, the next, and the two from `below` on; s and t are in [0, 1]."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        lightmap_, at_, below_, s_, t_ = arguments
+        lightmap_, at_, below_, s_, t_, lights_, n_ = arguments
 
         def load(index: Any, more: int) -> Any:
             place = builder.mul(builder.add(index, ir.Constant(index.type, more)), ir.Constant(index.type, 4))
-            return builder.load(
-                builder.bitcast(_address(context, builder, lightmap_, lightmap, place), four.as_pointer()), align=4
-            )
-
-        def spread(value: Any) -> Any:
-            first = builder.insert_element(ir.Constant(four, ir.Undefined), value, INT(0))
-            return builder.shuffle_vector(
-                first, ir.Constant(four, ir.Undefined), ir.Constant(ir.VectorType(INT, 4), [0] * 4)
-            )
+            return _load_four(context, builder, lightmap_, lightmap, place)
 
         def mix(a: Any, b: Any, share: Any) -> Any:
             return builder.fadd(a, builder.fmul(builder.fsub(b, a), share))
 
-        across, down = spread(s_), spread(t_)
+        across, down = _spread_four(builder, s_), _spread_four(builder, t_)
         light = mix(mix(load(at_, 0), load(at_, 1), across), mix(load(below_, 0), load(below_, 1), across), down)
-        values = [builder.extract_element(light, INT(k)) for k in range(3)]
-        return context.make_tuple(builder, signature.return_type, values)
-
-    three = types.UniTuple(types.float32, 3)  # type: ignore[no-untyped-call]
-    return three(lightmap, at, below, s, t), build
-
-
-def _pack_words(typing: Any, row: Any, at: Any, out: Any, to: Any) -> Any:
-    """out <- the lower three bytes of each of eight words."""
-
-    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        row_, at_, out_, to_ = arguments
-        line = builder.bitcast(_address(context, builder, row_, row, at_), INTS.as_pointer())
-        letters = builder.bitcast(builder.load(line, align=4), ir.VectorType(ir.IntType(8), 4 * EIGHT))
-        three = ir.Constant(ir.VectorType(INT, 3 * EIGHT), [4 * (k // 3) + k % 3 for k in range(3 * EIGHT)])
-        kept = builder.shuffle_vector(letters, letters, three)
-        target = builder.bitcast(_address(context, builder, out_, out, to_), kept.type.as_pointer())
-        builder.store(kept, target, align=1)
+        place = builder.mul(n_, ir.Constant(n_.type, 4))
+        target = builder.bitcast(_address(context, builder, lights_, lights, place), FOUR.as_pointer())
+        builder.store(light, target, align=4)
         return context.get_dummy_value()
 
-    return types.void(row, at, out, to), build
+    return types.void(lightmap, at, below, s, t, lights, n), build
+
+
+def _fill_eight(typing: Any, row: Any, to: Any, value: Any) -> Any:
+    """row <- a value eight times."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        row_, to_, value_ = arguments
+        eight = _spread(builder, value_)
+        target = builder.bitcast(_address(context, builder, row_, row, to_), eight.type.as_pointer())
+        builder.store(eight, target, align=1)
+        return context.get_dummy_value()
+
+    return types.void(row, to, value), build
 
 
 # Numba supplies the first argument.
@@ -292,8 +317,8 @@ paint_eight: Any = intrinsic(_paint_eight)
 paint_sky: Any = intrinsic(_paint_sky)
 changes: Any = intrinsic(_changes)
 lowest_bit: Any = intrinsic(_lowest_bit)
-light_at: Any = intrinsic(_light_at)
-pack_words: Any = intrinsic(_pack_words)
+mix_light: Any = intrinsic(_mix_light)
+fill_eight: Any = intrinsic(_fill_eight)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -318,9 +343,9 @@ def _split_row(shown: Ints, first: int, width: int, starts: Longs) -> int:
 @njit(cache=True, nogil=True, error_model="numpy")
 def _light_row(
     count: int, first: int, near: Singles, shown: Ints, glow: Singles, skins: Singles, marks: Ints, lightmap: Singles,
-    eye: Singles, base: Singles, step: Singles, lens: Singles, starts: Longs, faces: Ints, lods: Ints, lights: Singles,
+    eye: Singles, base: Singles, step: Singles, lens: Singles, starts: Longs, lods: Ints, lights: Singles,
 ) -> None:  # fmt: skip
-    """faces (n + 1,), lods (n,), lights (n, 3) <- face, level of detail and light at the first pixel of each segment.
+    """lods (n,), lights (n, 4) <- level of detail and light at the first pixel of each segment.
 
     A loop without branches, so that the processor works on several segments at a time. `lens` has the texels across a
     pixel a metre away, one plus the squared slope of the row, the middle column, and a pixel in focal lengths.
@@ -329,11 +354,12 @@ def _light_row(
     texel, row_slant, middle, pitch = lens[0], lens[1], lens[2], lens[3]
     for n in range(count):
         x = starts[n]
-        face = shown[first + x]
-        faces[n] = face
-        u, v = marks[face, U_AXIS], marks[face, V_AXIS]
+        face = np.uint64(shown[first + x])
+        code = marks[face, CODE]
+        u, v = np.uint64(code >> U_BIT & 3), np.uint64(code >> V_BIT & 3)
         column = np.float32(x)
-        depth = one / near[first + x]
+        nearness = near[first + x]
+        depth = one / nearness
         s = (eye[u] + (base[u] + step[u] * column) * depth) * skins[face, S_SCALE] - skins[face, S_ORIGIN]
         t = (eye[v] + (base[v] + step[v] * column) * depth) * skins[face, T_SCALE] - skins[face, T_ORIGIN]
         s, t = s if s > none else none, t if t > none else none
@@ -342,50 +368,38 @@ def _light_row(
         i, j = np.int32(s), np.int32(t)
         width = marks[face, CHART_WIDTH]
         at = np.int64(marks[face, CHART] + j * width + i)
-        lights[n, 0], lights[n, 1], lights[n, 2] = light_at(
-            lightmap, at, at + width, s - np.float32(i), t - np.float32(j)
-        )
-        # The area of a pixel on the face, in texels, grows with the cube of the distance.
+        mix_light(lightmap, at, at + width, s - np.float32(i), t - np.float32(j), lights, n)
+        # The area of a pixel on the face, in texels, grows with the cube of the distance; slant + slant² is about
+        # twice its power of 3/2.
         aside = (column - middle) * pitch
         slant = row_slant + aside * aside
         scale = skins[face, SCALE] * texel
-        area = scale * scale * slant * np.sqrt(slant) * depth * depth * depth / glow[face]
+        area = scale * scale * (slant + slant * slant) / (nearness * nearness * nearness * glow[face])
         # The exponent of a float is its logarithm; twice the level of detail is that of the area.
         area = area if area > one else one
         lods[n] = np.float32(area).view(np.int32) - ONE_BITS
-    faces[count] = -1
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _slope_row(count: int, starts: Longs, faces: Ints, lights: Singles, slopes: Singles) -> None:
-    """slopes (n, 3) <- the change of light from pixel to pixel: to the next segment of the face, or as in the last."""
-    red, green, blue = np.float32(0.0), np.float32(0.0), np.float32(0.0)
-    before = np.int32(-1)
-    for n in range(count):
-        face, after = faces[n], faces[n + 1]
-        on = np.float32(face == after) / np.float32(starts[n + 1] - starts[n])
-        kept = np.float32((face != after) & (face == before))
-        red = (lights[n + 1, 0] - lights[n, 0]) * on + red * kept
-        green = (lights[n + 1, 1] - lights[n, 1]) * on + green * kept
-        blue = (lights[n + 1, 2] - lights[n, 2]) * on + blue * kept
-        slopes[n, 0], slopes[n, 1], slopes[n, 2] = red, green, blue
-        before = face
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def shade_view(
     width: int, height: int, columns: int, focal: float, near: Singles, shown: Ints, glow: Singles, headlight: float,
     skins: Singles, marks: Ints, texels: Words, offsets: Ints, lightmap: Singles, sky: Words, eye: Floats, axes: Floats,
-    row: Words, packed: Bytes, out: Bytes,
+    row: Bytes, kinds: Bytes, names: Ints, out_rgb: Bytes, out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
-    """out (height, 3 * width) <- the colors of a view. `glow` is `headlight` times the camera's height over a face."""
+    """out_rgb (height, 3 * width), out_classes, out_instances (1, height, width) <- a view; empty labels are skipped.
+
+    `glow` is `headlight` times the camera's height over a face; row, kinds and names are buffers for one row.
+    """
     stride = columns * EIGHT
-    unit = np.float32(1.0 / (128.0 * 65536.0))
-    starts, faces, lods = np.empty(stride + 1, np.int64), np.empty(stride + 1, np.int32), np.empty(stride, np.int32)
-    lights, slopes = np.zeros((stride + 1, 3), np.float32), np.empty((stride, 3), np.float32)
+    one, texture_unit = np.float32(1.0), np.float32(1.0 / (128.0 * 65536.0))
+    starts, lods = np.empty(stride + 1, np.int64), np.empty(stride, np.int32)
+    lights = np.zeros((stride + 1) * 4, np.float32)
     here, base, step = np.empty(3, np.float32), np.empty(3, np.float32), np.empty(3, np.float32)
+    rates = np.zeros(EIGHT + 1, np.float32)
+    for k in range(1, EIGHT + 1):
+        rates[k] = 1.0 / k
     lens = np.empty(4, np.float32)
-    lens[0], lens[2], lens[3] = math.sqrt(headlight) / (focal * FRACTION), 0.5 * width - 0.5, 1.0 / focal
+    lens[0], lens[2], lens[3] = math.sqrt(0.5 * headlight) / (focal * FRACTION), 0.5 * width - 0.5, 1.0 / focal
     for k in range(3):
         here[k], step[k] = eye[k], axes[0, k] / focal
     for y in range(height):
@@ -396,56 +410,59 @@ def shade_view(
         first = y * stride
         count = _split_row(shown, first, width, starts)
         _light_row(
-            count, first, near, shown, glow, skins, marks, lightmap, here, base, step, lens, starts, faces, lods, lights
+            count, first, near, shown, glow, skins, marks, lightmap, here, base, step, lens, starts, lods, lights
         )  # fmt: skip
-        _slope_row(count, starts, faces, lights, slopes)
         for n in range(count):
-            x, face, lod = starts[n], faces[n], lods[n]
+            x, lod = starts[n], lods[n]
+            face = np.uint64(shown[first + x])
+            code = marks[face, CODE]
+            fill_eight(kinds, x, np.uint8(code >> CLASS_BIT))
+            fill_eight(names, x, marks[face, INSTANCE])
             column = np.float32(x)
-            red, green, blue = skins[face, RED], skins[face, GREEN], skins[face, BLUE]
-            if marks[face, KIND] != SURFACE:
+            if code & 3 != SURFACE:
                 dx, dy, dz = base[0] + step[0] * column, base[1] + step[1] * column, base[2] + step[2] * column
                 rays = dx, step[0], dy, step[1], dz, step[2]
-                if marks[face, KIND] == MIRROR:
+                if code & 3 == MIRROR:
                     nx, ny, nz = skins[face, S_ORIGIN], skins[face, T_ORIGIN], skins[face, S_SCALE]
                     two = np.float32(2.0)
                     a, b = two * (dx * nx + dy * ny + dz * nz), two * (step[0] * nx + step[1] * ny + step[2] * nz)
                     rays = dx - a * nx, step[0] - b * nx, dy - a * ny, step[1] - b * ny, dz - a * nz, step[2] - b * nz
-                paint_sky(sky, rays, (red, green, blue), row, x)
+                paint_sky(sky, rays, (skins[face, RED], skins[face, GREEN], skins[face, BLUE]), row, x)
                 continue
+            # To the next segment, if it shows the same face; else light stays as it is.
+            after = starts[n + 1]
+            rate = rates[after - x] * np.float32((after < width) & (shown[first + after] == shown[first + x]))
             level = np.int64(lod + (1 << 22)) >> 24
-            if level >= marks[face, LEVELS]:
-                light = (
-                    lights[n, 0] * red, slopes[n, 0] * red, lights[n, 1] * green, slopes[n, 1] * green,
-                    lights[n, 2] * blue, slopes[n, 2] * blue,
-                )  # fmt: skip
-                paint_eight(near, first + x, texels, (unit,), (), light, row, x)
+            if level >= code >> LEVELS_BIT & 15:
+                paint_eight(near, first + x, texels, (one,), (), lights, n, skins, face, one, rate, row, x)
                 continue
-            red, green, blue = red * unit, green * unit, blue * unit
-            light = (
-                lights[n, 0] * red, slopes[n, 0] * red, lights[n, 1] * green, slopes[n, 1] * green,
-                lights[n, 2] * blue, slopes[n, 2] * blue,
-            )  # fmt: skip
-            u, v, scale = marks[face, U_AXIS], marks[face, V_AXIS], skins[face, SCALE]
+            u, v, scale = np.uint64(code >> U_BIT & 3), np.uint64(code >> V_BIT & 3), skins[face, SCALE]
             rays = (
                 here[u] * scale + skins[face, U_PHASE], (base[u] + step[u] * column) * scale, step[u] * scale,
                 here[v] * scale + skins[face, V_PHASE], (base[v] + step[v] * column) * scale, step[v] * scale,
             )  # fmt: skip
             # Between two levels only in the middle half of the way.
             share = (lod & 0xFFFFFF) - (1 << 22)
-            pyramid = marks[face, PYRAMID]
+            pyramid = (code >> MATERIAL_BIT & 63) * offsets[-1]
             if share < 0 or share >= 1 << 23:
-                one_level = np.int32(pyramid + offsets[level]), np.int32(level)
-                paint_eight(near, first + x, texels, rays, one_level, light, row, x)
+                levels = np.int32(pyramid + offsets[level]), np.int32(level)
+                paint_eight(near, first + x, texels, rays, levels, lights, n, skins, face, texture_unit, rate, row, x)
             else:
                 level = np.int64(lod) >> 24
-                two_levels = (
+                both = (
                     np.int32(pyramid + offsets[level]), np.int32(level), np.int32(pyramid + offsets[level + 1]),
                     np.int32(level + 1), np.float32(share) * np.float32(1.0 / (1 << 23)),
                 )  # fmt: skip
-                paint_eight(near, first + x, texels, rays, two_levels, light, row, x)
-        for x in range(0, stride, EIGHT):
-            pack_words(row, x, packed, 3 * x)
-        line = out[y]
+                paint_eight(near, first + x, texels, rays, both, lights, n, skins, face, texture_unit, rate, row, x)
+        # Loops, because numba assigns slices slowly.
+        colors = out_rgb[y]
         for k in range(3 * width):
-            line[k] = packed[k]
+            colors[k] = row[k]
+        if len(out_classes):
+            classes = out_classes[0, y]
+            for k in range(width):
+                classes[k] = kinds[k]
+        if len(out_instances):
+            instances = out_instances[0, y]
+            for k in range(width):
+                instances[k] = names[k]

@@ -150,8 +150,9 @@ def _new_canvas(camera: Camera, faces: int) -> Canvas:
         np.full(near.size + TILE, faces, dtype=np.int32),
         np.empty(rows * columns, dtype=np.float32),
         np.zeros(faces + 1, dtype=np.float32),
-        np.empty(3 * columns * TILE, dtype=np.uint8),
-        np.empty((columns + 1) * TILE, dtype=np.uint32),
+        np.empty(3 * (columns + 1) * TILE, dtype=np.uint8),
+        np.empty((columns + 1) * TILE, dtype=np.uint8),
+        np.empty((columns + 1) * TILE, dtype=np.int32),
     )
 
 
