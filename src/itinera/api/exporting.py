@@ -11,7 +11,6 @@ from itinera.errors import BadArgument, validate_choice
 
 if TYPE_CHECKING:
     from itinera.formats.hearth_season import SeasonDescription
-    from itinera.rendering.look import LOOKS
     from itinera.runs.export_season import SeasonExport
 
 File: TypeAlias = str | PathLike[str]
@@ -53,6 +52,7 @@ def export_hearth(
     from itinera.formats.io import check_outputs
     from itinera.formats.scene_export.panoramas import KINDS, require_pillow
     from itinera.records.provenance import make_provenance
+    from itinera.rendering.look import LOOKS
     from itinera.runs.export_season import FORMATS, ExportConfig, export_season
     from itinera.runs.workers import count_workers
 

@@ -14,6 +14,8 @@ import pytest
 from itinera.formats.scene_export.convex_pieces import find_pieces
 from itinera.formats.scene_export.mjcf import encode_mjcf
 from itinera.hearth.build import House
+from itinera.hearth.room_lookup import distance_to_polygon
+from itinera.worlds.surface import Surface
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -66,23 +68,31 @@ def test_rays_hit_the_house_where_our_rasterizer_sees_it(model_file: bytes, hous
     assert np.mean(np.array(errors) < 0.01) > 0.96  # the rest are rays along edges, and backs of faces
 
 
+def indoor_points(house: House, surface: Surface) -> np.ndarray:
+    """Points on the ground floor, indoors."""
+    points = surface.sample(np.random.default_rng(3), 2000, island=None)
+    floors = [room for room in house.plan.rooms if room.storey == 0 and room.kind not in "pxygs"]
+    inside = [
+        (distance_to_polygon(r.outline, points[:, :2]) == 0) & (abs(points[:, 2] - r.floor) < 0.02) for r in floors
+    ]
+    return points[np.any(inside, axis=0)]
+
+
 def test_a_rolling_robot_reaches_a_goal_and_touches_nothing(
     model_file: bytes, house: House, recipe: ModuleType
 ) -> None:
     surface = recipe.wheeled_surface(house.mesh)
-    points = surface.sample(np.random.default_rng(3), 40)
-    lengths = surface.between(points[:1], points)[0]
-    goal = points[np.flatnonzero((lengths > 2) & (lengths < 4))[0]]
+    points = indoor_points(house, surface)
+    lengths = surface.between(points[:1], points[:300])[0]
+    goal = points[np.flatnonzero((lengths > 3) & (lengths < 9))[0]]
     drive = recipe.Simulation(model_file.decode()).drive("0", np.asarray(surface.route(points[0], goal)), 0.0)
     assert drive.success
     assert drive.contacts == 0
 
 
 def test_a_robot_that_drives_into_a_wall_is_stopped_by_it(model_file: bytes, house: House, recipe: ModuleType) -> None:
-    surface = recipe.wheeled_surface(house.mesh)
-    start = surface.sample(np.random.default_rng(3), 1)[0]
-    away = start + np.array([60.0, 0.0, 0.0])
-    simulation = recipe.Simulation(model_file.decode())
-    recipe_limit = simulation.drive("0", np.array([start, start + (away - start) * 0.1]), 0.0)
-    assert not recipe_limit.success
-    assert recipe_limit.contacts > 0
+    start = indoor_points(house, recipe.wheeled_surface(house.mesh))[0]
+    beyond = start + np.array([25.0, 0.0, 0.0])
+    drive = recipe.Simulation(model_file.decode()).drive("0", np.array([start, beyond]), 0.0)
+    assert not drive.success
+    assert drive.contacts > 0

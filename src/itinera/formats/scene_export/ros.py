@@ -6,7 +6,9 @@ rolls over what is at most `CLIMB` high, and stairs are obstacles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import msgspec
@@ -17,15 +19,16 @@ from scipy import ndimage
 from itinera.errors import BadArgument
 from itinera.hearth.build import House
 from itinera.hearth.ground import ROBOT_HEIGHT
-from itinera.hearth.layout.plan import PlannedRoom
+from itinera.hearth.layout.plan import FloorPlan, Passage, PlannedRoom
 from itinera.hearth.room_lookup import distance_to_polygon
+from itinera.worlds import Array
 from itinera.worlds.grid import Grid
 from itinera.worlds.labels import ROOM_NAMES
 from itinera.worlds.storey_grid import grid_from_mesh
 
 RESOLUTION = 0.05  # metres per pixel
 CLIMB = 0.05  # metres; rugs and thresholds are lower
-WALL = 0.35  # metres around rooms and free ground that are known to be occupied: the walls
+WALL = 0.35  # metres around rooms that are known to be occupied: the walls
 FREE, OCCUPIED, UNKNOWN = 254, 0, 205  # as map_saver writes them
 _LEGEND = """image: {image}
 mode: trinary
@@ -51,10 +54,10 @@ def encode_maps(house: House) -> dict[str, bytes]:
 
 
 def storey_grid(house: House, storey: int) -> Grid:
-    """The occupancy of a storey: free where the floor of one of its rooms can be rolled on."""
-    levels = sorted({round(room.floor, 3) for room in house.plan.rooms if room.storey == storey})
+    """The occupancy of a storey: free where the floor of one of its rooms, or of a passage, can be rolled on."""
+    rooms = [room for room in house.plan.rooms if room.storey == storey]
     grids = []
-    for level in levels:
+    for level in sorted({round(room.floor, 3) for room in rooms}):
         try:
             grids.append(grid_from_mesh(house.mesh, level, height=ROBOT_HEIGHT, cell=RESOLUTION, climb=CLIMB))
         except BadArgument:  # a level without ground, such as that of a room filled by stairs
@@ -62,26 +65,48 @@ def storey_grid(house: House, storey: int) -> Grid:
     if not grids:
         raise BadArgument(f"Storey {storey} of {house.id} has no ground for a robot.")
     free = np.any([~grid.blocked for grid in grids], axis=0)
-    for one, other in ((a, b) for i, a in enumerate(grids) for b in grids[i + 1 :]):
+    for one, other in combinations(grids, 2):
         # Between two levels is a step.
         beside = ndimage.binary_dilation(~one.blocked) & ndimage.binary_dilation(~other.blocked)
         free &= ~beside | (~one.blocked & ~other.blocked)
-    return Grid(~free, RESOLUTION, origin=grids[0].origin)
+    whole = Grid(~free, RESOLUTION, origin=grids[0].origin)
+    return replace(whole, blocked=~(free & _within(house.plan, rooms, whole)))
 
 
-def _occupancy(grid: Grid, rooms: list[PlannedRoom]) -> NDArray[np.uint8]:
-    """(rows, columns) the values of the image, the lowest row first."""
+def _within(plan: FloorPlan, rooms: Sequence[PlannedRoom], grid: Grid) -> NDArray[np.bool_]:
+    """(rows, columns) the cells in rooms and in the passages between them; not the terrain around a house."""
+    indices = {room.index for room in rooms}
+    passages = [_outline(passage) for passage in plan.passages if indices & set(passage.rooms)]
+    return _cover([*(room.outline for room in rooms), *passages], grid, 0.0)
+
+
+def _outline(passage: Passage) -> Array:
+    """(4, 2) the corners of the opening of a passage, through its wall."""
+    through, along = passage.normal * passage.depth / 2, np.array([-passage.normal[1], passage.normal[0]])
+    aside = along * passage.width / 2
+    corners = (-through - aside, through - aside, through + aside, -through + aside)
+    return np.array([passage.center + corner for corner in corners])
+
+
+def _cover(outlines: Sequence[Array], grid: Grid, margin: float) -> NDArray[np.bool_]:
+    """(rows, columns) the cells whose center is in one of the polygons, or at most a margin away."""
     rows, columns = grid.blocked.shape
     x = grid.origin[0] + RESOLUTION * (np.arange(columns) + 0.5)
     y = grid.origin[1] + RESOLUTION * (np.arange(rows) + 0.5)
-    known = ~grid.blocked
-    for room in rooms:
-        low, high = room.outline.min(axis=0) - WALL, room.outline.max(axis=0) + WALL
+    covered = np.zeros(grid.blocked.shape, dtype=np.bool_)
+    for outline in outlines:
+        low, high = outline.min(axis=0) - margin, outline.max(axis=0) + margin
         i = np.flatnonzero((x >= low[0]) & (x <= high[0]))
         j = np.flatnonzero((y >= low[1]) & (y <= high[1]))
         points = np.stack(np.meshgrid(x[i], y[j]), axis=-1).reshape(-1, 2)
-        inside = distance_to_polygon(room.outline, points) <= WALL
-        known[np.ix_(j, i)] |= inside.reshape(len(j), len(i))
+        inside = distance_to_polygon(outline, points) <= margin
+        covered[np.ix_(j, i)] |= inside.reshape(len(j), len(i))
+    return covered
+
+
+def _occupancy(grid: Grid, rooms: Sequence[PlannedRoom]) -> NDArray[np.uint8]:
+    """(rows, columns) the values of the image, the lowest row first."""
+    known = ~grid.blocked | _cover([room.outline for room in rooms], grid, WALL)
     return np.where(~grid.blocked, FREE, np.where(known, OCCUPIED, UNKNOWN)).astype(np.uint8)
 
 
@@ -90,7 +115,7 @@ def _encode_pgm(values: NDArray[np.uint8]) -> bytes:
     return b"P5\n%d %d\n255\n" % (columns, rows) + np.ascontiguousarray(values[::-1]).tobytes()
 
 
-def _features(rooms: list[PlannedRoom]) -> Mapping[str, Any]:
+def _features(rooms: Sequence[PlannedRoom]) -> Mapping[str, Any]:
     """A GeoJSON collection of the rooms, in the frame of the map, metres."""
     return {"type": "FeatureCollection", "features": [_feature(room) for room in rooms]}
 
