@@ -36,7 +36,27 @@ class PackedMesh(msgspec.Struct, frozen=True):
     positions: BufferView  # x of all vertices, then y, then z
     corners: BufferView  # vertex indices, three for each face
     look_indices: BufferView  # into `looks`, one for each face
-    light: BufferView | None = None  # brightness of each corner of each face, 255 for 2; None if not baked
+
+
+class PackedMood(msgspec.Struct, frozen=True):
+    """The light of one mood, and the colors outside, 0 to 255."""
+
+    name: str
+    zenith: list[float]
+    horizon: list[float]
+    lawn: list[float]
+    texels: BufferView  # see `light.encode_texels`
+
+
+class PackedLight(msgspec.Struct, frozen=True):
+    """Baked light: faces in one plane share a chart, a grid of texels; its arrays are in the buffer."""
+
+    spacing: float  # metres between texels
+    charts: BufferView  # the chart of each face
+    sizes: BufferView  # texels along u of all charts, then along v; along a direction with one, light is even
+    origins: BufferView  # of the grid along u, then v, in texels, plus 32768
+    axes: BufferView  # dominant axis of each chart
+    moods: list[PackedMood]
 
 
 class Texture(msgspec.Struct, frozen=True):
@@ -99,6 +119,7 @@ class Walkthrough(msgspec.Struct, frozen=True):
     buffer: str  # zlib-compressed bytes, base64
     mesh: PackedMesh
     textures: list[Texture]
+    light: PackedLight | None  # None if no light is baked
     storeys: list[Storey]  # the lowest first
     rooms: list[WalkthroughRoom]
     graph: WalkthroughGraph

@@ -14,14 +14,14 @@ const arrayAt = (buffer, [type, offset, length]) => new TYPES[type](buffer, offs
 
 // The mesh with three corners for each face. Opaque faces come first, then hanging ones, then panes of glass:
 // `ranges` has the first face of each kind and the end.
-function unpackMesh(mesh, buffer) {
+function unpackMesh(mesh, light, buffer) {
   const grid = arrayAt(buffer, mesh.positions), corners = arrayAt(buffer, mesh.corners), looks = arrayAt(buffer, mesh.look_indices);
-  const light = mesh.light ? arrayAt(buffer, mesh.light) : null, vertices = grid.length / 3;
+  const charts = light ? arrayAt(buffer, light.charts) : null, vertices = grid.length / 3;
   const kind = (face) => { const flags = mesh.looks[looks[face]][4]; return flags & GLASS ? 2 : flags & HANGING ? 1 : 0; };
   const order = [[], [], []];
   for (let face = 0; face < mesh.faces; face++) order[kind(face)].push(face);
   const places = new Float32Array(9 * mesh.faces), normals = new Float32Array(3 * mesh.faces), flags = new Uint8Array(mesh.faces);
-  const look = new Uint8Array(12 * 3 * mesh.faces); // per corner: color, material; normal, light; 4 unused
+  const look = new Uint8Array(12 * 3 * mesh.faces), chart = new Uint32Array(look.buffer); // per corner: color, material; normal; chart
   order.flat().forEach((face, row) => {
     for (let k = 0; k < 9; k++) {
       const axis = k % 3;
@@ -32,11 +32,32 @@ function unpackMesh(mesh, buffer) {
     const [red, green, blue, material, flag] = mesh.looks[looks[face]];
     flags[row] = flag;
     for (let k = 0; k < 3; k++) {
-      look.set([red, green, blue, material, ...normal.map((n) => (Math.round(127 * n) + 256) % 256), light ? light[3 * face + k] : 128], 12 * (3 * row + k));
+      look.set([red, green, blue, material, ...normal.map((n) => (Math.round(127 * n) + 256) % 256)], 12 * (3 * row + k));
+      chart[3 * (3 * row + k) + 2] = charts ? charts[face] : 0;
     }
   });
   const ends = [0, order[0].length, order[0].length + order[1].length, mesh.faces];
-  return { faces: mesh.faces, places, normals, flags, look, ranges: ends, lit: light !== null };
+  return { faces: mesh.faces, places, normals, flags, look, ranges: ends };
+}
+
+// The charts of the light, eight numbers each: first texel, width, height, axis; origin along u and v, two unused.
+function unpackCharts(light, buffer) {
+  const sizes = arrayAt(buffer, light.sizes), origins = arrayAt(buffer, light.origins), axes = arrayAt(buffer, light.axes), count = axes.length;
+  const charts = new Int32Array(8 * count);
+  for (let k = 0, first = 0; k < count; first += sizes[k] * sizes[count + k], k++) {
+    charts.set([first, sizes[k], sizes[count + k], axes[k], origins[k] - 32768, origins[count + k] - 32768], 8 * k);
+  }
+  return charts;
+}
+
+// Red, green, blue and an unused byte of each texel of light; 128 leaves a color as it is.
+function unpackTexels(mood, buffer) {
+  const bytes = arrayAt(buffer, mood.texels), count = bytes.length / 3, texels = new Uint8Array(4 * count);
+  for (let k = 0, g = 0, r = 0, b = 0; k < count; k++) {
+    g += bytes[k]; r += bytes[count + k]; b += bytes[2 * count + k];
+    texels[4 * k] = g + r; texels[4 * k + 1] = g; texels[4 * k + 2] = g + b; // modulo 256
+  }
+  return texels;
 }
 
 // Vectors

@@ -20,6 +20,7 @@ from itinera.reports.walkthrough.data import (
     WalkthroughGraph,
     WalkthroughRoom,
 )
+from itinera.reports.walkthrough.light import MOODS, pack_light
 from itinera.reports.walkthrough.mesh import BufferWriter, pack_mesh, pack_textures
 from itinera.tasks import Episode
 from itinera.worlds import Array, NavGraph
@@ -37,21 +38,24 @@ def make_walkthrough(
     episodes: Mapping[str, Sequence[Episode]] | None = None,
     *,
     title: str = "",
+    moods: Sequence[str] = MOODS,
 ) -> Walkthrough:
     """The walk-through of a house; `episodes` by the name of the data set or split they belong to.
 
-    Episodes of other worlds are left out.
+    Episodes of other worlds are left out. `moods` are those of the light that is baked, a few seconds each.
     """
     storeys = _storeys(house)
     writer = BufferWriter()
     mesh = pack_mesh(house.mesh, [storey.cut for storey in storeys], writer)
     textures = pack_textures(house.mesh, writer)
+    light = pack_light(house.mesh, moods, writer)
     return Walkthrough(
         title=title or house.id,
         eye_height=EYE_HEIGHT,
         buffer=writer.encode(),
         mesh=mesh,
         textures=textures,
+        light=light,
         storeys=storeys,
         rooms=_rooms(house, graph),
         graph=_graph(graph),

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from itinera.rendering.emitters import is_pane
 from itinera.rendering.textures import TILE_METRES, texture
 from itinera.reports.walkthrough.data import ArrayType, BufferView, PackedMesh, Texture
 from itinera.worlds.labels import MATERIALS, MPCAT40
@@ -25,7 +26,7 @@ TEXELS = 128  # on the edge of a texture
 TEXEL_STEP = 4  # of brightness: coarser texels compress better, and nobody sees it
 MIN_UPWARD = 0.7  # z of the unit normal of a face to walk on
 _GROUND = tuple(MPCAT40.index(name) for name in ("floor", "stairs"))
-_CEILING, _LAMP, _WINDOW = (MPCAT40.index(name) for name in ("ceiling", "lighting", "window"))
+_CEILING, _LAMP = (MPCAT40.index(name) for name in ("ceiling", "lighting"))
 _TYPES: dict[np.dtype[np.generic], ArrayType] = {
     np.dtype(np.uint8): "uint8",
     np.dtype(np.uint16): "uint16",
@@ -69,8 +70,8 @@ def pack_mesh(mesh: Mesh, cuts: Sequence[float], writer: BufferWriter) -> Packed
         size=size.round(6).tolist(),
         looks=looks.tolist(),
         positions=writer.add(np.ascontiguousarray(grid.T)),
-        corners=writer.add(_narrow(used)),
-        look_indices=writer.add(_narrow(indices.reshape(-1))),
+        corners=writer.add(narrow_indices(used)),
+        look_indices=writer.add(narrow_indices(indices.reshape(-1))),
     )
 
 
@@ -89,7 +90,7 @@ def _weld(mesh: Mesh) -> tuple[Array, NDArray[np.int64]]:
     return unique.astype(np.float64), index.reshape(-1)[mesh.faces]
 
 
-def _narrow(indices: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
+def narrow_indices(indices: NDArray[np.int64]) -> NDArray[np.unsignedinteger]:
     """The indices in 16 bits, if they fit, or else in 32."""
     return indices.astype(np.uint16 if indices.max(initial=0) <= STEPS else np.uint32)
 
@@ -100,9 +101,8 @@ def _flags(mesh: Mesh, cuts: Sequence[float]) -> NDArray[np.int64]:
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     upward = normals[:, 2] > MIN_UPWARD * np.linalg.norm(normals, axis=1)
     ground = np.isin(mesh.classes, _GROUND) & upward
-    pane = (mesh.classes == _WINDOW) & (mesh.materials == MATERIALS.index("glass"))
     hanging = _cut_through(mesh, corners[:, :, 2], cuts)
-    flags: NDArray[np.int64] = WALKABLE * ground + GLASS * pane + HANGING * hanging
+    flags: NDArray[np.int64] = WALKABLE * ground + GLASS * is_pane(mesh) + HANGING * hanging
     return flags
 
 

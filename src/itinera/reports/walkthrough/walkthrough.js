@@ -16,7 +16,7 @@ const firstRoom = Math.max(0, rooms.findIndex((room) => room.viewpoint >= 0));
 const state = {
   mode: "dollhouse", storey: 0, // index, or "all" for the house with its roof
   feet: [0, 0, 0], heading: 0, elevation: START_ELEVATION,
-  orbit: null, flight: null, episode: -1, time: 0, playing: false,
+  mood: data.light ? data.light.moods[0].name : "even", orbit: null, flight: null, episode: -1, time: 0, playing: false,
 };
 const layers = [
   { key: "graph", text: "viewpoints and edges", on: true },
@@ -305,7 +305,7 @@ function drawFrame(now) {
   }
   const camera = cameraNow(now), cut = cutNow(), dollhouse = state.mode === "dollhouse";
   const shown = [...(isShown("graph") ? [["graph", 0]] : []), ...(isShown("path") ? [["path", dollhouse ? 0.6 : 0.3]] : []), ...(dollhouse && isShown("path") ? [["body", 0.7]] : [])];
-  renderer.draw(camera, { cut, textured: isShown("textures"), plain: cut < WHOLE, layers: shown });
+  renderer.draw(camera, { cut, textured: isShown("textures"), mood: state.mood, plain: cut < WHOLE, layers: shown });
   const pen = names.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
@@ -324,7 +324,7 @@ function showNow(camera) {
   canvas.setAttribute("aria-label", `3D view of ${shorten(data.title, 60)}: ${parts.join(", ")}`);
   for (const button of byId("rooms").querySelectorAll("button")) button.setAttribute("aria-current", String(room !== null && rooms[button.value] === room));
   const [x, y, z] = camera.eye.map((value) => value.toFixed(3));
-  Object.assign(canvas.dataset, { x, y, z, heading: camera.heading.toFixed(3), elevation: camera.elevation.toFixed(3), mode: state.mode, storey: String(storey), viewpoint: viewpoint < 0 ? "" : graph.ids[viewpoint], time: state.time.toFixed(2), flying: state.flight ? "1" : "", drawn: "1" });
+  Object.assign(canvas.dataset, { x, y, z, heading: camera.heading.toFixed(3), elevation: camera.elevation.toFixed(3), mode: state.mode, mood: state.mood, storey: String(storey), viewpoint: viewpoint < 0 ? "" : graph.ids[viewpoint], time: state.time.toFixed(2), flying: state.flight ? "1" : "", drawn: "1" });
 }
 
 // Panels
@@ -352,6 +352,9 @@ function showPanels() {
     if ((layer.key === "path" && !episodes.length) || (layer.key === "textures" && !data.textures.length)) continue;
     byId("layers").append(choice("checkbox", layer.key, { checked: layer.on, text: layer.text, act: (event) => { layer.on = event.target.checked; render(); } }));
   }
+  const moods = [...(data.light ? data.light.moods.map((mood) => mood.name) : []), "even"];
+  byId("light").hidden = moods.length < 2;
+  for (const value of moods) byId("moods").append(choice("radio", "mood", { value, checked: value === state.mood, text: value, act: () => { state.mood = value; render(); } }));
   storeys.forEach((storey, k) => showRooms(storey, k));
   showEpisodes();
 }
@@ -569,7 +572,7 @@ async function start() {
   if (rooms.length && rooms[firstRoom].viewpoint >= 0) { state.feet = node(rooms[firstRoom].viewpoint); state.heading = rooms[firstRoom].heading; }
   try {
     const buffer = await readBuffer(data.buffer);
-    mesh = unpackMesh(data.mesh, buffer);
+    mesh = unpackMesh(data.mesh, data.light, buffer);
     ground = makeGround(mesh);
     renderer = new Renderer(canvas, mesh, data, buffer);
   } catch (error) {
