@@ -526,7 +526,7 @@ def test_the_statistics_named_exist():
 def test_the_coverage_table_has_the_rows_that_are_simulated():
     recipe = runpy.run_path(str(ROOT / "recipes" / "interval_coverage.py"))
     rows = rows_after(DOCS / "statistics.md", "outcome")[1:]
-    outcomes = recipe["OUTCOMES"] + recipe["SKEWED"]
+    outcomes = recipe["OUTCOMES"] + recipe["SKEWED"] + recipe["HELD_OUT"]
     simulated = [(outcome, str(scenes)) for outcome in outcomes for scenes in recipe["SCENES"]]
     assert [(row[0], row[1]) for row in rows] == [(outcome.name, scenes) for outcome, scenes in simulated]
     for (outcome, _), row in zip(simulated, rows, strict=True):

@@ -12,20 +12,14 @@ hidden_dim = 256
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import msgspec
 
-from itinera.errors import BadFile, Fault
-from itinera.formats.decoding import UNDECODABLE, make_fault
-from itinera.formats.io import read_bytes
+from itinera.formats.settings import read_settings
 
-MAX_BYTES = 1 << 20  # of a recipe
 MODEL_SUFFIX = ".safetensors"
 KINDS_OF_VIEWS = ("auto", "annotations", "rendered", "geometry")  # any other is a file
 
@@ -65,17 +59,7 @@ class TrainingRecipe:
 def read_recipe(path: str | Path) -> dict[str, Any]:
     """The keyword arguments of `itinera.train` that a recipe gives; paths are resolved from its folder."""
     file = Path(path)
-    try:
-        values = tomllib.loads(read_bytes(file, limit=MAX_BYTES).decode("utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        remedy = 'Write key = "value" lines; see the documentation of `itinera train`.'
-        raise BadFile(str(file), [Fault("", f"is not TOML: {error}.", remedy)]) from None
-    except UNDECODABLE as error:
-        raise BadFile(str(file), [make_fault(error, "")]) from None
-    faults = list(_find_faults(values))
-    if faults:
-        raise BadFile(str(file), faults)
-    recipe = msgspec.convert(values, TrainingRecipe, dec_hook=_decode_path)
+    recipe = read_settings(file, TrainingRecipe, noun="a recipe", command="itinera train")
     given = {one.name: getattr(recipe, one.name) for one in fields(recipe)}
     return {
         name: _resolve(file.parent, name, value)
@@ -90,24 +74,3 @@ def _resolve(folder: Path, name: str, value: Any) -> Any:
     if isinstance(value, Path):
         return folder / value
     return str(folder / value) if is_model or is_views else value
-
-
-def _find_faults(values: dict[str, Any]) -> Iterator[Fault]:
-    """Every unknown key, and every value of the wrong type or out of range."""
-    known = [one.name for one in fields(TrainingRecipe)]
-    for key, value in values.items():
-        if key not in known:
-            near = get_close_matches(key, known, n=1)
-            hint = f"Did you mean {near[0]}? " if near else ""
-            yield Fault("", "is not a key of a recipe.", f"{hint}The keys are {', '.join(known)}.", key)
-            continue
-        try:
-            msgspec.convert({key: value}, TrainingRecipe, dec_hook=_decode_path)
-        except UNDECODABLE as error:
-            yield make_fault(error, "")
-
-
-def _decode_path(kind: type, value: Any) -> Any:
-    if kind is Path and isinstance(value, str):
-        return Path(value)
-    raise ValueError(f"Expected `str`, got `{type(value).__name__}`")

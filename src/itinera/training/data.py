@@ -19,7 +19,7 @@ from itinera.formats.hearth_season import BOXES
 from itinera.policies.checkpoint import ModelCard, make_card
 from itinera.policies.tokenizer import Tokenizer
 from itinera.seeding import generator
-from itinera.simulators.view_features import annotated_views, frequent_names
+from itinera.simulators.view_features import annotated_views, feature_kind, frequent_names
 from itinera.tasks import Episode, Instruction, Split, Tour
 from itinera.training.dataset import EpisodeDataset
 from itinera.training.vector_env import BatchedGraphEnv, build_env
@@ -41,6 +41,11 @@ class TrainingData:
     columns: tuple[str, ...]  # of the views
     env: BatchedGraphEnv
     tokenizer: Tokenizer
+
+    @property
+    def object_names(self) -> tuple[str, ...]:
+        """The names of objects that have a column of their own."""
+        return tuple(column for column in self.columns if not feature_kind(column))
 
     @property
     def held_out(self) -> frozenset[str]:
@@ -67,24 +72,40 @@ class TrainingData:
         return make_card(kind, config, self.columns, self.tokenizer, **views, metadata=metadata)
 
 
-def load_r2r(data: Path, *, features: Sequence[str] = ("rooms", "objects"), panorama: bool = False) -> TrainingData:
-    """R2R in Matterport scans, from the data pack; `features`: rooms, objects, both, or () for geometry only."""
+def load_r2r(
+    data: Path,
+    *,
+    features: Sequence[str] = ("rooms", "objects"),
+    panorama: bool = False,
+    names: Sequence[str] | None = None,
+    tokenizer: Tokenizer | None = None,
+) -> TrainingData:
+    """R2R in Matterport scans, from the data pack; `features`: rooms, objects, both, or () for geometry only.
+
+    With the `names` of objects and the `tokenizer` of other data, a policy for that data acts here too; by default both
+    come from the training split.
+    """
     graphs = matterport.read_worlds(data / "connectivity.tar.xz", visible=True)
     splits = {name: r2r.read_split(data / "r2r" / f"R2R_{name}.json.gz") for name in SPLITS}
     objects = reverie.read_objects(data / "reverie" / "BBox.tar.xz") if "objects" in features else {}
     labels = rooms.read_table(data / "rooms" / "viewpoint_rooms.csv.gz") if "rooms" in features else {}
-    return _make_data("R2R", graphs, splits, objects, labels, features, panorama)
+    return _make_data("R2R", graphs, splits, objects, labels, features, panorama, names, tokenizer)
 
 
 def load_hearth(
-    season: Path, *, features: Sequence[str] = ("rooms", "objects"), panorama: bool = False
+    season: Path,
+    *,
+    features: Sequence[str] = ("rooms", "objects"),
+    panorama: bool = False,
+    names: Sequence[str] | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> TrainingData:
-    """The R2R-style tasks of a Hearth season (`itinera build hearth`)."""
+    """The R2R-style tasks of a Hearth season (`itinera build hearth`); options as of `load_r2r`."""
     graphs = matterport.read_worlds(season / "connectivity", visible=True)
     splits = {name: r2r.read_split(season / "r2r" / f"R2R_{name}.json") for name in SPLITS}
     objects = reverie.read_objects(season / BOXES) if "objects" in features else {}
     labels = rooms.read_table(season / "rooms.csv") if "rooms" in features else {}
-    return _make_data("Hearth", graphs, splits, objects, labels, features, panorama)
+    return _make_data("Hearth", graphs, splits, objects, labels, features, panorama, names, tokenizer)
 
 
 def _make_data(
@@ -95,16 +116,19 @@ def _make_data(
     labels: Mapping[str, Any],
     features: Sequence[str],
     panorama: bool,
+    names: Sequence[str] | None,
+    tokenizer: Tokenizer | None,
 ) -> TrainingData:
     ids = sorted({episode.world_id for split in splits.values() for episode in split.episodes})
     worlds = {id: replace(graphs[id], rooms=labels.get(id, {}), objects=objects.get(id, {})) for id in ids}
-    training = {episode.world_id for episode in splits["train"].episodes}
-    # The most frequent names of the training houses only, so that nothing leaks from the others.
-    seen = {id: worlds[id] for id in ids if id in training}
-    names = frequent_names(seen, MAX_OBJECT_NAMES) if "objects" in features else ()
+    if names is None:
+        # The most frequent names of the training houses only, so that nothing leaks from the others.
+        training = {episode.world_id for episode in splits["train"].episodes}
+        seen = {id: worlds[id] for id in ids if id in training}
+        names = frequent_names(seen, MAX_OBJECT_NAMES) if "objects" in features else ()
     views = annotated_views(worlds, names, reach=REACH) if features else None
     env = build_env(worlds, views, panorama=panorama)
-    tokenizer = Tokenizer.fit(episode.instruction.text for episode in splits["train"].episodes)
+    tokenizer = tokenizer or Tokenizer.fit(episode.instruction.text for episode in splits["train"].episodes)
     return TrainingData(name, worlds, splits, () if views is None else views.columns, env, tokenizer)
 
 
