@@ -28,6 +28,7 @@ from formats.examples import ARCHIVED, EXAMPLES, TRIAL
 NOT_FUZZED = {
     "formats.native.read_records": "the part that the readers of native files share",
     "formats.decoding.read_list": "the part that readers of JSON lists share",
+    "formats.settings.read_settings": "the part that readers of TOML files share",
     "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
     "api.judging.read_challenge": "formats.challenge.read_challenge",
     "api.running.read_recipe": "formats.recipe.read_recipe",
