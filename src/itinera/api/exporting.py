@@ -23,7 +23,7 @@ def export_hearth(
     to: Literal["gltf", "habitat", "usd", "mjcf", "ros", "matterport"],
     houses: Sequence[str | int] = (),
     images: Sequence[str] = ("skybox", "equirectangular", "views"),
-    look: str = "day",
+    appearance: str = "day",
     secret: File | None = None,
     workers: int | None = None,
     overwrite: bool = False,
@@ -42,7 +42,7 @@ def export_hearth(
     to: the format; docs/exports.md describes each.
     houses: ids or indices of the houses; by default all of them.
     images: of "matterport", the kinds of panorama images: "skybox", "equirectangular" and "views" (36 per viewpoint).
-    look: of these images: "flat", "day", "evening" or "lamps"; see `itinera.rendering.look`.
+    appearance: of these images: "flat", "day", "evening" or "lamps"; see `itinera.rendering.appearance`.
     secret: the secret file of a season that was built from one; its houses cannot be built without.
     workers: number of worker processes (0: in this process); by default one per core.
     overwrite: replace an earlier export.
@@ -52,7 +52,7 @@ def export_hearth(
     from itinera.formats.io import check_outputs
     from itinera.formats.scene_export.panoramas import KINDS, require_pillow
     from itinera.records.provenance import make_provenance
-    from itinera.rendering.look import LOOKS
+    from itinera.rendering.appearance import APPEARANCES
     from itinera.runs.export_season import FORMATS, ExportConfig, export_season
     from itinera.runs.workers import count_workers
 
@@ -60,7 +60,7 @@ def export_hearth(
     kinds = (images,) if isinstance(images, str) else tuple(images)
     for kind in kinds:
         validate_choice("images", kind, KINDS)
-    validate_choice("look", look, tuple(LOOKS))
+    validate_choice("appearance", appearance, tuple(APPEARANCES))
     if to == "matterport" and kinds:
         require_pillow()
     if workers is not None and workers < 0:
@@ -78,7 +78,7 @@ def export_hearth(
         tuple(described.splits),
         described.robot_radius,
         tuple(kind for kind in KINDS if kind in kinds),
-        look,
+        appearance,
     )
     return export_season(
         config,

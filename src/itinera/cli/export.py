@@ -37,7 +37,7 @@ def hearth(
     images: Annotated[
         str, typer.Option(help="Images of --to matterport, separated by commas; empty for none.")
     ] = "skybox,equirectangular,views",
-    look: Annotated[str, typer.Option(help="Look of these images: flat, day, evening or lamps.")] = "day",
+    appearance: Annotated[str, typer.Option(help="Appearance of these images: flat, day, evening or lamps.")] = "day",
     secret: Annotated[Path | None, typer.Option(help="Secret file of a season that was built from one.")] = None,
     workers: options.Workers = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,
@@ -58,7 +58,7 @@ def hearth(
             to=to,  # type: ignore[arg-type]
             houses=house or (),
             images=[name.strip() for name in images.split(",") if name.strip()],
-            look=look,
+            appearance=appearance,
             secret=secret,
             workers=workers,
             overwrite=overwrite,

@@ -321,7 +321,8 @@ def _draw_leaf(
 def _resolve(
     view: int, paint: Words, ambient: Singles, classes: Bytes, instances: Ints, optics: Intrinsics,
     near: Singles, shown: Ints | None, glow: Singles, row: Bytes, kinds: Bytes, names: Ints,
-    surfaces: Surfaces | None, eye: Floats, axes: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
+    surfaces: Surfaces | None, eye: Floats, axes: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes,
+    out_instances: Ints,
 ) -> None:  # fmt: skip
     """Look up color, depth and labels of each pixel, and clear the canvas for the next view."""
     width, stride = optics.width, optics.columns * TILE
@@ -371,8 +372,8 @@ def _resolve(
 def draw_views(
     trees: Longs, boxes: Singles, corners: Singles, planes: Floats, paint: Words, ambient: Singles, classes: Bytes,
     instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, kinds: Bytes,
-    names: Ints, surfaces: Surfaces | None, width: int, height: int, focal: float, closest: float, farthest: float, eyes: Floats,
-    bases: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
+    names: Ints, surfaces: Surfaces | None, width: int, height: int, focal: float, closest: float, farthest: float,
+    eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
 

@@ -248,7 +248,7 @@ def _look_up(context: Any, builder: Any, table: Any, kind: Any, index: _Lanes) -
 
 
 def _changes(typing: Any, shown: Any, at: Any) -> Any:
-    """Eight bits: which of the eight pixels from `at` on show another face than the one to their left; the first does."""
+    """Eight bits: which of eight pixels from `at` on show another face than their left neighbor; the first does."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         shown_, at_ = arguments

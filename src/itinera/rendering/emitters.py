@@ -32,10 +32,10 @@ def is_pane(mesh: Mesh) -> NDArray[np.bool_]:
     return panes
 
 
-def sample_panes(mesh: Mesh, normals: Array, chosen: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
-    """Points (n, 3) on the chosen faces, the normals (n, 3) there, and the area (n,) each point stands for."""
+def sample_panes(mesh: Mesh, normals: Array, panes: NDArray[np.bool_]) -> tuple[Array, Array, Array]:
+    """Points (n, 3) on these faces, the normals (n, 3) there, and the area (n,) each point stands for."""
     points, facing, areas = [np.empty((0, 3))], [np.empty((0, 3))], [np.empty(0)]
-    for face in np.flatnonzero(chosen).tolist():
+    for face in np.flatnonzero(panes).tolist():
         a, b, c = mesh.corners[face].astype(np.float64)
         area = 0.5 * math.sqrt(float((np.cross(b - a, c - a) ** 2).sum()))
         rows = max(1, round(math.sqrt(2 * area) / PANE_SAMPLE))

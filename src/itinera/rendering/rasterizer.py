@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument
 from itinera.rendering._rasterizer_kernels import LEAF, TILE, Canvas, FaceTrees, draw_views
+from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import CHANNELS, Camera, Frame, blank_frames
-from itinera.rendering.look import FLAT, Look
 from itinera.rendering.surfaces import make_surfaces
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.space import Array
@@ -29,12 +29,12 @@ AMBIENT, SUN = 160.0, (8.0, 5.0, 17.0)  # light on any face, and additional ligh
 class Rasterizer:
     """A mesh prepared for rendering. Threads may share one."""
 
-    def __init__(self, mesh: Mesh, *, look: Look = FLAT) -> None:
+    def __init__(self, mesh: Mesh, *, appearance: Appearance = FLAT) -> None:
         normals, areas = _normals(mesh)
         trees, boxes, leaves = _grow_trees(mesh.corners.astype(np.float64), areas > 0)
         order = np.append(leaves.ravel(), -1)
         self._face_trees = _sort_faces(mesh, normals, trees, boxes, order)
-        self._surfaces = None if look == FLAT else make_surfaces(mesh, normals, order, look)
+        self._surfaces = None if appearance == FLAT else make_surfaces(mesh, normals, order, appearance)
         self._spare: dict[Camera, list[Canvas]] = {}  # unused canvases; taking and returning one are atomic
 
     def render(

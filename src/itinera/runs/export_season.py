@@ -44,7 +44,7 @@ class ExportConfig:
     splits: tuple[str, ...]
     robot_radius: float  # metres, of the robot of the season's tasks
     images: tuple[str, ...] = KINDS  # of panoramas
-    look: str = "day"  # of the images, one of rendering.look.LOOKS
+    appearance: str = "day"  # of the images, one of rendering.appearance.APPEARANCES
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def _write_manifest(config: ExportConfig, files: Mapping[str, str]) -> Mapping[s
         "houses": list(config.houses),
         "splits": list(config.splits),
         "robot_radius": config.robot_radius,
-        **({"images": list(config.images), "look": config.look} if config.format == "matterport" else {}),
+        **({"images": list(config.images), "appearance": config.appearance} if config.format == "matterport" else {}),
         "files": dict(sorted(files.items())),
     }
     with atomic_write(config.out / MANIFEST) as stream:
@@ -205,7 +205,7 @@ def _ros_house(house: House, config: ExportConfig) -> Files:
 def _matterport_house(house: House, config: ExportConfig) -> Files:
     from itinera.formats.scene_export.panoramas import orient_poses, render_images
     from itinera.hearth.viewpoints import EYE_HEIGHT
-    from itinera.rendering.look import LOOKS
+    from itinera.rendering.appearance import APPEARANCES
     from itinera.rendering.rasterizer import Rasterizer
     from itinera.worlds import NavGraph
 
@@ -216,7 +216,7 @@ def _matterport_house(house: House, config: ExportConfig) -> Files:
     graph = matterport.read_scan(file).space
     assert isinstance(graph, NavGraph)
     if config.images:
-        raster = Rasterizer(house.mesh, look=LOOKS[config.look])
+        raster = Rasterizer(house.mesh, appearance=APPEARANCES[config.appearance])
         yield from render_images(house.id, graph, raster, config.images)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from itinera.errors import BadArgument
 from itinera.hearth.geometry.solids import Solids
+from itinera.rendering.appearance import APPEARANCES, FLAT, MOODS, Appearance
 from itinera.rendering.camera import Camera
-from itinera.rendering.look import FLAT, LOOKS, MOODS, Look
 from itinera.rendering.rasterizer import Rasterizer
 from itinera.worlds.labels import MATERIALS, MPCAT40
 from itinera.worlds.mesh import Mesh
@@ -19,7 +19,7 @@ from itinera.worlds.mesh import Mesh
 CAMERA = Camera(96, 72, 1.4)
 EYES = np.array([(-2.0, 0.3, 1.5), (2.2, -1.0, 1.2), (0.1, 1.2, 1.7), (7.0, 0.0, 1.5)])
 HEADINGS, ELEVATIONS = np.array([0.2, 2.6, -1.4, 3.0]), np.array([-0.3, 0.1, -0.6, 0.0])
-EVEN = Look(mood="flat")
+EVEN = Appearance(mood="flat")
 
 
 def boxes(*rows: tuple[tuple, tuple, str, int, tuple, str]) -> Mesh:
@@ -64,34 +64,34 @@ def meadow(material: str = "planks") -> Mesh:
     return replace(mesh, materials=np.full(2, MATERIALS.index(material), np.uint8))
 
 
-def draw(mesh, look, camera=CAMERA):
-    return Rasterizer(mesh, look=look).render_many(camera, EYES, HEADINGS, ELEVATIONS)
+def draw(mesh, appearance, camera=CAMERA):
+    return Rasterizer(mesh, appearance=appearance).render_many(camera, EYES, HEADINGS, ELEVATIONS)
 
 
-@pytest.mark.parametrize("look", [*LOOKS.values(), EVEN, Look(mood="evening", randomize=3)], ids=str)
-def test_depth_and_labels_do_not_depend_on_the_look(look):
-    flat, found = draw(two_rooms(), FLAT), draw(two_rooms(), look)
+@pytest.mark.parametrize("appearance", [*APPEARANCES.values(), EVEN, Appearance(mood="evening", randomize=3)], ids=str)
+def test_depth_and_labels_do_not_depend_on_the_appearance(appearance):
+    flat, found = draw(two_rooms(), FLAT), draw(two_rooms(), appearance)
     for name in ("depth", "classes", "instances"):
         assert np.array_equal(getattr(flat, name), getattr(found, name))
-    assert np.array_equal(flat.rgb, found.rgb) == (look == FLAT)
+    assert np.array_equal(flat.rgb, found.rgb) == (appearance == FLAT)
 
 
-def test_the_default_look_is_flat():
+def test_the_default_appearance_is_flat():
     plain = Rasterizer(two_rooms()).render_many(CAMERA, EYES, HEADINGS, ELEVATIONS)
     assert np.array_equal(plain.rgb, draw(two_rooms(), FLAT).rgb)
 
 
 @pytest.mark.parametrize("mood", MOODS)
-def test_a_look_has_the_same_bytes_every_time(mood):
-    assert np.array_equal(draw(two_rooms(), Look(mood=mood)).rgb, draw(two_rooms(), Look(mood=mood)).rgb)
+def test_an_appearance_has_the_same_bytes_every_time(mood):
+    assert np.array_equal(draw(two_rooms(), Appearance(mood=mood)).rgb, draw(two_rooms(), Appearance(mood=mood)).rgb)
 
 
 @pytest.mark.parametrize("material", [name for name in MATERIALS if name != "plain"])
 def test_a_textured_face_is_as_bright_as_a_plain_one(material):
     camera = Camera(128, 128, 1.2)
+    rasters = (Rasterizer(meadow(name), appearance=EVEN) for name in (material, "plain"))
     textured, plain = (
-        Rasterizer(meadow(name), look=EVEN).render(camera, (0.3, 0.2, 4.0), 0.0, -math.pi / 2, channels=("rgb",)).rgb
-        for name in (material, "plain")
+        raster.render(camera, (0.3, 0.2, 4.0), 0.0, -math.pi / 2, channels=("rgb",)).rgb for raster in rasters
     )
     assert abs(textured.mean() - plain.mean()) < 0.02 * plain.mean()
     assert plain.std() == 0
@@ -100,7 +100,7 @@ def test_a_textured_face_is_as_bright_as_a_plain_one(material):
 
 @pytest.mark.parametrize("material", ["planks", "tile", "brick", "gravel", "grass"])
 def test_colors_of_a_far_floor_change_little_when_the_camera_moves_a_little(material):
-    raster = Rasterizer(meadow(material), look=EVEN)
+    raster = Rasterizer(meadow(material), appearance=EVEN)
     eyes = np.array([(0.0, 0.0, 1.5), (0.013, 0.009, 1.5)])
     one, two = raster.render_many(Camera(160, 120, 1.4), eyes, 0.7, 0.0, channels=("rgb", "depth")).rgb.astype(int)
     far = raster.render(Camera(160, 120, 1.4), eyes[0], 0.7, channels=("depth",)).depth > 9.0
@@ -111,7 +111,7 @@ def test_colors_of_a_far_floor_change_little_when_the_camera_moves_a_little(mate
 
 def test_the_texture_is_fixed_to_the_world():
     """What a pixel shows of the floor depends on the place, not on the camera: a turned view has the same colors."""
-    raster = Rasterizer(meadow("tile"), look=EVEN)
+    raster = Rasterizer(meadow("tile"), appearance=EVEN)
     camera = Camera(65, 65, 0.8)
     views = raster.render_many(camera, [(0.2, 0.1, 1.5)] * 2, [0.0, math.pi / 2], -math.pi / 2, channels=("rgb",)).rgb
     turned = np.rot90(views[1], 1)
@@ -123,7 +123,7 @@ def test_daylight_comes_from_the_window_and_lamplight_from_the_lamp():
     camera = Camera(32, 32, 1.0)
     means = {}
     for mood in ("day", "lamps"):
-        raster = Rasterizer(mesh, look=Look(textures=False, mood=mood))
+        raster = Rasterizer(mesh, appearance=Appearance(textures=False, mood=mood))
         for name, place in (("by the window", (-1.5, 0, 1.5)), ("dark room", (5.5, 0.7, 1.5))):
             means[mood, name] = raster.render(camera, place, 0.0, -math.pi / 2, channels=("rgb",)).rgb.mean()
     assert means["day", "by the window"] > 1.5 * means["day", "dark room"]
@@ -131,7 +131,7 @@ def test_daylight_comes_from_the_window_and_lamplight_from_the_lamp():
 
 
 def test_corners_are_darker_than_the_middle_of_a_wall():
-    raster = Rasterizer(two_rooms(), look=Look(textures=False))
+    raster = Rasterizer(two_rooms(), appearance=Appearance(textures=False))
     rgb = raster.render(Camera(121, 61, 1.9), (0, 0, 1.25), -math.pi / 2, channels=("rgb",)).rgb.astype(float).mean(2)
     wall = rgb[28:33]
     assert wall[:, 55:66].mean() > wall[:, :4].mean() or wall[:, 55:66].mean() > wall[:, -4:].mean()
@@ -139,7 +139,7 @@ def test_corners_are_darker_than_the_middle_of_a_wall():
 
 def test_a_pane_shows_what_is_outside_by_direction_alone():
     mesh = two_rooms()
-    raster = Rasterizer(mesh, look=Look())
+    raster = Rasterizer(mesh, appearance=Appearance())
     camera = Camera(64, 64, 0.6)
     near, far = (raster.render(camera, (x, 0, 1.5), math.pi) for x in (-1.6, -1.2))
     pane = (near.instances == 4) & (far.instances == 4)
@@ -149,7 +149,7 @@ def test_a_pane_shows_what_is_outside_by_direction_alone():
 
 
 def test_the_sky_is_behind_everything():
-    raster = Rasterizer(meadow("grass"), look=Look())
+    raster = Rasterizer(meadow("grass"), appearance=Appearance())
     frame = raster.render(Camera(64, 64, 1.2), (0, 0, 1.5), 0.4, 0.5)
     sky = ~np.isfinite(frame.depth)
     assert sky[:20].all()
@@ -158,7 +158,7 @@ def test_the_sky_is_behind_everything():
 
 
 def test_randomization_changes_colors_and_repeats():
-    one, again, two = (draw(two_rooms(), Look(mood="flat", randomize=seed)).rgb for seed in (1, 1, 2))
+    one, again, two = (draw(two_rooms(), Appearance(mood="flat", randomize=seed)).rgb for seed in (1, 1, 2))
     assert np.array_equal(one, again)
     assert np.abs(one.astype(int) - two.astype(int)).mean() > 3
 
@@ -171,13 +171,13 @@ def test_faces_without_area_and_empty_meshes_render():
         **{name: np.concatenate([getattr(mesh, name), getattr(mesh, name)[:1]])
            for name in ("classes", "instances", "colors", "materials")},
     )  # fmt: skip
-    draw(thin, Look())
+    draw(thin, Appearance())
     nothing = Mesh.from_triangles(np.zeros((0, 3)), np.zeros((0, 3), np.int32))
-    frame = Rasterizer(nothing, look=Look()).render(CAMERA, (0, 0, 0), 0.0)
+    frame = Rasterizer(nothing, appearance=Appearance()).render(CAMERA, (0, 0, 0), 0.0)
     assert not np.isfinite(frame.depth).any()
 
 
 @pytest.mark.parametrize(("options", "message"), [({"mood": "noon"}, "got 'noon'"), ({"randomize": -1}, "≥ 0")])
-def test_a_wrong_look_is_explained(options, message):
+def test_a_wrong_appearance_is_explained(options, message):
     with pytest.raises(BadArgument, match=message):
-        Look(**options)
+        Appearance(**options)

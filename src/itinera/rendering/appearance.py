@@ -17,8 +17,8 @@ MOODS = ("flat", "day", "evening", "lamps")
 
 
 @dataclass(frozen=True)
-class Look:
-    """The look of a scene. Depth and labels do not depend on it."""
+class Appearance:
+    """The appearance of a scene. Depth and labels do not depend on it."""
 
     textures: bool = True  # draw the materials of faces
     mood: str = "day"  # one of MOODS; all but "flat" bake light once per mesh
@@ -26,21 +26,21 @@ class Look:
 
     def __post_init__(self) -> None:
         if self.mood not in MOODS:
-            raise BadArgument(f"The mood of a look is one of {', '.join(MOODS)}; got {self.mood!r}.")
+            raise BadArgument(f"The mood of an appearance is one of {', '.join(MOODS)}; got {self.mood!r}.")
         if self.randomize is not None and self.randomize < 0:
-            raise BadArgument(f"The seed of a look must be ≥ 0 (got {self.randomize}).")
+            raise BadArgument(f"The seed of an appearance must be ≥ 0 (got {self.randomize}).")
 
 
-FLAT = Look(textures=False, mood="flat")
+FLAT = Appearance(textures=False, mood="flat")
 """Plain colors in even light, in front of black."""
 
-LOOKS = {"flat": FLAT} | {mood: Look(mood=mood) for mood in MOODS if mood != "flat"}
-"""Looks by name, for the command line."""
+APPEARANCES = {"flat": FLAT} | {mood: Appearance(mood=mood) for mood in MOODS if mood != "flat"}
+"""Appearances by name, for the command line."""
 
 
 @dataclass(frozen=True, eq=False)
 class Variation:
-    """The random part of a look, by material where it says so."""
+    """The random part of an appearance, by material where it says so."""
 
     tints: Array  # (materials, 3) factors of red, green and blue
     scales: Array  # (materials,) factors of the size of textures
@@ -49,12 +49,12 @@ class Variation:
     turn: int  # quarter turns of the sky
 
 
-def draw_variation(look: Look) -> Variation:
-    """The variation of a look: drawn from its seed, or none."""
+def draw_variation(appearance: Appearance) -> Variation:
+    """The variation of an appearance: drawn from its seed, or none."""
     count = len(MATERIALS)
-    if look.randomize is None:
+    if appearance.randomize is None:
         return Variation(np.ones((count, 3)), np.ones(count), np.zeros((count, 2)), np.ones(3), 0)
-    rng = generator(look.randomize, "look")
+    rng = generator(appearance.randomize, "appearance")
     brightness, hues = rng.uniform(0.78, 1.22, (count, 1)), rng.uniform(0.86, 1.14, (count, 3))
     strength, color = rng.uniform(0.75, 1.25), rng.uniform(0.9, 1.1, 3)
     return Variation(
