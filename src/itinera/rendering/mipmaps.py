@@ -14,7 +14,7 @@ from itinera.worlds.labels import MATERIALS
 LEVELS = SIZE.bit_length()  # 256, 128, …, 1 texels across
 OFFSETS = np.concatenate([[0], np.cumsum([(SIZE >> level) ** 2 for level in range(LEVELS)])]).astype(np.int32)
 PYRAMID = int(OFFSETS[-1])  # words in the pyramid of a material
-INVISIBLE = 1.4  # standard deviation of the texels of a level below which it is not drawn, of 128
+INVISIBLE = 0.9  # standard deviation of the texels of a level below which it is not drawn, of 128
 
 
 @cache
