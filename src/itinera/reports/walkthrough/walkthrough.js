@@ -316,8 +316,8 @@ function drawFrame(now) {
   const pen = names.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
-  if (isShown("names") && dollhouse && !state.flight) {
-    drawNames(pen, rooms, state.storey === "all" ? null : state.storey, projection(camera, width, height, NEAR, FAR), width, height);
+  if (isShown("names") && dollhouse && state.storey !== "all" && !state.flight) {
+    drawNames(pen, rooms, state.storey, projection(camera, width, height, NEAR, FAR), width, height);
   }
   showNow(camera);
 }
