@@ -6,7 +6,7 @@
 The robot is an upright cylinder, 30 cm wide, on a planar base: actuators control its forward and angular velocity, and
 whatever it touches stops it. It follows the geodesic path of a wheeled robot, on which stairs and steps are obstacles;
 tasks that need stairs are counted and left out. A task succeeds if the robot stands within 0.2 m of the goal in less
-than twice the time of the path at full speed, plus ten seconds. Needs the extra `simulators`.
+than twice the time of the path at full speed, plus ten seconds. Needs MuJoCo (`pip install mujoco`).
 """
 
 from __future__ import annotations

@@ -21,11 +21,10 @@ EXTRAS = {
     "video": "videos of replays",
     "scenes": "meshes as .glb and .obj",
     "viewer": "recordings for Rerun",
-    "simulators": "USD and MuJoCo, to open exports",
     "tables": "data frames and Parquet files",
     "lkh": "LKH orders of tours, not for commercial use",
 }
-_MORE = {"all": "everything for users but lkh and simulators", "test": "the tests",
+_MORE = {"all": "everything for users but lkh", "test": "the tests",
          "lint": "style and types", "docs": "this manual",
          "bench": "the benchmarks"}  # fmt: skip
 MANY_PACKAGES = 4  # an extra with more is summarized

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from itinera.errors import BadArgument, validate_choice
 
 if TYPE_CHECKING:
-    from itinera.formats.hearth_season import SeasonDescription
     from itinera.runs.export_season import SeasonExport
 
 File: TypeAlias = str | PathLike[str]
@@ -43,14 +42,16 @@ def export_hearth(
     houses: ids or indices of the houses; by default all of them.
     images: of "matterport", the kinds of panorama images: "skybox", "equirectangular" and "views" (36 per viewpoint).
     appearance: of these images: "flat", "day", "evening" or "lamps"; see `itinera.rendering.appearance`.
-    secret: the secret file of a season that was built from one; its houses cannot be built without.
+    secret: the secret file of a secret season; by default that of the folder of answers beside it.
     workers: number of worker processes (0: in this process); by default one per core.
     overwrite: replace an earlier export.
     progress: called with the number of houses just finished.
     """
+    from itinera.api.viewing import select_names
     from itinera.formats.hearth_season import read_season
     from itinera.formats.io import check_outputs
     from itinera.formats.scene_export.panoramas import KINDS, require_pillow
+    from itinera.formats.season_tasks import read_season_houses
     from itinera.records.provenance import make_provenance
     from itinera.rendering.appearance import APPEARANCES
     from itinera.runs.export_season import FORMATS, ExportConfig, export_season
@@ -68,13 +69,13 @@ def export_hearth(
     folder = Path(season)
     check_outputs([out], [folder])
     described = read_season(folder)
-    found = _house_seeds(folder, described, secret)
-    chosen = _choose_houses(folder, found, houses)
+    seeds = read_season_houses(folder, secret=None if secret is None else Path(secret))
+    wanted = (houses,) if isinstance(houses, int) else houses
     config = ExportConfig(
         folder,
         Path(out),
         to,
-        {name: found[name] for name in chosen},
+        {name: seeds[name] for name in select_names(str(folder), list(seeds), wanted, option="--house")},
         tuple(described.splits),
         described.robot_radius,
         tuple(kind for kind in KINDS if kind in kinds),
@@ -87,32 +88,3 @@ def export_hearth(
         overwrite=overwrite,
         progress=progress,
     )
-
-
-def _house_seeds(folder: Path, described: SeasonDescription, secret: File | None) -> Mapping[str, tuple[int, int]]:
-    """Seed and index of each house of a season, by id."""
-    from itinera.formats.hearth_season import read_secret
-    from itinera.hearth.season import secret_season
-
-    seed = described.seed
-    if secret is not None:
-        season = secret_season(read_secret(Path(secret)))
-        if season.commitment != described.commitment:
-            raise BadArgument(f"{secret} is not the secret of {folder}: its SHA-256 is not that of the season.")
-        seed = season.seed
-    if seed is None:
-        remedy = "Its host can export it with the file of the secret (--secret)."
-        raise BadArgument(f"{folder} was built from a secret, so its houses cannot be built again. {remedy}")
-    return {name: (seed, index) for name, index in sorted(described.houses.items())}
-
-
-def _choose_houses(folder: Path, found: Mapping[str, tuple[int, int]], houses: Sequence[str | int]) -> list[str]:
-    """The ids of the chosen houses, in their order; all if none is chosen."""
-    by_index = {str(index): name for name, (_, index) in found.items()}
-    wanted = [str(house) for house in ((houses,) if isinstance(houses, str | int) else houses)]
-    names = {house: house if house in found else by_index.get(house.lstrip("0") or "0") for house in wanted}
-    missing = [house for house, name in names.items() if name is None]
-    if missing:
-        some = ", ".join(list(found)[:5]) + (", …" if len(found) > 5 else "")
-        raise BadArgument(f"{folder} has no house {', '.join(missing)} (--house). It has {len(found)}: {some}")
-    return [name for name in found if not wanted or name in names.values()]

@@ -108,7 +108,7 @@ def view(
     if found in ("map", "floor plan"):
         return _draw_map(path, file, radius, resolution)
     names, make_panels = _find_scenes(path, found, RADIUS if radius is None else radius, up)
-    return _draw_scenes(path, file, found, _choose(str(path), names, scenes), make_panels)
+    return _draw_scenes(path, file, found, select_names(str(path), names, scenes), make_panels)
 
 
 def _check_output(out: Path, kind: str, *, one_house: bool, found: ViewKind) -> Path:
@@ -221,7 +221,7 @@ class _ChosenHouse:
 
         folder = Path(source)  # type: ignore[arg-type]
         houses = read_season_houses(folder, secret=secret)
-        (name,) = _choose(str(folder), sorted(houses), [house], option="--house")
+        (name,) = select_names(str(folder), sorted(houses), [house], option="--house")
         return cls(*houses[name], name, folder)
 
     def build(self) -> tuple[House, NavGraph]:
@@ -366,21 +366,23 @@ def _read_graphs(path: Path) -> Mapping[str, World]:
     return catalog.read_worlds(path)
 
 
-def _choose(source: str, names: Sequence[str], scenes: Sequence[str | int], *, option: str = "--scene") -> list[str]:
-    """The chosen ones of the names, in their order; a house may be chosen by its index."""
+def select_names(
+    source: str, names: Sequence[str], scenes: Sequence[str | int], *, option: str = "--scene"
+) -> list[str]:
+    """The names of the selected scenes, in their order; all if none is selected. A house may be given by its index."""
     if not scenes:
         return list(names)
-    chosen, missing = set(), []
+    selected, missing = set(), []
     for one in (scenes,) if isinstance(scenes, str) else scenes:
         text = str(one)
-        index = re.compile(rf".+-0*{text}") if text.isdecimal() else None
+        index = re.compile(rf".+-0*{int(text)}") if text.isdecimal() else None
         same = [name for name in names if name == text or (index is not None and index.fullmatch(name))]
-        chosen.update(same)
+        selected.update(same)
         missing += [] if same else [text]
     if missing:
         some = ", ".join(list(names)[:5]) + (", …" if len(names) > 5 else "")
         raise BadArgument(f"{source} has no {option[2:]} {', '.join(missing)} ({option}). It has {len(names)}: {some}")
-    return [name for name in names if name in chosen]
+    return [name for name in names if name in selected]
 
 
 def _draw_scenes(path: Path, file: Path, found: ViewKind, names: Sequence[str], make_panels: MakePanels) -> ViewImage:

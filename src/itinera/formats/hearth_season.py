@@ -223,6 +223,7 @@ def read_secret(path: Path) -> bytes:
 
 class _Config(msgspec.Struct):
     seed: int | None  # None if it is secret
+    hearth: int | None = None  # version of the generator
     commitment: str | None = None
     splits: list[str] = []
     robot_radius: float = 0.10
@@ -245,6 +246,7 @@ class SeasonDescription:
     houses: Mapping[str, int]  # index by id
     splits: tuple[str, ...]
     robot_radius: float  # metres, of the robot of continuous tasks
+    version: int | None  # of the generator, if the file says so
 
 
 def read_season(folder: Path) -> SeasonDescription:
@@ -267,7 +269,9 @@ def read_season(folder: Path) -> SeasonDescription:
         if split not in SPLITS
     ]
     faults.raise_any()
-    return SeasonDescription(config.seed, config.commitment or "", houses, tuple(config.splits), config.robot_radius)
+    return SeasonDescription(
+        config.seed, config.commitment or "", houses, tuple(config.splits), config.robot_radius, config.hearth
+    )
 
 
 def season_houses(folder: Path) -> dict[str, tuple[int, int]] | None:

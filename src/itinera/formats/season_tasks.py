@@ -7,27 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
-
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import r2r, reverie, rxr
-from itinera.formats.decoding import decode
-from itinera.formats.hearth_season import MAX_SEASON_BYTES, SEASON_FILE, read_secret, season_houses, split_files
-from itinera.formats.io import read_bytes
+from itinera.formats.hearth_season import SEASON_FILE, SeasonDescription, read_season, read_secret, split_files
 from itinera.hearth.season import VERSION, secret_season
 from itinera.tasks import Alignment, Episode, Split
 
 SECRET_FILE = "secret.txt"
-
-
-class _Config(msgspec.Struct):
-    hearth: int | None = None  # version of the generator
-    commitment: str | None = None
-
-
-class _Season(msgspec.Struct):
-    config: _Config
-    houses: dict[str, list[str]]  # ids by role
 
 
 def answers_folder(folder: Path) -> Path:
@@ -40,29 +26,28 @@ def read_season_houses(folder: Path, *, secret: Path | None = None) -> dict[str,
 
     `secret` is the secret file; by default that of the folder of answers beside the season.
     """
-    file = folder / SEASON_FILE
-    season = decode(read_bytes(file, limit=MAX_SEASON_BYTES), _Season, str(file))
-    if season.config.hearth not in (None, VERSION):
-        problem = (
-            f"was built by version {season.config.hearth} of the generator, which this is not (version {VERSION})."
-        )
-        raise BadFile(str(file), [Fault("", problem, "Build the season again (itinera build hearth).")])
-    houses = season_houses(folder)
-    if houses is not None:
-        if secret is not None:
-            raise BadArgument(f"{folder} is a season of a public seed: omit secret (--secret).")
-        return houses
-    own = answers_folder(folder) / SECRET_FILE if secret is None else secret
-    if secret is None and not own.exists():
+    season = read_season(folder)
+    if season.version not in (None, VERSION):
+        problem = f"was built by version {season.version} of the generator, which this is not (version {VERSION})."
+        raise BadFile(str(folder / SEASON_FILE), [Fault("", problem, "Build the season again (itinera build hearth).")])
+    seed = _open_seed(folder, season, secret) if season.seed is None else season.seed
+    if secret is not None and season.seed is not None:
+        raise BadArgument(f"{folder} is a season of a public seed: omit secret (--secret).")
+    return {name: (seed, index) for name, index in sorted(season.houses.items())}
+
+
+def _open_seed(folder: Path, season: SeasonDescription, secret: Path | None) -> int:
+    """The seed of a secret season."""
+    file = answers_folder(folder) / SECRET_FILE if secret is None else secret
+    if secret is None and not file.exists():
         raise BadArgument(
             f"{folder} is a secret season: only who has its secret can build its houses. Give the secret file "
-            f"(--secret), or put the folder of answers beside it ({own.parent})."
+            f"(--secret), or put the folder of answers beside it ({file.parent})."
         )
-    opened = secret_season(read_secret(own))
-    if opened.commitment != season.config.commitment:
-        raise BadArgument(f"{own} is not the secret of {folder}: its SHA-256 is {opened.commitment}.")
-    ids = {name for names in season.houses.values() for name in names}
-    return {name: (opened.seed, int(name.rpartition("-")[2])) for name in sorted(ids)}
+    opened = secret_season(read_secret(file))
+    if opened.commitment != season.commitment:
+        raise BadArgument(f"{file} is not the secret of {folder}: its SHA-256 is {opened.commitment}.")
+    return opened.seed
 
 
 def read_house_tasks(folder: Path, house_id: str, splits: Iterable[str]) -> dict[str, tuple[Episode, ...]]:

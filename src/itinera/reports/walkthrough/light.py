@@ -66,5 +66,5 @@ def encode_texels(texels: Array) -> NDArray[np.uint8]:
     hues = (((other - green) / HUE_STEP).round() * HUE_STEP for other in (red, blue))
     planes = np.stack([green, *hues])
     differences = np.diff(planes.astype(np.int64), axis=1, prepend=0)
-    encoded: NDArray[np.uint8] = (differences % 256).astype(np.uint8).ravel()
+    encoded: NDArray[np.uint8] = np.mod(differences, 256).astype(np.uint8).ravel()
     return encoded

@@ -81,7 +81,7 @@ function drawNames(pen, rooms, storey, matrix, width, height) {
   pen.textAlign = "center"; pen.textBaseline = "middle"; pen.lineJoin = "round";
   pen.font = "600 13px system-ui, sans-serif";
   for (const room of rooms) {
-    if (storey !== null && room.storey !== storey) continue;
+    if (room.storey !== storey) continue;
     const at = toScreen(matrix, [room.x, room.y, room.floor + 0.1], width, height);
     if (!at || at.x < 0 || at.y < 0 || at.x > width || at.y > height) continue;
     const across = pen.measureText(room.name).width + 6;

@@ -49,6 +49,11 @@ vec3 evenLight(vec3 n) {
   float shade = 0.6 + 0.36 * max(dot(n, SUN), 0.0) + 0.14 * max(dot(n, FILL), 0.0) + 0.14 * max(-n.z, 0.0);
   return vec3(pow(shade * rise * (0.72 + 0.34 * exp(-distance(eye, vPlace) / 9.0)), 1.0 / 2.2));
 }
+// Rooms without windows are dark by day: eyes adapt to them, an exposure for the whole house does not.
+vec3 seenLight(vec3 n) {
+  vec3 baked = bakedLight(), adapted = 0.32 * evenLight(n);
+  return sqrt(baked * baked + adapted * adapted);
+}
 void main() {
   if (vPlace.z > cut) discard;
   if (!gl_FrontFacing && cut < 1e5) { color = vec4(0.17, 0.165, 0.16, 1.0); return; }
@@ -60,7 +65,7 @@ void main() {
   float grazing = pow(1.0 - abs(dot(normalize(eye - vPlace), n)), 5.0);
   // Noise of half a step hides the bands of eight bits.
   float dither = (fract(sin(dot(gl_FragCoord.xy, vec2(12.9898, 78.233))) * 43758.5453) - 0.5) / 255.0;
-  color = vec4(base * (lit ? bakedLight() : evenLight(n)) + dither, opacity < 1.0 ? mix(opacity, 0.55, grazing) : 1.0);
+  color = vec4(base * (lit ? seenLight(n) : evenLight(n)) + dither, opacity < 1.0 ? mix(opacity, 0.55, grazing) : 1.0);
 }`;
 
 const SKY_VERTEX = `#version 300 es

@@ -11,7 +11,7 @@ const BODY = 0.2; // metres that a walker keeps from walls
 const WHOLE = 1e6; // the cut of a house that is not cut
 const START_ELEVATION = -0.1;
 
-let mesh = null, renderer = null, ground = () => null;
+let mesh = null, renderer = null, ground = () => null, framed = ""; // the dollhouse camera that shows the whole house
 const firstRoom = Math.max(0, rooms.findIndex((room) => room.viewpoint >= 0));
 const state = {
   mode: "dollhouse", storey: 0, // index, or "all" for the house with its roof
@@ -95,6 +95,13 @@ function wholeHouse() {
   const across = size[0] * s + size[1] * c, along = (size[0] * c + size[1] * s) * Math.sin(-elevation) + size[2] * Math.cos(elevation);
   const distance = (1.02 * Math.max(along, across / aspect)) / (2 * Math.tan(0.4)) + 0.12 * Math.hypot(size[0], size[1]);
   state.orbit = { at: [low[0] + size[0] / 2, low[1] + size[1] / 2, z], distance, heading, elevation };
+  framed = JSON.stringify(state.orbit);
+}
+
+// A stage of another size needs another distance, unless somebody has moved the house.
+function resize() {
+  if (JSON.stringify(state.orbit) === framed) wholeHouse();
+  render();
 }
 
 // Going to places
@@ -309,8 +316,8 @@ function drawFrame(now) {
   const pen = names.getContext("2d");
   pen.setTransform(ratio, 0, 0, ratio, 0, 0);
   pen.clearRect(0, 0, width, height);
-  if (isShown("names") && dollhouse && !state.flight) {
-    drawNames(pen, rooms, state.storey === "all" ? null : state.storey, projection(camera, width, height, NEAR, FAR), width, height);
+  if (isShown("names") && dollhouse && state.storey !== "all" && !state.flight) {
+    drawNames(pen, rooms, state.storey, projection(camera, width, height, NEAR, FAR), width, height);
   }
   showNow(camera);
 }
@@ -552,7 +559,7 @@ byId("next").addEventListener("click", KEYS["]"]);
 byId("closer").addEventListener("click", KEYS["+"]);
 byId("farther").addEventListener("click", KEYS["-"]);
 byId("whole").addEventListener("click", showWhole);
-new ResizeObserver(() => render()).observe(stage);
+new ResizeObserver(resize).observe(stage);
 window.addEventListener("beforeprint", () => { if (renderer) { sharpness = 2; drawFrame(performance.now()); } });
 window.addEventListener("afterprint", () => { sharpness = 1; render(); });
 
@@ -567,8 +574,8 @@ window.addEventListener("hashchange", openLink);
 
 async function start() {
   showPanels();
-  wholeHouse();
   setMode("dollhouse");
+  wholeHouse();
   if (rooms.length && rooms[firstRoom].viewpoint >= 0) { state.feet = node(rooms[firstRoom].viewpoint); state.heading = rooms[firstRoom].heading; }
   try {
     const buffer = await readBuffer(data.buffer);
