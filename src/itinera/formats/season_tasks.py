@@ -9,12 +9,19 @@ from pathlib import Path
 
 import msgspec
 
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument
 from itinera.formats import r2r, reverie, rxr
 from itinera.formats.decoding import decode
-from itinera.formats.hearth_season import MAX_SEASON_BYTES, SEASON_FILE, read_secret, season_houses, split_files
+from itinera.formats.hearth_season import (
+    MAX_SEASON_BYTES,
+    SEASON_FILE,
+    check_version,
+    read_secret,
+    season_houses,
+    split_files,
+)
 from itinera.formats.io import read_bytes
-from itinera.hearth.season import VERSION, secret_season
+from itinera.hearth.season import secret_season
 from itinera.tasks import Alignment, Episode, Split
 
 SECRET_FILE = "secret.txt"
@@ -42,11 +49,7 @@ def read_season_houses(folder: Path, *, secret: Path | None = None) -> dict[str,
     """
     file = folder / SEASON_FILE
     season = decode(read_bytes(file, limit=MAX_SEASON_BYTES), _Season, str(file))
-    if season.config.hearth not in (None, VERSION):
-        problem = (
-            f"was built by version {season.config.hearth} of the generator, which this is not (version {VERSION})."
-        )
-        raise BadFile(str(file), [Fault("", problem, "Build the season again (itinera build hearth).")])
+    check_version(file, season.config.hearth)
     houses = season_houses(folder)
     if houses is not None:
         if secret is not None:

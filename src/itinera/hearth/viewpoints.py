@@ -67,6 +67,7 @@ def place_viewpoints(house: House, surface: Surface, rng: np.random.Generator) -
     stands = add_doorway_links(house.plan, surface, stands, rng)
     stands = _connect(surface, spots, stands)
     stands = _straighten(surface, spots, stands, fixed)
+    stands = add_doorway_links(house.plan, surface, stands, rng)
     eyes = stands + np.array([0.0, 0.0, EYE_HEIGHT])
     visible = visible_pairs(house.mesh, eyes)
     linked = visible & walkable_pairs(surface, stands)

@@ -21,9 +21,9 @@ FAMILIES: Mapping[str, float] = MappingProxyType(
 """The fraction of houses of each family."""
 STOREYS: Mapping[str, tuple[float, float, float]] = MappingProxyType(
     {
-        "villa": (0.0, 0.75, 0.25),
-        "row house": (0.0, 0.6, 0.4),
-        "L-shaped house": (0.7, 0.3, 0.0),
+        "villa": (0.0, 0.55, 0.45),
+        "row house": (0.0, 0.5, 0.5),
+        "L-shaped house": (0.6, 0.4, 0.0),
         "courtyard house": (1.0, 0.0, 0.0),
         "flat": (1.0, 0.0, 0.0),
     }
