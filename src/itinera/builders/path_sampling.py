@@ -10,10 +10,10 @@ from itinera.worlds import NavGraph
 MIN_LENGTH = 5.0  # metres; R2R has no shorter paths
 EDGE_FRACTIONS = {4: 0.355, 5: 0.283, 6: 0.362}
 """The number of edges of a path, and the fraction of R2R's paths with that number."""
-STAIRS_FRACTION = 0.40  # of the paths of a scene with several storeys that climb or descend, as in R2R's
+STAIRS_FRACTION = 0.38  # of the paths of a scene with several storeys that climb or descend, as in R2R's
 CLIMB = 0.5  # metres of height between two nodes from which an edge counts as stairs
 Group = tuple[int, bool]  # the number of edges of paths, and whether they lead over stairs
-WINDING = 2.0  # visits per radian of mean turn, which keeps turns as frequent as in R2R's paths
+WINDING = 2.8  # visits per radian of mean turn, which keeps turns as frequent as in R2R's paths
 DRAWS_PER_PATH = 6  # candidates drawn per path, of which the one through the least visited nodes is taken
 
 

@@ -16,7 +16,7 @@ THRESHOLD = 2.5  # metres from a doorway within which viewpoints on both sides m
 DOOR_STEP = (0.1, 0.4)  # metres from the middle of a doorway to its viewpoint, on the side of the smaller room
 STAIR_STRIDE = 0.9  # metres between viewpoints on stairs, measured horizontally, about
 MIN_CLIMB = 0.52  # metres of height between consecutive viewpoints on stairs, at least
-SIDESTEP = 0.17  # metres from the middle of a flight to its viewpoints, to either side in turn
+SIDESTEP = 0.21  # metres from the middle of a flight to its viewpoints, to either side in turn
 STAIR_END = 0.45  # metres from the foot or the head of stairs to a viewpoint
 NEARBY = 0.3  # metres that a viewpoint may be moved to reach walkable ground
 
