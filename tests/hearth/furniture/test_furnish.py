@@ -49,7 +49,7 @@ def test_indices_follow_those_of_the_fixtures_and_every_item_is_in_the_mesh(inde
         range(len(house.fixtures) + 1, len(house.fixtures) + len(house.items) + 1)
     )
     assert {item.index for item in house.items} <= set(house.mesh.instances.tolist())
-    assert 5_000 <= len(house.mesh.faces) <= 60_000
+    assert 5_000 <= len(house.mesh.faces) <= 75_000
 
 
 @each_house
