@@ -45,7 +45,7 @@ def _flight_viewpoints(flight: Flight) -> Array:
     line[0] -= STAIR_END * up
     line[-1] += STAIR_END * up
     sides = np.where(np.arange(len(line)) % 2 == 0, SIDESTEP, -SIDESTEP)
-    return np.round(line + sides[:, None] * np.array([-up[1], up[0], 0.0]), 6)
+    return np.asarray(np.round(line + sides[:, None] * np.array([-up[1], up[0], 0.0]), 6))
 
 
 def add_door_viewpoints(plan: FloorPlan, surface: Surface, stands: Array, rng: np.random.Generator) -> Array:

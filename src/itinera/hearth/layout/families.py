@@ -108,7 +108,8 @@ def _find_share(shares: Sequence[float], quantile: float) -> int:
 
 def sketch_house(rng: np.random.Generator, house: HouseType) -> HouseSketch:
     """The rooms of a house of this type; raises InvalidLayout if this draw fails."""
-    court, blind = None, ()
+    court: Rect | None = None
+    blind: tuple[Point, ...] = ()
     floors: Sequence[Sequence[RoomSketch]]
     if house.family == "row house":
         floors, blind = sketch_row_house(rng, house.storeys), ((0, -1), (0, 1))
