@@ -13,7 +13,7 @@ EDGE_FRACTIONS = {4: 0.355, 5: 0.283, 6: 0.362}
 STAIRS_FRACTION = 0.38  # of the paths of a scene with several storeys that climb or descend, as in R2R's
 CLIMB = 0.5  # metres of height between two nodes from which an edge counts as stairs
 Group = tuple[int, bool]  # the number of edges of paths, and whether they lead over stairs
-WINDING = 2.0  # visits per radian of mean turn, which keeps turns as frequent as in R2R's paths
+WINDING = 2.8  # visits per radian of mean turn, which keeps turns as frequent as in R2R's paths
 DRAWS_PER_PATH = 6  # candidates drawn per path, of which the one through the least visited nodes is taken
 
 

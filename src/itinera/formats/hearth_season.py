@@ -25,7 +25,7 @@ from itinera.formats.decoding import decode
 from itinera.formats.io import FaultList, members, read_bytes
 from itinera.formats.scene_descriptions import write_descriptions
 from itinera.formats.writing import check_file_name, write_members
-from itinera.hearth.season import SECRET_BYTES, SPLITS
+from itinera.hearth.season import SECRET_BYTES, SPLITS, VERSION
 from itinera.tasks import Episode, Split
 from itinera.worlds import World
 
@@ -223,7 +223,7 @@ def read_secret(path: Path) -> bytes:
 
 class _Config(msgspec.Struct):
     seed: int | None  # None if it is secret
-    hearth: int | None = None  # version of the generator
+    hearth: int | None = None  # the version of the generator
     commitment: str | None = None
     splits: list[str] = []
     robot_radius: float = 0.10
@@ -246,13 +246,22 @@ class SeasonDescription:
     houses: Mapping[str, int]  # index by id
     splits: tuple[str, ...]
     robot_radius: float  # metres, of the robot of continuous tasks
-    version: int | None  # of the generator, if the file says so
+
+
+def check_version(file: Path, version: int | None) -> None:
+    """Raise BadFile for a season whose houses another version of the generator made."""
+    if version not in (None, VERSION):
+        problem = (
+            f"was built by version {version} of the generator; this is version {VERSION}, which makes other houses."
+        )
+        raise BadFile(str(file), [Fault("", problem, "Build the season again (itinera build hearth).")])
 
 
 def read_season(folder: Path) -> SeasonDescription:
     """The description of a built season, from its folder."""
     file = folder / SEASON_FILE
     season = decode(read_bytes(file, limit=MAX_SEASON_BYTES), _Season, str(file))
+    check_version(file, season.config.hearth)
     config, faults = season.config, FaultList(str(file))
     if config.seed is not None and not 0 <= config.seed < 1 << 128:
         faults.append(Fault("", "must be at least 0, and below 2 to the 128.", _REMEDY, "config.seed"))
@@ -269,9 +278,7 @@ def read_season(folder: Path) -> SeasonDescription:
         if split not in SPLITS
     ]
     faults.raise_any()
-    return SeasonDescription(
-        config.seed, config.commitment or "", houses, tuple(config.splits), config.robot_radius, config.hearth
-    )
+    return SeasonDescription(config.seed, config.commitment or "", houses, tuple(config.splits), config.robot_radius)
 
 
 def season_houses(folder: Path) -> dict[str, tuple[int, int]] | None:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from itinera.errors import BadArgument, BadFile, Fault
+from itinera.errors import BadArgument
 from itinera.formats import r2r, reverie, rxr
-from itinera.formats.hearth_season import SEASON_FILE, SeasonDescription, read_season, read_secret, split_files
-from itinera.hearth.season import VERSION, secret_season
+from itinera.formats.hearth_season import SeasonDescription, read_season, read_secret, split_files
+from itinera.hearth.season import secret_season
 from itinera.tasks import Alignment, Episode, Split
 
 SECRET_FILE = "secret.txt"
@@ -27,9 +27,6 @@ def read_season_houses(folder: Path, *, secret: Path | None = None) -> dict[str,
     `secret` is the secret file; by default that of the folder of answers beside the season.
     """
     season = read_season(folder)
-    if season.version not in (None, VERSION):
-        problem = f"was built by version {season.version} of the generator, which this is not (version {VERSION})."
-        raise BadFile(str(folder / SEASON_FILE), [Fault("", problem, "Build the season again (itinera build hearth).")])
     seed = _open_seed(folder, season, secret) if season.seed is None else season.seed
     if secret is not None and season.seed is not None:
         raise BadArgument(f"{folder} is a season of a public seed: omit secret (--secret).")

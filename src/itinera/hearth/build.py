@@ -8,6 +8,7 @@ from itinera.errors import BadArgument
 from itinera.hearth.furniture.furnish import furnish
 from itinera.hearth.geometry.shell import build_shell
 from itinera.hearth.geometry.solids import HouseObject, Solids
+from itinera.hearth.layout.families import season_house_type
 from itinera.hearth.layout.generate import generate_floor_plan
 from itinera.hearth.layout.plan import FloorPlan
 from itinera.seeding import generator
@@ -40,7 +41,7 @@ def build_house(seed: int, index: int, *, id: str = "", clutter: float = 1.0) ->
     if seed < 0 or index < 0:
         raise BadArgument(f"Seeds and house indices must be ≥ 0; got seed {seed}, house {index}.")
     names = ("house", str(index))
-    plan = generate_floor_plan(generator(seed, *names, "plan"))
+    plan = generate_floor_plan(generator(seed, *names, "plan"), season_house_type(seed, index))
     solids = Solids()
     fixtures = build_shell(plan, generator(seed, *names, "shell"), solids)
     furniture = furnish(plan, fixtures, generator(seed, *names, "furniture"), solids, clutter=clutter)

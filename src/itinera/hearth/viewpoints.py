@@ -34,7 +34,7 @@ SPACING = 1.7  # metres between viewpoints on open ground, varied by room and by
 TIGHT, LOOSE = 0.6, 1.8  # factors on the spacing in the narrowest and on the most open ground
 OUTDOOR_SPACING = 1.9  # factor on the spacing outdoors
 OTHER_ROOM = 0.7  # factor on the spacing between viewpoints in different rooms
-SAMPLES = 6000  # points sampled on the ground
+SAMPLES = 4500  # points sampled on the ground
 DIRECTIONS = 12  # in which free distances are measured
 OPEN_DISTANCE = 3.0  # metres; a mean free distance this long gives the maximum openness
 ELBOW_ROOM = 0.8  # metres of free ground beyond the robot's radius that give the maximum openness
@@ -67,6 +67,7 @@ def place_viewpoints(house: House, surface: Surface, rng: np.random.Generator) -
     stands = add_doorway_links(house.plan, surface, stands, rng)
     stands = _connect(surface, spots, stands)
     stands = _straighten(surface, spots, stands, fixed)
+    stands = add_doorway_links(house.plan, surface, stands, rng)
     eyes = stands + np.array([0.0, 0.0, EYE_HEIGHT])
     visible = visible_pairs(house.mesh, eyes)
     linked = visible & walkable_pairs(surface, stands)

@@ -57,13 +57,13 @@ _NAMES: Mapping[str, str] = MappingProxyType(
         "bottles, basket, trash can, trashcan, bin, candle, candles, candlestick, clock, bucket, bowl, plate, laptop, "
         "globe, easel, dart board, telephone, phone, speaker, figure, hunting trophy, toilet paper, tissue box, thing, "
         "umbrella, blanket, sign, light switch, switch, thermostat, fire extinguisher, vent, hanger, trinkets, art, "
-        "backpack, ball, bird bath, board game, bottle crate, bread, broom, cake, camera, cookie jar, cup, cutting board, "
-        "doll, drill, figurine, fire pit, folder, game controller, garden gnome, glass, guitar, handbag, headphones, "
-        "hourglass, knife block, ladder, magazine, napkin holder, newspaper, notebook, paint can, pan, paper towel, "
-        "parasol, pencil cup, perfume, pet bed, pineapple, printer, radio, remote control, rubber duck, salt shaker, "
-        "scale, shampoo, skateboard, soap, soap dispenser, spare tire, suitcase, surfboard, tablet, teapot, teddy bear, "
-        "toilet brush, toolbox, toothbrush cup, toy car, toy tower, toy train, tray, trophy, typewriter, "
-        "umbrella stand, watering can, wine glass",
+        "backpack, ball, bird bath, board game, bottle crate, bread, broom, cake, camera, cookie jar, cup, cutting "
+        "board, doll, drill, figurine, fire pit, folder, game controller, garden gnome, glass, guitar, handbag, "
+        "headphones, hourglass, knife block, ladder, magazine, napkin holder, newspaper, notebook, paint can, pan, "
+        "paper towel, parasol, pencil cup, perfume, pet bed, pineapple, printer, radio, remote control, rubber "
+        "duck, salt shaker, scale, shampoo, skateboard, soap, soap dispenser, spare tire, suitcase, surfboard, "
+        "tablet, teapot, teddy bear, toilet brush, toolbox, toothbrush cup, toy car, toy tower, toy train, tray, "
+        "trophy, typewriter, umbrella stand, watering can, wine glass",
         "misc": "bicycle, bike, car, clutter, doghouse, fountain, lawn mower, motorcycle, pond, sandbox, shed, slide, "
         "swing, trampoline, wheelbarrow",
     }

@@ -13,6 +13,7 @@ from itinera.hearth.furniture.clearances import stair_boxes
 from itinera.hearth.furniture.furnish import furnish
 from itinera.hearth.geometry.shell import build_shell
 from itinera.hearth.geometry.solids import HouseObject, Solids
+from itinera.hearth.layout.families import season_house_type
 from itinera.hearth.layout.generate import generate_floor_plan
 from itinera.hearth.layout.plan import FloorPlan, Passage, PlannedRoom, Window
 from itinera.seeding import generator
@@ -38,7 +39,7 @@ class Furnished:
 def furnished(index: int) -> Furnished:
     """The furnished house of an index, season 1; each is made once."""
     names = ("house", str(index))
-    plan = generate_floor_plan(generator(SEED, *names, "plan"))
+    plan = generate_floor_plan(generator(SEED, *names, "plan"), season_house_type(SEED, index))
     solids = Solids()
     fixtures = build_shell(plan, generator(SEED, *names, "shell"), solids)
     items = furnish(plan, fixtures, generator(SEED, *names, "furniture"), solids)

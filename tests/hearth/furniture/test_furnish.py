@@ -49,7 +49,7 @@ def test_indices_follow_those_of_the_fixtures_and_every_item_is_in_the_mesh(inde
         range(len(house.fixtures) + 1, len(house.fixtures) + len(house.items) + 1)
     )
     assert {item.index for item in house.items} <= set(house.mesh.instances.tolist())
-    assert 5_000 <= len(house.mesh.faces) <= 60_000
+    assert 5_000 <= len(house.mesh.faces) <= 75_000
 
 
 @each_house
@@ -153,7 +153,7 @@ def test_every_room_is_for_something(index):
     for room in house.plan.rooms:
         items = house.within(room)
         names = {item.name for item in items}
-        assert items or room.kind == "s", f"room {room.index}, {room.kind}, is empty"
+        assert items or room.kind in "sy", f"room {room.index}, {room.kind}, is empty"
         if room.kind not in "sht":
             assert any(item.blocks for item in items), f"nothing stands in room {room.index}, {room.kind}"
         needed = REQUIREMENTS.get(room.kind, ())

@@ -104,7 +104,7 @@ def test_rays_from_outdoors_meet_the_front_of_a_face_or_the_sky(shells: Shells) 
         directions = rng.normal(size=origins.shape)
         _, faces = first_hits(mesh, origins, directions)
         hit = faces >= 0
-        assert hit.mean() > 0.25
+        assert hit.mean() > 0.1
         assert hit[directions[:, 2] < -8 * np.hypot(*directions[:, :2].T)].all()
         corners = mesh.corners[faces[hit]].astype(np.float64)
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -27,7 +27,7 @@ FOCUS_ATTEMPTS = 4  # walls tried for a television or fireplace
 
 def living_room(room: Interior) -> None:
     """One seating group before a television or fireplace; a piano, shelves and more seats where there is room."""
-    add_seating(room, television=0.7, fireplace=0.5)
+    add_seating(room, television=0.6, fireplace=0.8)
     if room.area > 24 and room.chance(0.4):
         bench = room.make(seating.STOOL)
         piano = room.make(leisure.PIANO)
@@ -120,7 +120,7 @@ def add_reading_corner(room: Interior) -> None:
 
 def family_room(room: Interior) -> None:
     """A sofa group with a television, perhaps a table, shelves and hobby items."""
-    add_seating(room, television=0.85, fireplace=0.3)
+    add_seating(room, television=0.75, fireplace=0.5)
     if room.area > 22 and "d" not in room.house_kinds:
         room.place(groups.dining(room, (4, 2)), no_preference(room), poses=room.floor_poses)
     place_along_walls(room, storage.BOOKSHELF)
@@ -132,7 +132,7 @@ def family_room(room: Interior) -> None:
 
 def lounge(room: Interior) -> None:
     """Seats that face each other or a fireplace, and shelves."""
-    add_seating(room, television=0.25, fireplace=0.4)
+    add_seating(room, television=0.25, fireplace=0.6)
     add_reading_corner(room)
     place_along_walls(room, storage.BOOKSHELF if room.chance(0.5) else storage.SIDEBOARD)
     if room.area > 36:

@@ -26,7 +26,7 @@ def _inset(corners: Sequence[tuple[int, int]], by: Sequence[float]) -> Array:
     points = np.array(corners, dtype=np.float64) / 10
     ahead = np.sign(np.roll(points, -1, axis=0) - points)
     moves = np.stack([-ahead[:, 1], ahead[:, 0]], axis=1) * np.array(by)[:, None]
-    return np.round(points + moves + np.roll(moves, 1, axis=0), 2)
+    return np.asarray(np.round(points + moves + np.roll(moves, 1, axis=0), 2))
 
 
 def inset_outdoor(room: int, indoor: int, pieces: Sequence[Wall]) -> Array:

@@ -19,7 +19,7 @@ from itinera.hearth.layout.facades import (
     place_fences,
     trace_facade,
 )
-from itinera.hearth.layout.families import HouseSketch, draw_house_type, sketch_house
+from itinera.hearth.layout.families import HouseSketch, HouseType, draw_house_type, sketch_house
 from itinera.hearth.layout.outdoors import OpenStorey, add_outdoors, outward
 from itinera.hearth.layout.plan import OUTDOOR, OUTSIDE, Facade, Fence, FloorPlan, Passage, PlannedRoom, Window
 from itinera.hearth.layout.room_grid import (
@@ -48,9 +48,10 @@ FRONT_DOOR, GARAGE_DOOR = 0.95, 2.5  # metres wide
 GLASS_DOORS = 1.5, 2.6  # metres wide, from a room to a terrace
 
 
-def generate_floor_plan(rng: np.random.Generator) -> FloorPlan:
-    """The floor plan of a house: a pure function of the state of the generator."""
-    for attempt in range(ATTEMPTS):
+def generate_floor_plan(rng: np.random.Generator, house: HouseType | None = None) -> FloorPlan:
+    """The floor plan of a house of this type, or of any: a pure function of it and the state of the generator."""
+    house = draw_house_type(rng) if house is None else house
+    for attempt in range(1, ATTEMPTS):
         if attempt % ATTEMPTS_PER_TYPE == 0:
             house = draw_house_type(rng)
         try:

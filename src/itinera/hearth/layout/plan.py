@@ -80,7 +80,7 @@ class Flight:
     def up(self) -> Array:
         """(2,) unit vector, the direction of climbing."""
         run = (self.head - self.foot)[:2]
-        return np.round(run / np.abs(run).sum(), 6)
+        return np.asarray(np.round(run / np.abs(run).sum(), 6))
 
 
 @dataclass(frozen=True, eq=False)

@@ -236,6 +236,8 @@ def sketch_upper_floor(
     """About `rooms` rooms on an upper floor, around the same stairs; `below` are the kinds the house has already."""
     start, end = spine.stairs
     low, high = start - _upper_extension(rng, start - spine.ends[0]), end + _upper_extension(rng, spine.ends[1] - end)
+    if high - low > MAX_HALL:
+        raise InvalidLayout("the hall is too long")
     width, front, back = spine.width, spine.front, spine.back
     sketch = StoreySketch(
         rng, [(low, 0, high, width)], taken=[*(kind for kind in below if kind not in "bac"), *"ekdlug"]
