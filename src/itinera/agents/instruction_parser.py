@@ -29,7 +29,7 @@ _DOOR = re.compile(
     r"(?: (?:on|to)(?: your| the)? (left|right)\b(?! of)| (?:straight )?(ahead)(?: of you)?\b| (in front) of you\b)?"
     r"(?: (?:next to|beside|near|by|close to|adjacent to) (the .+))?"
 )
-_DOOR_TO = re.compile(rf"\b(?:door|doorway|entrance) (?:in)?to the (?:{any_word(ROOM_KINDS)})\b")
+_DOOR_TO = re.compile(rf"\b(?:door|doorway|entrance) (?:in|on)?to the (?:{any_word(ROOM_KINDS)})\b")
 _DOORWAY_OF = re.compile(r"\b(?:in|just inside) the doorway(?: of (the [a-z -]+))?")
 _ROOM_WITH = re.compile(rf"\bthe (room|{any_word(ROOM_KINDS)}) with (the .+)")
 _GOAL_ABOVE = re.compile(
@@ -51,7 +51,7 @@ _STAIR_PARTS = (
 _END = re.compile(
     r"\bend of the\b|\bto its end\b|\ball the way (?:down|across) the\b|\bto the (?:other )?end\b|\bfull length of\b"
 )
-_LEAVE = re.compile(r"\b(?:leave|exit|out of|outside|depart from|through the|cross the)\b")
+_LEAVE = re.compile(r"\b(?:leave|exit|out of|off|outside|away from|depart from|through the|cross the)\b")
 _PASS = re.compile(
     r"\b(?:past|pass|passed|passing|alongside|keep the|keeping|leave the)\b|^(?:[a-z]+ |wend your way )by\b"
 )
@@ -67,14 +67,14 @@ _STOP = re.compile(
 )
 _MOTION = re.compile(
     r"\b(?:walk|go|going|head|move|proceed|continue|step|steps|travel|stroll|march|wander|pace|trek|amble|advance"
-    r"|saunter|venture|stride|hike|journey|way|mosey|tread|roam|shuffle|tiptoe|scoot|hustle|turn|take|make|enter|exit|leave|pass|cross|approach|keep|carry|face"
+    r"|saunter|venture|stride|hike|way|mosey|tread|roam|shuffle|tiptoe|scoot|hustle|sneak|trot|waltz|meander|inch|turn|take|make|enter|exit|leave|pass|cross|approach|keep|carry|face"
     r"|get|come|follow|find|xxx)\b"
 )
 _AVOID = re.compile(r"\b(?:do not|don't|without|avoid|avoiding|stay out of)\b")
 _NOT_THE_ONE = re.compile(r"\bnot the (?:one|door|opening) (?:on|to) (?:the|your) (left|right)\b")
 _OPENERS = re.compile(
     r"^(?:(?:then|next|now|after that|from there|from here|once there|once through|once done|once you are through"
-    r"|finally|lastly|afterwards|following that|on the other side|and|but|so)\b,? ?)+"
+    r"|finally|lastly|afterwards|after this|following that|on the other side|and|but|so)\b,? ?)+"
 )
 _CONDITION = re.compile(r"^(?:once|after|when|as soon as) you (?!are\b|have\b)")
 _FILLERS = re.compile(
@@ -110,6 +110,7 @@ def parse(text: str) -> list[Clause]:
 
 def _read_sentence(sentence: str, clauses: list[Clause]) -> None:
     """Append the clauses of a sentence."""
+    sentence = re.sub(r"\b(through|out of|off) and (well )", r"\1 \2", sentence)
     text = re.sub(r"(between the [a-z' -]+?) and (the )", r"\1 & \2", _OPENERS.sub("", sentence))
     parts = [piece for part in _BREAKS.split(text) for piece in _expand(part)]
     pending: Clause | None = None  # a direction that may belong to the next clause
@@ -255,6 +256,10 @@ def _turn(part: str) -> str:
 
 
 def _stride(part: str) -> str:
-    if re.search(r"\b(?:little|small step|one step|just inside|barely into|just outside|just through)\b", part):
+    if re.search(r"\b(?:little|small step|one step|just inside|just onto|just off|just outside|just through)\b", part):
         return "short"
-    return "long" if re.search(r"\b(?:long way|good stretch|well into|deep into)\b", part) else ""
+    return (
+        "long"
+        if re.search(r"\b(?:long way|good stretch|well (?:into|onto|away|past|beyond)|deep (?:into|onto))\b", part)
+        else ""
+    )

@@ -11,39 +11,24 @@ from collections.abc import Mapping
 from itinera.hearth.language.semantics import Act
 
 GO_VERBS = (
-    *(
-        "walk",
-        "go",
-        "head",
-        "move",
-        "proceed",
-        "continue",
-        "step",
-        "travel",
-        "stroll",
-        "march",
-        "wander",
-        "pace",
-        "trek",
-    ),
-    *(
-        "amble",
-        "advance",
-        "saunter",
-        "venture",
-        "stride",
-        "hike",
-        "journey",
-        "wend your way",
-        "mosey",
-        "tread",
-        "roam",
-        "shuffle",
-        "tiptoe",
-        "scoot",
-        "hustle",
-    ),
+    "walk",
+    "go",
+    "head",
+    "move",
+    "proceed",
+    "continue",
+    "step",
+    "travel",
+    "stroll",
+    "march",
+    "wander",
+    "advance",
 )
+PLAYFUL_VERBS = (
+    *("amble", "saunter", "venture", "stride", "trek", "hike", "mosey", "tiptoe", "scoot", "shuffle", "pace", "hustle"),
+    *("sneak", "trot", "tread", "roam", "march", "wend your way", "waltz", "meander"),
+)
+"""Verbs for those who do not mind being smiled at."""
 
 TURN_PHRASES = {
     "forward": (
@@ -60,9 +45,8 @@ TURN_PHRASES = {
         "carry straight on",
         "keep on straight ahead",
         "keep straight",
-        "stay straight",
-        "go onward straight ahead",
         "keep moving forward",
+        "keep heading straight",
     ),
     "slight": (
         "take a slight {side}",
@@ -157,22 +141,32 @@ TURN_INTO = {  # a turn and a passage in one: "turn right into the kitchen"
 }
 
 STRIDES: Mapping[tuple[str, str | Act], tuple[str, ...]] = {
-    ("short", "forward"): ("take a small step forward", "{go} forward just a little", "take just one step ahead"),
-    ("long", "forward"): ("{go} straight ahead for a good stretch", "{go} a long way forward"),
+    ("short", "forward"): (
+        "take a small step forward",
+        "walk forward just a little",
+        "take just one step ahead",
+        "move a little bit forward",
+        "inch forward just a little",
+    ),
+    ("long", "forward"): ("walk straight ahead for a good stretch", "go a long way forward", "{go} a long way ahead"),
     ("short", Act.GO): (
         "{turn} and take a small step",
-        "{turn} and {go} just a little way",
+        "{turn} and walk just a little way",
         "{turn} and take just one step",
     ),
-    ("long", Act.GO): ("{turn} and {go} a long way", "{turn} and {go} on for a good stretch"),
-    ("short", Act.TOWARDS): ("take a small step towards {thing}", "{go} just a little way towards {thing}"),
-    ("long", Act.TOWARDS): ("{go} a long way towards {thing}", "{go} for a good stretch towards {thing}"),
-    ("short", Act.ENTER): ("step just inside {room}", "{go} just a little way into {room}", "step barely into {room}"),
-    ("long", Act.ENTER): ("{go} well into {room}", "{go} deep into {room}", "{go} a long way into {room}"),
-    ("short", Act.LEAVE): ("step just outside {room}", "{go} just a little way out of {room}"),
-    ("long", Act.LEAVE): ("{go} a long way out of {room}", "{go} for a good stretch out of {room}"),
-    ("short", Act.DOOR): ("step just through {door}", "{go} just a little way through {door}"),
-    ("long", Act.DOOR): ("{go} a long way through {door}", "{go} for a good stretch through {door}"),
+    ("long", Act.GO): ("{turn} and walk a long way", "{turn} and go on for a good stretch"),
+    ("short", Act.TOWARDS): (
+        "take a small step towards {thing}",
+        "walk just a little way towards {thing}",
+        "take just one step toward {thing}",
+    ),
+    ("long", Act.TOWARDS): ("{go} a long way towards {thing}", "walk for a good stretch towards {thing}"),
+    ("short", Act.ENTER): ("step just inside {room}", "go just a little way into {room}", "take one step into {room}"),
+    ("long", Act.ENTER): ("{go} well into {room}", "{go} deep into {room}", "walk a long way into {room}"),
+    ("short", Act.LEAVE): ("step just outside {room}", "go just a little way out of {room}"),
+    ("long", Act.LEAVE): ("{go} well away from {room}", "walk out of and well away from {room}"),
+    ("short", Act.DOOR): ("step just through {door}", "go just a little way through {door}"),
+    ("long", Act.DOOR): ("{go} through and well past {door}", "walk through and well beyond {door}"),
     ("short", Act.UP): (
         "go a few steps up the stairs",
         "{go} part of the way up the stairs",
@@ -226,7 +220,7 @@ PHRASES = {
         "aim for {thing}",
         "advance towards {thing}",
         "set out towards {thing}",
-        "steer towards {thing}",
+        "steer toward {thing}",
         "move closer to {thing}",
     ),
     Act.REACH: (
@@ -260,7 +254,6 @@ PHRASES = {
         "skirt past {thing} on your {side}",
         "squeeze past {thing} on your {side}",
         "{go} alongside {thing} on your {side}",
-        "brush past {thing} on the {side}",
     ),
     Act.ENTER: (
         "{go} into {room}",
@@ -268,7 +261,7 @@ PHRASES = {
         "step into {room}",
         "continue into {room}",
         "{go} through the door to {room}",
-        "{go} inside {room}",
+        "go inside {room}",
         "{go} through the doorway into {room}",
         "{go} through into {room}",
         "make your way into {room}",
@@ -289,7 +282,7 @@ PHRASES = {
         "come out of {room}",
         "get out of {room}",
         "depart from {room}",
-        "{go} outside of {room}",
+        "head out of {room}",
     ),
     Act.DOOR: (
         "{go} through {door}",
@@ -300,12 +293,10 @@ PHRASES = {
         "pass through {door}",
         "{go} out through {door}",
         "step through {door}",
-        "use {door}",
         "continue through {door}",
         "go in {door}",
         "duck through {door}",
         "slip through {door}",
-        "cross the threshold of {door}",
     ),
     Act.END: (
         "{go} to the end of {room}",
@@ -448,8 +439,6 @@ GOALS = (
     "get yourself to {room}",
     "find {room}",
     "come to {room}",
-    "bring yourself to {room}",
-    "report to {room}",
 )
 GOAL_STATEMENTS = (
     "your destination is {room}",
@@ -473,7 +462,7 @@ WARNINGS = (
 DOOR_WARNINGS = ("not the one on the {side}", "not the one on your {side}", "and not the one to your {side}")
 
 NEAR = ("near", "by", "next to", "beside", "close to", "at", "right by", "adjacent to")
-OPPOSITE = ("in front of", "in front of", "before", "facing", *NEAR)
+OPPOSITE = ("in front of", "in front of", "facing", *NEAR, "before")
 RELATION_WORDS = {
     "next to": ("next to", "beside", "near", "by", "close to", "adjacent to"),
     "left of": ("to the left of", "left of", "on the left of"),
@@ -485,9 +474,9 @@ RELATION_WORDS = {
     "below": ("below", "under", "beneath", "underneath"),
     "with": ("with",),
 }
-FAR_WORDS = ("in the distance", "at the far end", "across the way", "further away", "over there")
+FAR_WORDS = ("in the distance", "over there", "farther away")
 
-OPENERS = ("then", "next,", "now", "after that,", "from there,", "afterwards,", "once done,", "following that,")
+OPENERS = ("then", "next,", "now", "after that,", "from there,", "afterwards,", "after this,", "following that,")
 AFTER_DOOR = ("once through,", "on the other side,", "once you are through,")
 AFTER_ARRIVAL = ("once there,", "from there,", "from here,")
 LAST_OPENERS = ("finally,", "lastly,")
