@@ -20,7 +20,7 @@ from itinera.agents.reference_parser import (
 )
 from itinera.hearth.language.references import LAST
 from itinera.hearth.language.semantics import Act, Clause
-from itinera.hearth.language.vocabulary import COLOR_NAMES, COLOR_WORDS, LAST_WORDS, ORDINALS, ROOM_KINDS
+from itinera.hearth.language.vocabulary import COLOR_NAMES, COLOR_WORDS, LAST_WORDS, ORDINALS, ROOM_KINDS, gerund
 
 _STAIR = r"(?:stairs|steps|staircase|stairway|first flight(?: of stairs)?)"
 _DOOR = re.compile(
@@ -53,35 +53,46 @@ _END = re.compile(
 )
 _LEAVE = re.compile(r"\b(?:leave|exit|out of|off|outside|away from|depart from|through the|cross the)\b")
 _PASS = re.compile(
-    r"\b(?:past|pass|passed|passing|alongside|keep the|keeping|leave the)\b|^(?:[a-z]+ |wend your way )by\b"
+    r"\b(?:past|pass|passed|passing|bypass|alongside|keep the|keeping|leave the)\b|^(?:[a-z]+ |wend your way )by\b"
 )
 _TOWARDS = re.compile(r"\b(?:towards?|in the direction of|make for|aim for|facing|closer to)\b")
-_SEE = re.compile(r"\buntil (?:you (?:can )?(?:see|spot|notice)\b|the .+ comes? into (?:view|sight)\b)")
+_SEE = re.compile(
+    r"\buntil (?:you (?:can )?(?:see|spot|notice|glimpse|make out|catch sight of)\b"
+    r"|the .+ comes? into (?:view|sight)\b)"
+)
 _INTO_VIEW = re.compile(r" comes? into (?:view|sight)")
 _GOAL = re.compile(
     r"\b(?:your|the) (?:destination|goal|target|final stop) is\b|\b(?:you|we) are (?:going|heading) to\b|\bend up in\b"
 )
 _STOP = re.compile(
-    r"(?:^stand|\b(?:stop|wait|halt|pause|finish|stay|remain|come to rest|park yourself|(?:is|reached) (?:your|the) "
+    r"(?:^stand|\b(?:stop|wait|halt|pause|finish|stay|remain|come to rest|(?:park|position|plant) yourself"
+    r"|await further instructions|linger|settle|hold still|cease walking|conclude|(?:is|reached) (?:your|the) "
     r"(?:destination|end(?: ?point)?)|(?:have|'ve) arrived|you are done))\b(?! straight| out of)"
 )
-_MOTION = re.compile(
-    r"\b(?:walk|go|going|head|move|proceed|continue|step|steps|travel|stroll|march|wander|pace|trek|amble|advance"
-    r"|saunter|venture|stride|hike|way|mosey|tread|roam|shuffle|tiptoe|scoot|hustle|sneak|trot|waltz|meander|inch|turn|take|make|enter|exit|leave|pass|cross|approach|keep|carry|face"
-    r"|get|come|follow|find|xxx)\b"
+_MOTION_VERBS = (
+    *("walk", "go", "head", "move", "proceed", "continue", "step", "travel", "stroll", "march", "wander"),
+    *("pace", "trek", "amble", "advance", "saunter", "venture", "stride", "hike", "mosey", "tread", "roam"),
+    *("shuffle", "tiptoe", "scoot", "hustle", "sneak", "trot", "waltz", "meander", "wend", "inch", "turn"),
+    *("take", "make", "enter", "exit", "leave", "pass", "cross", "approach", "keep", "carry", "face"),
+    *("get", "come", "follow", "find", "climb", "ascend", "descend", "mount", "squeeze", "skirt", "duck"),
+    *("slip", "pop", "traverse", "start", "depart", "navigate", "bypass", "press"),
 )
+_VERBS = {gerund(verb): verb for verb in (*_MOTION_VERBS, "let")}
+_MOTION = re.compile(rf"\b(?:{any_word(_MOTION_VERBS)}|going|steps|way|xxx)\b")
 _AVOID = re.compile(r"\b(?:do not|don't|without|avoid|avoiding|stay out of)\b")
 _NOT_THE_ONE = re.compile(r"\bnot the (?:one|door|opening) (?:on|to) (?:the|your) (left|right)\b")
 _OPENERS = re.compile(
     r"^(?:(?:then|next|now|after that|from there|from here|once there|once through|once done|once you are through"
-    r"|finally|lastly|afterwards|after this|following that|on the other side|and|but|so)\b,? ?)+"
+    r"|finally|lastly|afterwards|after this|at that point|right after that|subsequently|immediately afterwards"
+    r"|having done that|to finish|in the end|following that|on the other side|and|but|so)\b,? ?)+"
 )
 _CONDITION = re.compile(r"^(?:once|after|when|as soon as) you (?!are\b|have\b)")
+_GERUND = re.compile(r"^(?:just after|after|upon) ([a-z]+ing)\b")
 _FILLERS = re.compile(
-    r"\b(?:please|simply|carefully|slowly|calmly|quickly|casually|kindly|quietly|steadily|cautiously|briskly|swiftly"
-    r"|patiently|leisurely|gingerly|confidently|promptly|softly|happily|boldly|smoothly|now just|go ahead and"
-    r"|(?:be|make) sure to|(?:try|remember|feel free|don't forget) to|you'll want to|you (?:will have|need) to"
-    r"|you should|you'll need to)\b,? ?"
+    r"\b(?:please|simply|carefully|slowly|calmly|quickly|casually|kindly|quietly|cautiously"
+    r"|now just|go ahead and|(?:be|make) sure to|(?:try|remember|it's best) to|you'll want to|you'll need to"
+    r"|you (?:will have|need|ought|might want|are supposed) to|you've got to|you (?:should|can(?! see| make out))"
+    r"|all you do is|i want you to|i'd like you to|i suggest you)\b,? ?"
 )
 _REMARKS = re.compile(
     r"\blet's get going\b|\bhow to get there\b|\btake a break now\b|\bwon't take long\b|\bgetting lost\b"
@@ -116,6 +127,7 @@ def _read_sentence(sentence: str, clauses: list[Clause]) -> None:
     pending: Clause | None = None  # a direction that may belong to the next clause
     for k, part in enumerate(parts[::2]):
         words = _CONDITION.sub("", _OPENERS.sub("", part.strip()))
+        words = _GERUND.sub(lambda found: _VERBS.get(found[1], found[1]), words)
         if _warn(words, clauses):
             continue
         clause = _clause(words)

@@ -23,6 +23,7 @@ from itinera.hearth.language.templates import (
     FAR_WORDS,
     FILLERS,
     FLOORS,
+    GERUNDS,
     GO_VERBS,
     GOAL_STATEMENTS,
     GOALS,
@@ -58,10 +59,13 @@ from itinera.hearth.language.vocabulary import (
     PRAISE_WORDS,
     ROOM_WORDS,
     SHAPE_SYNONYMS,
+    gerund,
     plural,
     synonyms,
 )
 from itinera.hearth.language.voices import VOICES, Voice
+
+GERUND_SHARE = 0.35  # of subordinate clauses: "after passing the sofa"
 
 
 class EnglishSpeaker:
@@ -251,6 +255,9 @@ class EnglishSpeaker:
 
     def subordinate(self, text: str) -> str:
         """A request as a condition of the next one: "once you pass the sofa,"."""
+        verb, _, others = text.partition(" ")
+        if self.sampler.chance(GERUND_SHARE):
+            return self.sampler.word(GERUNDS).format(clause=f"{gerund(verb)} {others}".strip())
         return self.sampler.word(SUBORDINATES).format(clause=text)
 
     def fill_in(self, text: str) -> str:

@@ -239,6 +239,9 @@ PHRASES = {
         "approach {thing}",
         "get yourself to {thing}",
         "{go} until you come to {thing}",
+        "navigate to {thing}",
+        "make a beeline for {thing}",
+        "{go} until you arrive at {thing}",
     ),
     Act.PASS: (
         "{go} past {thing} on your {side}",
@@ -252,6 +255,7 @@ PHRASES = {
         "keep {thing} on your {side} as you pass",
         "proceed past {thing} on the {side}",
         "skirt past {thing} on your {side}",
+        "bypass {thing} on your {side}",
         "squeeze past {thing} on your {side}",
         "{go} alongside {thing} on your {side}",
     ),
@@ -270,6 +274,7 @@ PHRASES = {
         "cross into {room}",
         "pop into {room}",
         "duck into {room}",
+        "let yourself into {room}",
         "come into {room}",
     ),
     Act.LEAVE: (
@@ -281,6 +286,7 @@ PHRASES = {
         "make your way out of {room}",
         "come out of {room}",
         "get out of {room}",
+        "let yourself out of {room}",
         "depart from {room}",
         "head out of {room}",
     ),
@@ -345,6 +351,9 @@ PHRASES = {
         "continue straight until {thing} {comes} into view",
         "keep walking until you spot {thing}",
         "carry on until you notice {thing}",
+        "keep going until you catch sight of {thing}",
+        "walk until you can make out {thing}",
+        "press on until you glimpse {thing}",
         "proceed until {thing} {comes} into sight",
     ),
 }
@@ -394,6 +403,14 @@ STOP_AT = (
     "come to rest {near} {thing}",
     "remain {near} {thing}",
     "park yourself {near} {thing}",
+    "position yourself {near} {thing}",
+    "await further instructions {near} {thing}",
+    "plant yourself {near} {thing}",
+    "linger {near} {thing}",
+    "settle {near} {thing}",
+    "hold still {near} {thing}",
+    "cease walking {near} {thing}",
+    "conclude {near} {thing}",
 )
 STOP_IN = (
     "stop in {room}",
@@ -476,16 +493,30 @@ RELATION_WORDS = {
 }
 FAR_WORDS = ("in the distance", "over there", "farther away")
 
-OPENERS = ("then", "next,", "now", "after that,", "from there,", "afterwards,", "after this,", "following that,")
+OPENERS = (
+    "then",
+    "next,",
+    "now",
+    "after that,",
+    "from there,",
+    "afterwards,",
+    "after this,",
+    "at that point,",
+    "right after that,",
+    "subsequently,",
+    "immediately afterwards,",
+    "having done that,",
+)
 AFTER_DOOR = ("once through,", "on the other side,", "once you are through,")
 AFTER_ARRIVAL = ("once there,", "from there,", "from here,")
-LAST_OPENERS = ("finally,", "lastly,")
+LAST_OPENERS = ("finally,", "lastly,", "to finish,", "in the end,")
+GERUNDS = ("after {clause},", "upon {clause},", "just after {clause},")
 SUBORDINATES = ("once you {clause},", "after you {clause},", "when you {clause},", "as soon as you {clause},")
 FILLERS = (
     *("just", "simply", "please", "you'll want to", "go ahead and", "you need to", "you should", "carefully", "slowly"),
-    *("calmly", "quickly", "casually", "be sure to", "you will have to", "kindly", "try to", "quietly", "steadily"),
-    *("cautiously", "briskly", "swiftly", "patiently", "leisurely", "gingerly", "confidently", "promptly", "softly"),
-    *("happily", "boldly", "smoothly", "remember to", "make sure to", "feel free to", "don't forget to"),
+    *("quickly", "calmly", "casually", "be sure to", "you will have to", "kindly", "try to", "quietly", "cautiously"),
+    *("remember to", "make sure to", "you might want to", "you are supposed to", "all you do is", "you can"),
+    *("i want you to", "i'd like you to", "it's best to", "you've got to", "i suggest you", "you ought to"),
 )
 COURTESIES_FIRST = (
     "okay.",
@@ -517,6 +548,29 @@ COURTESIES_FIRST = (
     "i have a small request.",
     "i know this place very well.",
     "nobody else seems to be home today.",
+    "sure, i can explain that.",
+    "thanks for asking!",
+    "hmm, let me think.",
+    "glad you came by.",
+    "i drew this up in a hurry.",
+    "nothing tricky here.",
+    "it might sound longer than it is.",
+    "even my grandmother manages this one.",
+    "these are rather detailed, so don't panic.",
+    "i hope your shoes are comfortable.",
+    "hi!",
+    "greetings, visitor.",
+    "no need to rush.",
+    "trust me, i grew up with mazes.",
+    "finally somebody asks me for help.",
+    "excuse my long sentences.",
+    "i promise it's quicker than searching alone.",
+    "remind me to buy a map someday.",
+    "imagine we're playing a treasure hunt.",
+    "guess who volunteered to show you?",
+    "yes, of course, gladly.",
+    "nobody ever believes how simple it is.",
+    "i've described this dozens of times already.",
 )
 COURTESIES_LAST = (
     "thank you!",
@@ -552,6 +606,34 @@ COURTESIES_LAST = (
     "much obliged.",
     "that wasn't difficult, was it?",
     "ask someone if anything is unclear.",
+    "awesome!",
+    "bravo!",
+    "not bad for a beginner.",
+    "piece of cake!",
+    "i owe you a coffee.",
+    "mission accomplished!",
+    "that should be enough.",
+    "nothing more to say about it.",
+    "pretty obvious, i think.",
+    "i knew you could manage.",
+    "have a great afternoon.",
+    "until next time, buddy!",
+    "call me whenever you like.",
+    "you're a natural.",
+    "hooray!",
+    "tell everybody i said hello.",
+    "mind telling me how long that took?",
+    "i bet you'll never forget it.",
+    "fingers crossed!",
+    "write to me if these directions fail.",
+    "wasn't that lovely?",
+    "everything clear?",
+    "superb effort, honestly.",
+    "bye for today!",
+    "my compliments.",
+    "best wishes!",
+    "it gets easier with practice.",
+    "phew, quite a journey!",
 )
 AFTER_COLOR = ("corner", "double", "single")  # "a white corner sofa", but "a long white sofa"
 PLURAL_NAMES = ("stairs", "steps", "shelves", "books", "candles", "bottles", "flowers", "magazines", "shoes", "blinds")

@@ -45,7 +45,7 @@ class Voice:
 
 
 VOICES = (
-    Voice("neutral", 0.4, brevity=0, full_stop=0.5, rare_words=1.15),
+    Voice("neutral", 0.4, brevity=0, full_stop=0.5, rare_words=1.05),
     Voice(
         "terse",
         0.2,
@@ -67,10 +67,10 @@ VOICES = (
         opener=0.6,
         subordinate=0.15,
         play=0.15,
-        praise=0.15,
+        praise=0.2,
         goal=0.08,
         warning=0.03,
-        rare_words=0.7,
+        rare_words=0.55,
         habits=ReferenceHabits(color=0.5, shape=0.3, material=0.4, relation=0.13),
     ),
     Voice(
@@ -79,6 +79,7 @@ VOICES = (
         brevity=0,
         full_stop=0.45,
         subordinate=0.12,
+        praise=0.05,
         turn_landmark=1.6,
         landmark_bonus=0.35,
         goal=0.03,
