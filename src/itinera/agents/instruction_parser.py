@@ -66,7 +66,7 @@ _GOAL = re.compile(
 )
 _STOP = re.compile(
     r"(?:^stand|\b(?:stop|wait|halt|pause|finish|stay|remain|come to rest|(?:park|position|plant) yourself"
-    r"|await further instructions|linger|settle|hold still|cease walking|conclude|(?:is|reached) (?:your|the) "
+    r"|await further instructions|linger|settle|hold still|conclude|(?:is|reached) (?:your|the) "
     r"(?:destination|end(?: ?point)?)|(?:have|'ve) arrived|you are done))\b(?! straight| out of)"
 )
 _MOTION_VERBS = (

@@ -262,7 +262,7 @@ class EnglishSpeaker:
 
     def fill_in(self, text: str) -> str:
         """A request with a filler: "you'll want to turn left"."""
-        return f"{self.sampler.word(FILLERS)} {text}"
+        return f"{_capitalize_pronoun(self.sampler.word(FILLERS))} {text}"
 
     def remarks(self) -> tuple[str, str]:
         """Remarks before and after the route; one of them is empty."""
@@ -293,7 +293,11 @@ def _has_place(reference: Reference | None) -> bool:
 
 
 def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return text[:1].upper() + _capitalize_pronoun(text[1:])
+
+
+def _capitalize_pronoun(text: str) -> str:
+    return re.sub(r"\bi\b", "I", text)
 
 
 def turn_parts(turn: str) -> tuple[str, str]:

@@ -409,7 +409,7 @@ STOP_AT = (
     "linger {near} {thing}",
     "settle {near} {thing}",
     "hold still {near} {thing}",
-    "cease walking {near} {thing}",
+    "stop walking {near} {thing}",
     "conclude {near} {thing}",
 )
 STOP_IN = (
