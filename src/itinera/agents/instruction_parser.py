@@ -20,7 +20,7 @@ from itinera.agents.reference_parser import (
 )
 from itinera.hearth.language.references import LAST
 from itinera.hearth.language.semantics import Act, Clause
-from itinera.hearth.language.vocabulary import COLOR_NAMES, COLOR_WORDS, LAST_WORDS, ORDINALS, ROOM_KINDS
+from itinera.hearth.language.vocabulary import COLOR_NAMES, COLOR_WORDS, LAST_WORDS, ORDINALS, ROOM_KINDS, gerund
 
 _STAIR = r"(?:stairs|steps|staircase|stairway|first flight(?: of stairs)?)"
 _DOOR = re.compile(
@@ -29,7 +29,7 @@ _DOOR = re.compile(
     r"(?: (?:on|to)(?: your| the)? (left|right)\b(?! of)| (?:straight )?(ahead)(?: of you)?\b| (in front) of you\b)?"
     r"(?: (?:next to|beside|near|by|close to|adjacent to) (the .+))?"
 )
-_DOOR_TO = re.compile(rf"\b(?:door|doorway|entrance) (?:in)?to the (?:{any_word(ROOM_KINDS)})\b")
+_DOOR_TO = re.compile(rf"\b(?:door|doorway|entrance) (?:in|on)?to the (?:{any_word(ROOM_KINDS)})\b")
 _DOORWAY_OF = re.compile(r"\b(?:in|just inside) the doorway(?: of (the [a-z -]+))?")
 _ROOM_WITH = re.compile(rf"\bthe (room|{any_word(ROOM_KINDS)}) with (the .+)")
 _GOAL_ABOVE = re.compile(
@@ -51,37 +51,48 @@ _STAIR_PARTS = (
 _END = re.compile(
     r"\bend of the\b|\bto its end\b|\ball the way (?:down|across) the\b|\bto the (?:other )?end\b|\bfull length of\b"
 )
-_LEAVE = re.compile(r"\b(?:leave|exit|out of|outside|depart from|through the|cross the)\b")
+_LEAVE = re.compile(r"\b(?:leave|exit|out of|off|outside|away from|depart from|through the|cross the)\b")
 _PASS = re.compile(
-    r"\b(?:past|pass|passed|passing|alongside|keep the|keeping|leave the)\b|^(?:[a-z]+ |wend your way )by\b"
+    r"\b(?:past|pass|passed|passing|bypass|alongside|keep the|keeping|leave the)\b|^(?:[a-z]+ |wend your way )by\b"
 )
 _TOWARDS = re.compile(r"\b(?:towards?|in the direction of|make for|aim for|facing|closer to)\b")
-_SEE = re.compile(r"\buntil (?:you (?:can )?(?:see|spot|notice)\b|the .+ comes? into (?:view|sight)\b)")
+_SEE = re.compile(
+    r"\buntil (?:you (?:can )?(?:see|spot|notice|glimpse|make out|catch sight of)\b"
+    r"|the .+ comes? into (?:view|sight)\b)"
+)
 _INTO_VIEW = re.compile(r" comes? into (?:view|sight)")
 _GOAL = re.compile(
     r"\b(?:your|the) (?:destination|goal|target|final stop) is\b|\b(?:you|we) are (?:going|heading) to\b|\bend up in\b"
 )
 _STOP = re.compile(
-    r"(?:^stand|\b(?:stop|wait|halt|pause|finish|stay|remain|come to rest|park yourself|(?:is|reached) (?:your|the) "
+    r"(?:^stand|\b(?:stop|wait|halt|pause|finish|stay|remain|come to rest|(?:park|position|plant) yourself"
+    r"|await further instructions|linger|settle|hold still|conclude|(?:is|reached) (?:your|the) "
     r"(?:destination|end(?: ?point)?)|(?:have|'ve) arrived|you are done))\b(?! straight| out of)"
 )
-_MOTION = re.compile(
-    r"\b(?:walk|go|going|head|move|proceed|continue|step|steps|travel|stroll|march|wander|pace|trek|amble|advance"
-    r"|saunter|venture|stride|hike|journey|way|mosey|tread|roam|shuffle|tiptoe|scoot|hustle|turn|take|make|enter|exit|leave|pass|cross|approach|keep|carry|face"
-    r"|get|come|follow|find|xxx)\b"
+_MOTION_VERBS = (
+    *("walk", "go", "head", "move", "proceed", "continue", "step", "travel", "stroll", "march", "wander"),
+    *("pace", "trek", "amble", "advance", "saunter", "venture", "stride", "hike", "mosey", "tread", "roam"),
+    *("shuffle", "tiptoe", "scoot", "hustle", "sneak", "trot", "waltz", "meander", "wend", "inch", "turn"),
+    *("take", "make", "enter", "exit", "leave", "pass", "cross", "approach", "keep", "carry", "face"),
+    *("get", "come", "follow", "find", "climb", "ascend", "descend", "mount", "squeeze", "skirt", "duck"),
+    *("slip", "pop", "traverse", "start", "depart", "navigate", "bypass", "press"),
 )
+_VERBS = {gerund(verb): verb for verb in (*_MOTION_VERBS, "let")}
+_MOTION = re.compile(rf"\b(?:{any_word(_MOTION_VERBS)}|going|steps|way|xxx)\b")
 _AVOID = re.compile(r"\b(?:do not|don't|without|avoid|avoiding|stay out of)\b")
 _NOT_THE_ONE = re.compile(r"\bnot the (?:one|door|opening) (?:on|to) (?:the|your) (left|right)\b")
 _OPENERS = re.compile(
     r"^(?:(?:then|next|now|after that|from there|from here|once there|once through|once done|once you are through"
-    r"|finally|lastly|afterwards|following that|on the other side|and|but|so)\b,? ?)+"
+    r"|finally|lastly|afterwards|after this|at that point|right after that|subsequently|immediately afterwards"
+    r"|having done that|to finish|in the end|following that|on the other side|and|but|so)\b,? ?)+"
 )
 _CONDITION = re.compile(r"^(?:once|after|when|as soon as) you (?!are\b|have\b)")
+_GERUND = re.compile(r"^(?:just after|after|upon) ([a-z]+ing)\b")
 _FILLERS = re.compile(
-    r"\b(?:please|simply|carefully|slowly|calmly|quickly|casually|kindly|quietly|steadily|cautiously|briskly|swiftly"
-    r"|patiently|leisurely|gingerly|confidently|promptly|softly|happily|boldly|smoothly|now just|go ahead and"
-    r"|(?:be|make) sure to|(?:try|remember|feel free|don't forget) to|you'll want to|you (?:will have|need) to"
-    r"|you should|you'll need to)\b,? ?"
+    r"\b(?:please|simply|carefully|slowly|calmly|quickly|casually|kindly|quietly|cautiously"
+    r"|now just|go ahead and|(?:be|make) sure to|(?:try|remember|it's best) to|you'll want to|you'll need to"
+    r"|you (?:will have|need|ought|might want|are supposed) to|you've got to|you (?:should|can(?! see| make out))"
+    r"|all you do is|i want you to|i'd like you to|i suggest you)\b,? ?"
 )
 _REMARKS = re.compile(
     r"\blet's get going\b|\bhow to get there\b|\btake a break now\b|\bwon't take long\b|\bgetting lost\b"
@@ -110,11 +121,13 @@ def parse(text: str) -> list[Clause]:
 
 def _read_sentence(sentence: str, clauses: list[Clause]) -> None:
     """Append the clauses of a sentence."""
+    sentence = re.sub(r"\b(through|out of|off) and (well )", r"\1 \2", sentence)
     text = re.sub(r"(between the [a-z' -]+?) and (the )", r"\1 & \2", _OPENERS.sub("", sentence))
     parts = [piece for part in _BREAKS.split(text) for piece in _expand(part)]
     pending: Clause | None = None  # a direction that may belong to the next clause
     for k, part in enumerate(parts[::2]):
         words = _CONDITION.sub("", _OPENERS.sub("", part.strip()))
+        words = _GERUND.sub(lambda found: _VERBS.get(found[1], found[1]), words)
         if _warn(words, clauses):
             continue
         clause = _clause(words)
@@ -255,6 +268,10 @@ def _turn(part: str) -> str:
 
 
 def _stride(part: str) -> str:
-    if re.search(r"\b(?:little|small step|one step|just inside|barely into|just outside|just through)\b", part):
+    if re.search(r"\b(?:little|small step|one step|just inside|just onto|just off|just outside|just through)\b", part):
         return "short"
-    return "long" if re.search(r"\b(?:long way|good stretch|well into|deep into)\b", part) else ""
+    return (
+        "long"
+        if re.search(r"\b(?:long way|good stretch|well (?:into|onto|away|past|beyond)|deep (?:into|onto))\b", part)
+        else ""
+    )

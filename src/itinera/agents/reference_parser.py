@@ -39,7 +39,7 @@ _LANDMARK = re.compile(
 )
 _AFTER_LANDMARK = re.compile(r"\b(?:on your|on the|to your|as you|keeping|when|once|which)\b.*$")
 _SIDE = re.compile(r"\b(?:on|to) (?:your|the) (left|right)\b(?! of)")
-_FAR = re.compile(r" (?:in the distance|at the far end|across the way|further away|over there)\b")
+_FAR = re.compile(r" (?:in the distance|over there|farther away)\b")
 _RELATIONS = (
     ("next to", "next to|beside|near|by|close to|adjacent to"),
     ("left of", "to the left of|on the left of|left of"),

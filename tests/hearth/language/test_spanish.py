@@ -44,8 +44,8 @@ def test_nearly_every_object_has_a_spanish_name():
         (Reference("bed", "white", "double"), "la cama doble blanca"),
         (Reference("desk", "black", material="wooden"), "(el escritorio negro|la mesa de trabajo negra) de madera"),
         (Reference("chair", "blue", count=2), "las dos sillas azules"),
-        (Reference("mirror", rank=1, side="left"), "el primer espejo a (tu|la) izquierda"),
-        (Reference("window", rank=LAST, side="right"), "la última ventana a (tu|la) derecha"),
+        (Reference("mirror", rank=1, side="left"), "el primer espejo (a tu|de la|a la|que tienes a tu) izquierda"),
+        (Reference("window", rank=LAST, side="right"), "la última ventana (a tu|de la|a la|que tienes a tu) derecha"),
         (Reference("chair", rank=1), "la silla más cercana"),
         (
             Reference("chair", relation="between", anchors=(Reference("bed"), Reference("mirror"))),

@@ -23,6 +23,7 @@ from itinera.hearth.language.templates import (
     FAR_WORDS,
     FILLERS,
     FLOORS,
+    GERUNDS,
     GO_VERBS,
     GOAL_STATEMENTS,
     GOALS,
@@ -31,6 +32,7 @@ from itinera.hearth.language.templates import (
     OPENERS,
     OPPOSITE,
     PHRASES,
+    PLAYFUL_VERBS,
     PLURAL_NAMES,
     RELATION_WORDS,
     STOP_AT,
@@ -57,10 +59,13 @@ from itinera.hearth.language.vocabulary import (
     PRAISE_WORDS,
     ROOM_WORDS,
     SHAPE_SYNONYMS,
+    gerund,
     plural,
     synonyms,
 )
 from itinera.hearth.language.voices import VOICES, Voice
+
+GERUND_SHARE = 0.35  # of subordinate clauses: "after passing the sofa"
 
 
 class EnglishSpeaker:
@@ -180,7 +185,8 @@ class EnglishSpeaker:
         return noun, noun.split()[-1] in PLURAL_NAMES and " of " not in noun
 
     def _landmark(self, reference: Reference, noun: str) -> str:
-        words = ["the", *self._number(reference), *self._looks(reference), noun]
+        looks = [look for look in self._looks(reference) if look not in noun.split()]  # "the tall tall lamp"
+        words = ["the", *self._number(reference), *looks, noun]
         if reference.side:
             words += ["on", self.sampler.word(("the", "your")), reference.side]
         if reference.far:
@@ -245,15 +251,18 @@ class EnglishSpeaker:
         """Words that join two requests; "and" only where it cannot make a turn part of the next request."""
         plain = self.sampler.voice.name in ("terse", "turn-counter")
         joined = (" and", ", then", " and then", ", and") if free else (", then", ", and then", " then")
-        return self.sampler.word((",", *joined) if plain else joined)
+        return self.sampler.fresh_word((",", *joined) if plain else joined)
 
     def subordinate(self, text: str) -> str:
         """A request as a condition of the next one: "once you pass the sofa,"."""
+        verb, _, others = text.partition(" ")
+        if self.sampler.chance(GERUND_SHARE):
+            return self.sampler.word(GERUNDS).format(clause=f"{gerund(verb)} {others}".strip())
         return self.sampler.word(SUBORDINATES).format(clause=text)
 
     def fill_in(self, text: str) -> str:
         """A request with a filler: "you'll want to turn left"."""
-        return f"{self.sampler.word(FILLERS)} {text}"
+        return f"{_capitalize_pronoun(self.sampler.word(FILLERS))} {text}"
 
     def remarks(self) -> tuple[str, str]:
         """Remarks before and after the route; one of them is empty."""
@@ -264,7 +273,19 @@ class EnglishSpeaker:
     def _fill(self, options: Sequence[str], slots: dict[str, str]) -> str:
         """A random template, filled in; never the last one used."""
         template = self.sampler.template(options)
-        return template.format(go=self.sampler.word(GO_VERBS), walk_on=self.sampler.word(WALK_ON), **slots)
+        verb = self.sampler.word(PLAYFUL_VERBS if self.sampler.chance(self.sampler.voice.play) else GO_VERBS)
+        return fit_prepositions(template.format(go=verb, walk_on=self.sampler.word(WALK_ON), **slots))
+
+
+_OPEN_AIR = re.compile(
+    r"\b(?:(into|inside)|(in)|(out of|outside)) "
+    r"(the (?:porch|terrace|patio|veranda|deck|sun deck|balcony|lawn|gallery))\b"
+)
+
+
+def fit_prepositions(text: str) -> str:
+    """The text with "onto the terrace" for "into the terrace": places without walls are on, not in."""
+    return _OPEN_AIR.sub(lambda found: ("onto" if found[1] else "on" if found[2] else "off") + " " + found[4], text)
 
 
 def _has_place(reference: Reference | None) -> bool:
@@ -272,7 +293,11 @@ def _has_place(reference: Reference | None) -> bool:
 
 
 def _capitalize(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return text[:1].upper() + _capitalize_pronoun(text[1:])
+
+
+def _capitalize_pronoun(text: str) -> str:
+    return re.sub(r"\bi\b", "I", text)
 
 
 def turn_parts(turn: str) -> tuple[str, str]:

@@ -79,12 +79,13 @@ def generate_instruction(
     speaker = _SPEAKERS[language](rng, chosen, brief=detail != "steps")
     habits = replace(chosen.habits, can_name=can_name_in_spanish) if language == "es" else chosen.habits
     context = PathContext(descriptions, path, heading, habits)
-    if detail == "short":
-        phrases = _goal_phrases(context, Clause(Act.STOP, landmark=context.landmark_at_goal(rng)), speaker)
-    else:
+    goal = context.landmark_at_goal(rng) if detail == "short" else None
+    if detail == "short" and (goal is not None or context.leaves_room()):
+        phrases = _goal_phrases(context, Clause(Act.STOP, landmark=goal), speaker)
+    else:  # a goal without a name has to be described by the way there
         segments = choose_segments(context, rng, chosen.adjust(STEPS if detail == "steps" else ORDINARY))
         segments = [_warn(context, segment, speaker) for segment in segments]
-        share = min(LANDMARK_PROBABILITY[detail] * chosen.turn_landmark, 1.0)
+        share = min(LANDMARK_PROBABILITY.get(detail, LANDMARK_PROBABILITY["ordinary"]) * chosen.turn_landmark, 1.0)
         phrases = _phrase_segments(context, segments, _turn_landmarks(context, segments, rng, share), speaker)
     sentences = join_phrases(phrases, speaker)
     if faults > 0:
@@ -167,11 +168,8 @@ def _goal_phrases(context: PathContext, stop: Clause, speaker: Speaker) -> list[
     """Only the goal, and the landmark there."""
     clause = Clause(Act.ENTER, room=context.descriptions[-1].room)
     ended = Phrase(_stop_phrase(context, stop, stop, speaker), context.end, context.end, stop)
-    left = any(candidate.exit for candidate in context.steps)
     same = clause.room == context.descriptions[0].room
-    if same and not left:
-        if stop.landmark is None:
-            return [replace(ended, first=0)]
+    if same and not context.leaves_room():
         clause = Clause(Act.REACH, landmark=stop.landmark)
         return [Phrase(speaker.say(clause), 0, context.end, clause), replace(ended, text=speaker.say_stop_here())]
     text = speaker.say_goal(clause.room, other=same, floor=_goal_floor(context))

@@ -42,7 +42,7 @@ class ReferenceHabits:
     color: float = 0.4
     shape: float = 0.15
     material: float = 0.3
-    relation: float = 0.07
+    relation: float = 0.1
     group: float = 0.3
     head_noun: float = 0.25
     far: float = 0.3
@@ -114,6 +114,8 @@ def _plain(
 
 
 def _ranked(landmark: DescribedObject, heading: float) -> Iterator[Reference]:
+    if landmark.name == "stairs":  # nobody counts them
+        return
     side = relative_side(landmark, heading)
     if side in ("left", "right"):
         yield from (Reference(landmark.name, side=side, rank=rank) for rank in (*range(1, MAX_RANK + 1), LAST))

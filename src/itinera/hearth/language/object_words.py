@@ -8,7 +8,7 @@ from types import MappingProxyType
 _TABLE = """
 alarm clock: alarm clock, bedside clock
 arcade machine: arcade game, video game machine
-armchair: armchair, easy chair, club chair, recliner
+armchair: armchair, easy chair, club chair
 backpack: backpack, rucksack, knapsack
 ball: ball, football
 bar: bar, bar counter
@@ -18,28 +18,28 @@ basket: basket, wicker basket, hamper
 bath mat: bath mat, shower mat
 bathtub: bathtub, tub, bath tub
 bed: bed
-bench: bench, settle
-bicycle: bicycle, bike, pushbike
+bench: bench
+bicycle: bicycle, bike
 bird bath: bird bath, birdbath
 blanket: blanket, throw, quilt
-blender: blender, liquidizer
+blender: blender
 blinds: blinds, shades
 board game: board game, tabletop game
 book: book, paperback
 books: books, stack of books, pile of books
-bookshelf: bookshelf, bookcase, book shelf
-boots: boots, pair of boots, wellingtons
+bookshelf: bookshelf, bookcase, book shelf, book rack
+boots: boots, pair of boots
 bottle: bottle, flask
 bottle crate: bottle crate, beverage crate
 bottles: bottles, wine bottles
 bowl: bowl, dish
 box: box, cardboard box, crate, carton
 bread: bread, loaf of bread
-broom: broom, sweeper
+broom: broom
 bucket: bucket, pail
 bunk bed: bunk bed, bunks
 bush: bush, shrub
-cabinet: cabinet, cupboard
+cabinet: cabinet, cupboard, storage unit
 cake: cake, birthday cake
 camera: camera
 candles: candles, candlesticks
@@ -65,7 +65,7 @@ cookie jar: cookie jar, biscuit tin
 cradle: cradle
 crib: crib, baby bed, cot
 cup: cup, teacup
-curtain: curtain, drape, drapery
+curtain: curtain, drape, window curtain
 cushion: cushion, throw pillow
 cutting board: cutting board, chopping board
 dart board: dart board, dartboard
@@ -142,17 +142,17 @@ magazine rack: magazine rack, magazine holder
 magazines: magazines, stack of magazines
 massage table: massage table, treatment table
 microwave: microwave, microwave oven
-mirror: mirror, looking glass
+mirror: mirror, wall mirror, looking glass
 mixer: mixer, stand mixer
 monitor: monitor, computer screen, computer monitor
 motorcycle: motorcycle, motorbike
 mug: mug, coffee mug
 napkin holder: napkin holder, serviette holder
-newspaper: newspaper, paper
-nightstand: nightstand, bedside table, night table
+newspaper: newspaper, daily paper
+nightstand: nightstand, bedside table, night table, bedside cabinet
 notebook: notebook, notepad
 office chair: office chair, desk chair, swivel chair
-ottoman: ottoman, footstool, pouf, hassock
+ottoman: ottoman, footstool, pouf
 oven: oven, wall oven
 paint can: paint can, paint tin
 pan: pan, frying pan, skillet
@@ -161,17 +161,17 @@ paper towel holder: paper towel holder
 parasol: parasol, patio umbrella, sun umbrella
 pencil cup: pencil cup, pen holder
 pendant lamp: pendant lamp, hanging lamp, hanging light
-perfume: perfume, perfume flacon
+perfume: perfume, perfume bottle
 pet bed: pet bed, dog bed
 pet bowl: pet bowl, dog dish
 phone: phone, telephone, smartphone
 photo frame: photo frame, framed photo
 piano: piano, upright piano
-picture: picture, painting, artwork, photograph, framed print
+picture: picture, painting, artwork, framed print, wall art, piece of art
 pillow: pillow, bed pillow
 pineapple: pineapple
 ping-pong table: ping-pong table, table tennis table
-plant: plant, potted plant, houseplant
+plant: plant, potted plant, houseplant, pot plant, leafy plant
 planter: planter, planter box
 plate: plate, dinner plate
 pond: pond, lily pond
@@ -189,7 +189,7 @@ remote control: remote control, remote
 rocking chair: rocking chair, rocker
 rowing machine: rowing machine, rower
 rubber duck: rubber duck, bath toy
-rug: rug, carpet, area rug
+rug: rug, carpet, area rug, floor rug, throw rug
 safe: safe, strongbox
 salt shaker: salt shaker, saltcellar
 sandbox: sandbox, sandpit
@@ -215,22 +215,22 @@ spare tire: spare tire, spare wheel
 speaker: speaker, loudspeaker
 spice rack: spice rack, spice shelf
 stairs: stairs, staircase, steps, stairway
-statue: statue, sculpture, monument
-stool: stool, footrest
+statue: statue, sculpture
+stool: stool
 stove: stove, cooker, range
-suitcase: suitcase, piece of luggage, travel bag
+suitcase: suitcase, piece of luggage, travel bag, valise
 surfboard: surfboard
 swimming pool: swimming pool, pool
 swing: swing, swing seat
 table: table
 table lamp: table lamp, bedside lamp
 tablet: tablet, tablet computer
-teapot: teapot, teakettle
+teapot: teapot, tea pot
 teddy bear: teddy bear, stuffed animal, teddy
 telescope: telescope, spyglass
 tissue box: tissue box, box of tissues
 toaster: toaster
-toilet: toilet, commode, lavatory seat
+toilet: toilet, commode
 toilet brush: toilet brush, lavatory brush
 toilet paper: toilet paper, toilet roll
 tool chest: tool chest, tool cabinet
@@ -244,21 +244,21 @@ toy car: toy car, model car
 toy tower: toy tower, tower of blocks
 toy train: toy train, model train
 trampoline: trampoline
-trash can: trash can, bin, garbage can, wastebasket, trash bin
+trash can: trash can, bin, garbage can, wastebasket, trash bin, waste bin, rubbish bin, wastepaper basket
 tray: tray, serving tray
 treadmill: treadmill, running machine
 tree: tree, sapling
 trophy: trophy, award
-tv: tv, television, flat screen, tv set
+tv: tv, television, flat screen, tv set, telly
 tv stand: tv stand, tv cabinet, media console
 typewriter: typewriter
 umbrella stand: umbrella stand, umbrella holder
 vacuum cleaner: vacuum cleaner, hoover
 vanity table: vanity table, dressing table, makeup table
-vase: vase, urn
+vase: vase, flower vase, urn
 wall cabinet: wall cabinet, hanging cabinet, wall cupboard
 wall lamp: wall lamp, sconce, wall light
-wardrobe: wardrobe, armoire, clothes closet
+wardrobe: wardrobe, armoire, clothes closet, clothes cupboard
 washing machine: washing machine, washer
 water bottle: water bottle, sports bottle
 water heater: water heater, boiler

@@ -344,6 +344,10 @@ class PathContext:
         near.sort(key=lambda pair: self.follow(Clause(Act.STOP, landmark=pair[1]), self.end, pair[0]) is None)
         return near[0][1] if near else None
 
+    def leaves_room(self) -> bool:
+        """Whether the path leads through a door, an opening or to another kind of room."""
+        return any(step.exit for step in self.steps) or self.descriptions[0].room != self.descriptions[-1].room
+
     def landmark_at(self, i: int, rng: np.random.Generator) -> Reference | None:
         """A landmark at this place, if there is one."""
         for landmark, reference in self._landmarks(i, rng):

@@ -20,6 +20,7 @@ class Sampler:
         self._rng = rng
         self._brevity = voice.brevity + (1 if brief else -1)
         self._template = ""  # the last one used
+        self._word = ""  # the last one of `fresh_word`
 
     def chance(self, share: float) -> bool:
         return bool(self._rng.random() < share)
@@ -28,6 +29,11 @@ class Sampler:
         """A random option; the first is the most frequent."""
         sums = _cumulative(len(options), self.voice.rare_words)
         return options[min(bisect(sums, float(self._rng.random()) * sums[-1]), len(options) - 1)]
+
+    def fresh_word(self, options: Sequence[str]) -> str:
+        """A random option, never the last one drawn like this."""
+        self._word = self.word([option for option in options if option != self._word] or options)
+        return self._word
 
     def phrase(self, options: Sequence[str]) -> str:
         """A random option, for brief speakers the shorter of two, for others the longer one."""

@@ -14,6 +14,7 @@ from itinera.hearth.language.path_context import PathContext, Segment
 from itinera.hearth.language.semantics import Act
 
 AMBIGUITY_COSTS = (0.0, 3.0, 20.0)  # costs of ambiguous clauses
+STAIRS_NAME = "stairs"
 UNMENTIONED_STAIRS_COST = 3.0  # cost of not mentioning stairs
 
 
@@ -34,7 +35,7 @@ class ClauseCosts:
 
 STEPS = ClauseCosts(
     {
-        Act.GO: -0.4,
+        Act.GO: -1.25,
         Act.TOWARDS: 0.9,
         Act.REACH: 0.5,
         Act.PASS: 0.5,
@@ -49,14 +50,14 @@ STEPS = ClauseCosts(
     },
     segment=0.2,
     stretch=1.0,
-    turn_first=0.35,
+    turn_first=0.1,
     stride=1.4,
     negation=1.3,
     contents=0.8,
     repetition=0.3,
     noise=0.35,
 )
-ORDINARY = replace(STEPS, acts={**STEPS.acts, Act.GO: -0.6}, segment=1.2, stretch=0.0)
+ORDINARY = replace(STEPS, acts={**STEPS.acts, Act.GO: -1.75}, segment=1.2, stretch=0.2)
 
 
 def choose_segments(context: PathContext, rng: np.random.Generator, costs: ClauseCosts) -> list[Segment]:
@@ -109,6 +110,8 @@ def _repetition_cost(before: Sequence[Segment], segment: Segment, costs: ClauseC
     cost = costs.repetition * (last.act is now.act) * (2.5 if now.act is Act.GO else 1.0)
     if last.landmark is not None and now.landmark is not None and last.landmark.name == now.landmark.name:
         cost += 10 * costs.repetition
+    if last.act in (Act.UP, Act.DOWN) and now.landmark is not None and now.landmark.name == STAIRS_NAME:
+        cost += 10 * costs.repetition  # "go up the stairs and stop by the stairs"
     return cost
 
 

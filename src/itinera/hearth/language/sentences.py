@@ -11,6 +11,7 @@ from itinera.hearth.language.sampling import Sampler
 from itinera.hearth.language.semantics import Act, Clause
 
 MAX_REQUESTS = 3  # in one sentence
+CONJUNCTIONS = ("and", "y")  # of both languages
 CONDITIONS = frozenset({Act.REACH, Act.PASS, Act.ENTER, Act.LEAVE, Act.DOOR, Act.UP, Act.DOWN})
 """Acts that can be a condition of the next one: "once you pass the sofa, …"."""
 
@@ -72,7 +73,8 @@ def join_phrases(phrases: Sequence[Phrase], speaker: Speaker) -> list[Phrase]:
 def _is_condition(phrase: Phrase, speaker: Speaker) -> bool:
     clause = phrase.clause
     plain = clause.act in CONDITIONS and not (phrase.fixed or clause.turn or clause.avoid or clause.avoid_side)
-    return plain and "," not in phrase.text and speaker.sampler.chance(speaker.sampler.voice.subordinate)
+    ends = "," in phrase.text or " until " in phrase.text or phrase.text.startswith("keep")
+    return plain and not ends and speaker.sampler.chance(speaker.sampler.voice.subordinate)
 
 
 def _link(phrase: Phrase, following: Phrase, count: int, speaker: Speaker) -> str:
@@ -85,7 +87,8 @@ def _link(phrase: Phrase, following: Phrase, count: int, speaker: Speaker) -> st
         return "."
     # "Turn left and enter" would make the turn part of entering, and one "and" is enough in a request.
     turns = phrase.clause.turn or following.clause.turn
-    return speaker.link(free=not turns and count == 1 and "," not in phrase.text)
+    joined = any(word in f"{phrase.text} {following.text}".split() for word in CONJUNCTIONS)
+    return speaker.link(free=not (turns or joined) and count == 1 and "," not in phrase.text)
 
 
 def _add_remarks(phrases: Sequence[Phrase], speaker: Speaker) -> list[Phrase]:

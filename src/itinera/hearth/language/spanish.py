@@ -131,7 +131,7 @@ class SpanishSpeaker:
         before, after = _number_words(reference, gender)
         words = [_ARTICLES[gender, many], before, noun, after, *_looks(reference, gender, many=many)]
         if reference.side:
-            words.append(f"a {self.sampler.word(('tu', 'la'))} {table.SIDES[reference.side]}")
+            words.append(f"{self.sampler.word(table.ON_SIDE)} {table.SIDES[reference.side]}")
         if reference.far:
             words.append(self.sampler.word(table.FAR_WORDS))
         if reference.relation:
@@ -161,7 +161,7 @@ class SpanishSpeaker:
         if clause.side == "ahead":
             words.append(self.sampler.word(table.DOOR_PLACES))
         elif clause.side:
-            words.append(f"a {self.sampler.word(('la', 'tu'))} {table.SIDES[clause.side]}")
+            words.append(f"{self.sampler.word(table.ON_SIDE)} {table.SIDES[clause.side]}")
         if clause.landmark is not None:
             words.append(f"{self.sampler.word(table.RELATION_WORDS['next to'])} {self.name_landmark(clause.landmark)}")
         return " ".join(word for word in words if word)
@@ -180,14 +180,14 @@ class SpanishSpeaker:
 
     def link(self, *, free: bool) -> str:
         """Words that join two requests."""
-        return self.sampler.word(table.LINKS_FREE if free else table.LINKS)
+        return self.sampler.fresh_word(table.LINKS_FREE if free else table.LINKS)
 
     def subordinate(self, text: str) -> str:
         """A request as a condition of the next one."""
         return f"{text} y, una vez hecho esto,"
 
     def fill_in(self, text: str) -> str:
-        """A request with a filler: "por favor, gira a la izquierda"."""
+        """A request with a filler: "por favor gira a la izquierda"."""
         return f"{self.sampler.word(table.FILLERS)} {text}"
 
     def remarks(self) -> tuple[str, str]:

@@ -35,17 +35,16 @@ TURN_PHRASES = {
         "ve a la {side}",
         "tuerce a la {side}",
         "gira hacia tu {side}",
-        "toma a la {side}",
-        "voltea a la {side}",
+        "haz un giro a la {side}",
     ),
-    "sharp": ("gira bruscamente a la {side}", "da un giro cerrado a la {side}", "dobla por completo a la {side}"),
-    "around": ("date la vuelta", "da media vuelta", "gírate por completo"),
+    "sharp": ("gira bruscamente a la {side}", "da un giro cerrado a la {side}", "gira del todo a la {side}"),
+    "around": ("date la vuelta", "da media vuelta", "gírate del todo"),
 }
 TURN_ELLIPSES = {
     "forward": ("recto", "todo recto", "de frente"),
     "slight": ("un poco a la {side}",),
     "plain": ("a la {side}",),
-    "sharp": ("bruscamente a la {side}",),
+    "sharp": ("giro cerrado a la {side}",),
     "around": ("media vuelta",),
 }
 
@@ -83,17 +82,17 @@ PHRASES = {
         "acércate a {thing}",
         "sigue hasta llegar a {thing}",
         "llega hasta {thing}",
-        "camina hasta alcanzar {thing}",
+        "camina hasta llegar a {thing}",
     ),
     Act.PASS: (
         "pasa junto a {thing}, a tu {side}",
         "pasa por delante de {thing}, a la {side}",
         "deja {thing} a tu {side}",
-        "{go} dejando {thing} a tu {side}",
+        "camina dejando {thing} a tu {side}",
         "pasa de largo {thing}, a tu {side}",
     ),
-    Act.ENTER: ("entra en {room}", "entra a {room}", "pasa a {room}", "{go} hasta dentro de {room}", "accede a {room}"),
-    Act.LEAVE: ("sal de {room}", "abandona {room}", "{go} fuera de {room}"),
+    Act.ENTER: ("entra en {room}", "entra a {room}", "pasa a {room}", "pasa dentro de {room}", "accede a {room}"),
+    Act.LEAVE: ("sal de {room}", "abandona {room}", "sal fuera de {room}"),
     Act.DOOR: ("pasa por {door}", "cruza {door}", "sal por {door}", "atraviesa {door}", "toma {door}"),
     Act.END: (
         "{go} hasta el final de {room}",
@@ -113,7 +112,7 @@ ELLIPSES = {
     Act.TOWARDS: ("hacia {thing}",),
     Act.REACH: ("hasta {thing}",),
     Act.PASS: ("junto a {thing}, a tu {side}",),
-    Act.ENTER: ("dentro de {room}",),
+    Act.ENTER: ("a {room}",),
     Act.LEAVE: ("fuera de {room}",),
     Act.DOOR: ("por {door}",),
     Act.END: ("hasta el final de {room}",),
@@ -163,13 +162,14 @@ RELATION_WORDS = {
     "above": ("por encima de", "colgado sobre"),
     "below": ("debajo de", "bajo"),
 }
+ON_SIDE = ("a tu", "de la", "a la", "que tienes a tu")
 FAR_WORDS = ("a lo lejos", "al fondo")
 DOOR_PLACES = ("de enfrente", "que tienes delante", "de delante")
 OPENERS = ("luego", "después,", "ahora", "a continuación,", "entonces", "desde ahí,")
 LAST_OPENERS = ("por último,", "finalmente,")
 LINKS_FREE = (" y", ", luego", " y después", " y luego")
 LINKS = (", luego", ", después", " y luego")
-FILLERS = ("por favor,", "simplemente", "con calma,", "sin prisa,", "tranquilamente")
+FILLERS = ("por favor", "simplemente", "con calma", "sin prisa", "tranquilamente")
 COURTESIES_FIRST = ("hola.", "vamos allá.", "presta atención.", "es muy fácil.", "bueno, empecemos.", "buenos días.")
 COURTESIES_LAST = ("¡gracias!", "¡muy bien!", "¡eso es todo!", "¡lo has conseguido!", "¡perfecto!", "¡buen trabajo!")
 ORDINALS = ("primero", "segundo", "tercero", "cuarto", "quinto")

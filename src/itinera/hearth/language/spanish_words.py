@@ -14,20 +14,20 @@ ball: f pelota
 bar: f barra
 bar stool: m taburete de bar, m taburete alto
 barbecue: f barbacoa
-basket: f cesta, f canasta
+basket: f cesta, m cesto
 bath mat: f alfombrilla de baño
-bathtub: f bañera, f tina
+bathtub: f bañera
 bed: f cama
-bench: m banco, f banca
+bench: m banco
 bicycle: f bicicleta, f bici
 bird bath: m bebedero de pájaros
-blanket: f manta, f frazada
-blender: f licuadora
+blanket: f manta
+blender: f batidora de vaso
 blinds: f persiana
 board game: m juego de mesa
 book: m libro
 books: m montón de libros, f pila de libros
-bookshelf: f estantería, m librero
+bookshelf: f estantería, f librería
 boots: m par de botas
 bottle: f botella
 bottle crate: f caja de botellas
@@ -36,10 +36,10 @@ bowl: m cuenco, m bol
 box: f caja
 bread: m pan
 broom: f escoba
-bucket: m cubo, m balde
+bucket: m cubo
 bunk bed: f litera
 bush: m arbusto
-cabinet: m armario, m gabinete
+cabinet: m armario, m mueble
 cake: m pastel, f tarta
 camera: f cámara
 candles: m grupo de velas
@@ -59,7 +59,7 @@ coat rack: m perchero
 coffee machine: f cafetera
 coffee table: f mesa de centro, f mesita de café
 column: f columna, m pilar
-computer: m ordenador, f computadora
+computer: m ordenador
 console table: f consola, f mesa de entrada
 cookie jar: m tarro de galletas
 cradle: f cuna
@@ -88,7 +88,7 @@ exercise ball: f pelota de ejercicio
 exercise bike: f bicicleta estática
 exercise mat: f colchoneta, f esterilla
 figurine: f figurita
-filing cabinet: m archivador, m archivero
+filing cabinet: m archivador
 fire extinguisher: m extintor
 fire pit: m brasero
 fireplace: f chimenea
@@ -116,7 +116,7 @@ grill: f parrilla
 guitar: f guitarra
 hair dryer: m secador
 hammock: f hamaca
-handbag: m bolso, f cartera
+handbag: m bolso
 hat: m sombrero
 headphones: m par de auriculares
 hedge: m seto
@@ -125,7 +125,7 @@ hot tub: m jacuzzi, f bañera de hidromasaje
 hourglass: m reloj de arena
 ironing board: f tabla de planchar
 kettle: m hervidor
-kitchen counter: f encimera, m mostrador de cocina
+kitchen counter: f encimera
 kitchen island: f isla de cocina, f isla
 knife block: m taco de cuchillos
 ladder: f escalera de mano
@@ -184,7 +184,7 @@ radiator: m radiador
 radio: f radio
 range hood: f campana extractora
 record player: m tocadiscos
-refrigerator: m refrigerador, f nevera, m frigorífico
+refrigerator: f nevera, m frigorífico
 remote control: m mando a distancia
 rocking chair: f mecedora
 rowing machine: f máquina de remo
@@ -201,7 +201,7 @@ shelf: f repisa, m estante
 shelves: f estantería abierta
 shoe rack: m zapatero
 shoes: m par de zapatos
-shower: f ducha, f regadera
+shower: f ducha
 side table: f mesa auxiliar, f mesita
 sideboard: m aparador
 sink: m lavabo, m fregadero
@@ -217,7 +217,7 @@ spice rack: m especiero
 stairs: f escalera
 statue: f estatua, f escultura
 stool: m taburete
-stove: f cocina de gas, f estufa
+stove: f cocina de gas, f placa de cocina
 suitcase: f maleta
 surfboard: f tabla de surf
 swimming pool: f piscina
@@ -244,9 +244,9 @@ toy car: m coche de juguete
 toy tower: f torre de bloques
 toy train: m tren de juguete
 trampoline: f cama elástica
-trash can: f papelera, m bote de basura, m cubo de basura
+trash can: f papelera, m cubo de basura
 tray: f bandeja
-treadmill: f cinta de correr, f caminadora
+treadmill: f cinta de correr
 tree: m árbol
 trophy: m trofeo
 tv: m televisor, f tele
@@ -258,7 +258,7 @@ vanity table: m tocador
 vase: m jarrón, m florero
 wall cabinet: m armario de pared
 wall lamp: m aplique, f lámpara de pared
-wardrobe: m ropero, m guardarropa
+wardrobe: m ropero, m armario ropero
 washing machine: f lavadora
 water bottle: f botella de agua
 water heater: m calentador de agua
@@ -288,8 +288,8 @@ ROOM_NOUNS: Mapping[str, tuple[Noun, ...]] = MappingProxyType(
     _read_table(
         """
 a: m baño, m cuarto de baño
-b: m dormitorio, f habitación, f recámara
-c: m vestidor, m clóset
+b: m dormitorio, f habitación, f alcoba
+c: m vestidor
 d: m comedor
 e: m recibidor, m vestíbulo, f entrada
 f: f sala familiar, m cuarto de estar
@@ -298,7 +298,7 @@ h: m pasillo, m corredor
 i: f biblioteca, f sala de lectura
 j: m lavadero, m cuarto de lavado
 k: f cocina
-l: f sala, m salón, f sala de estar
+l: m salón, f sala de estar, f sala
 m: f sala de reuniones, f sala de juntas
 n: m salón de descanso
 o: m despacho, m estudio, f oficina

@@ -11,39 +11,24 @@ from collections.abc import Mapping
 from itinera.hearth.language.semantics import Act
 
 GO_VERBS = (
-    *(
-        "walk",
-        "go",
-        "head",
-        "move",
-        "proceed",
-        "continue",
-        "step",
-        "travel",
-        "stroll",
-        "march",
-        "wander",
-        "pace",
-        "trek",
-    ),
-    *(
-        "amble",
-        "advance",
-        "saunter",
-        "venture",
-        "stride",
-        "hike",
-        "journey",
-        "wend your way",
-        "mosey",
-        "tread",
-        "roam",
-        "shuffle",
-        "tiptoe",
-        "scoot",
-        "hustle",
-    ),
+    "walk",
+    "go",
+    "head",
+    "move",
+    "proceed",
+    "continue",
+    "step",
+    "travel",
+    "stroll",
+    "march",
+    "wander",
+    "advance",
 )
+PLAYFUL_VERBS = (
+    *("amble", "saunter", "venture", "stride", "trek", "hike", "mosey", "tiptoe", "scoot", "shuffle", "pace", "hustle"),
+    *("sneak", "trot", "tread", "roam", "march", "wend your way", "waltz", "meander"),
+)
+"""Verbs for those who do not mind being smiled at."""
 
 TURN_PHRASES = {
     "forward": (
@@ -60,9 +45,8 @@ TURN_PHRASES = {
         "carry straight on",
         "keep on straight ahead",
         "keep straight",
-        "stay straight",
-        "go onward straight ahead",
         "keep moving forward",
+        "keep heading straight",
     ),
     "slight": (
         "take a slight {side}",
@@ -157,22 +141,32 @@ TURN_INTO = {  # a turn and a passage in one: "turn right into the kitchen"
 }
 
 STRIDES: Mapping[tuple[str, str | Act], tuple[str, ...]] = {
-    ("short", "forward"): ("take a small step forward", "{go} forward just a little", "take just one step ahead"),
-    ("long", "forward"): ("{go} straight ahead for a good stretch", "{go} a long way forward"),
+    ("short", "forward"): (
+        "take a small step forward",
+        "walk forward just a little",
+        "take just one step ahead",
+        "move a little bit forward",
+        "inch forward just a little",
+    ),
+    ("long", "forward"): ("walk straight ahead for a good stretch", "go a long way forward", "{go} a long way ahead"),
     ("short", Act.GO): (
         "{turn} and take a small step",
-        "{turn} and {go} just a little way",
+        "{turn} and walk just a little way",
         "{turn} and take just one step",
     ),
-    ("long", Act.GO): ("{turn} and {go} a long way", "{turn} and {go} on for a good stretch"),
-    ("short", Act.TOWARDS): ("take a small step towards {thing}", "{go} just a little way towards {thing}"),
-    ("long", Act.TOWARDS): ("{go} a long way towards {thing}", "{go} for a good stretch towards {thing}"),
-    ("short", Act.ENTER): ("step just inside {room}", "{go} just a little way into {room}", "step barely into {room}"),
-    ("long", Act.ENTER): ("{go} well into {room}", "{go} deep into {room}", "{go} a long way into {room}"),
-    ("short", Act.LEAVE): ("step just outside {room}", "{go} just a little way out of {room}"),
-    ("long", Act.LEAVE): ("{go} a long way out of {room}", "{go} for a good stretch out of {room}"),
-    ("short", Act.DOOR): ("step just through {door}", "{go} just a little way through {door}"),
-    ("long", Act.DOOR): ("{go} a long way through {door}", "{go} for a good stretch through {door}"),
+    ("long", Act.GO): ("{turn} and walk a long way", "{turn} and go on for a good stretch"),
+    ("short", Act.TOWARDS): (
+        "take a small step towards {thing}",
+        "walk just a little way towards {thing}",
+        "take just one step toward {thing}",
+    ),
+    ("long", Act.TOWARDS): ("{go} a long way towards {thing}", "walk for a good stretch towards {thing}"),
+    ("short", Act.ENTER): ("step just inside {room}", "go just a little way into {room}", "take one step into {room}"),
+    ("long", Act.ENTER): ("{go} well into {room}", "{go} deep into {room}", "walk a long way into {room}"),
+    ("short", Act.LEAVE): ("step just outside {room}", "go just a little way out of {room}"),
+    ("long", Act.LEAVE): ("{go} well away from {room}", "walk out of and well away from {room}"),
+    ("short", Act.DOOR): ("step just through {door}", "go just a little way through {door}"),
+    ("long", Act.DOOR): ("{go} through and well past {door}", "walk through and well beyond {door}"),
     ("short", Act.UP): (
         "go a few steps up the stairs",
         "{go} part of the way up the stairs",
@@ -226,7 +220,7 @@ PHRASES = {
         "aim for {thing}",
         "advance towards {thing}",
         "set out towards {thing}",
-        "steer towards {thing}",
+        "steer toward {thing}",
         "move closer to {thing}",
     ),
     Act.REACH: (
@@ -245,6 +239,9 @@ PHRASES = {
         "approach {thing}",
         "get yourself to {thing}",
         "{go} until you come to {thing}",
+        "navigate to {thing}",
+        "make a beeline for {thing}",
+        "{go} until you arrive at {thing}",
     ),
     Act.PASS: (
         "{go} past {thing} on your {side}",
@@ -258,9 +255,9 @@ PHRASES = {
         "keep {thing} on your {side} as you pass",
         "proceed past {thing} on the {side}",
         "skirt past {thing} on your {side}",
+        "bypass {thing} on your {side}",
         "squeeze past {thing} on your {side}",
         "{go} alongside {thing} on your {side}",
-        "brush past {thing} on the {side}",
     ),
     Act.ENTER: (
         "{go} into {room}",
@@ -268,7 +265,7 @@ PHRASES = {
         "step into {room}",
         "continue into {room}",
         "{go} through the door to {room}",
-        "{go} inside {room}",
+        "go inside {room}",
         "{go} through the doorway into {room}",
         "{go} through into {room}",
         "make your way into {room}",
@@ -277,6 +274,7 @@ PHRASES = {
         "cross into {room}",
         "pop into {room}",
         "duck into {room}",
+        "let yourself into {room}",
         "come into {room}",
     ),
     Act.LEAVE: (
@@ -288,8 +286,9 @@ PHRASES = {
         "make your way out of {room}",
         "come out of {room}",
         "get out of {room}",
+        "let yourself out of {room}",
         "depart from {room}",
-        "{go} outside of {room}",
+        "head out of {room}",
     ),
     Act.DOOR: (
         "{go} through {door}",
@@ -300,12 +299,10 @@ PHRASES = {
         "pass through {door}",
         "{go} out through {door}",
         "step through {door}",
-        "use {door}",
         "continue through {door}",
         "go in {door}",
         "duck through {door}",
         "slip through {door}",
-        "cross the threshold of {door}",
     ),
     Act.END: (
         "{go} to the end of {room}",
@@ -354,6 +351,9 @@ PHRASES = {
         "continue straight until {thing} {comes} into view",
         "keep walking until you spot {thing}",
         "carry on until you notice {thing}",
+        "keep going until you catch sight of {thing}",
+        "walk until you can make out {thing}",
+        "press on until you glimpse {thing}",
         "proceed until {thing} {comes} into sight",
     ),
 }
@@ -403,6 +403,14 @@ STOP_AT = (
     "come to rest {near} {thing}",
     "remain {near} {thing}",
     "park yourself {near} {thing}",
+    "position yourself {near} {thing}",
+    "await further instructions {near} {thing}",
+    "plant yourself {near} {thing}",
+    "linger {near} {thing}",
+    "settle {near} {thing}",
+    "hold still {near} {thing}",
+    "stop walking {near} {thing}",
+    "conclude {near} {thing}",
 )
 STOP_IN = (
     "stop in {room}",
@@ -448,8 +456,6 @@ GOALS = (
     "get yourself to {room}",
     "find {room}",
     "come to {room}",
-    "bring yourself to {room}",
-    "report to {room}",
 )
 GOAL_STATEMENTS = (
     "your destination is {room}",
@@ -473,7 +479,7 @@ WARNINGS = (
 DOOR_WARNINGS = ("not the one on the {side}", "not the one on your {side}", "and not the one to your {side}")
 
 NEAR = ("near", "by", "next to", "beside", "close to", "at", "right by", "adjacent to")
-OPPOSITE = ("in front of", "in front of", "before", "facing", *NEAR)
+OPPOSITE = ("in front of", "in front of", "facing", *NEAR, "before")
 RELATION_WORDS = {
     "next to": ("next to", "beside", "near", "by", "close to", "adjacent to"),
     "left of": ("to the left of", "left of", "on the left of"),
@@ -485,18 +491,32 @@ RELATION_WORDS = {
     "below": ("below", "under", "beneath", "underneath"),
     "with": ("with",),
 }
-FAR_WORDS = ("in the distance", "at the far end", "across the way", "further away", "over there")
+FAR_WORDS = ("in the distance", "over there", "farther away")
 
-OPENERS = ("then", "next,", "now", "after that,", "from there,", "afterwards,", "once done,", "following that,")
+OPENERS = (
+    "then",
+    "next,",
+    "now",
+    "after that,",
+    "from there,",
+    "afterwards,",
+    "after this,",
+    "at that point,",
+    "right after that,",
+    "subsequently,",
+    "immediately afterwards,",
+    "having done that,",
+)
 AFTER_DOOR = ("once through,", "on the other side,", "once you are through,")
 AFTER_ARRIVAL = ("once there,", "from there,", "from here,")
-LAST_OPENERS = ("finally,", "lastly,")
+LAST_OPENERS = ("finally,", "lastly,", "to finish,", "in the end,")
+GERUNDS = ("after {clause},", "upon {clause},", "just after {clause},")
 SUBORDINATES = ("once you {clause},", "after you {clause},", "when you {clause},", "as soon as you {clause},")
 FILLERS = (
     *("just", "simply", "please", "you'll want to", "go ahead and", "you need to", "you should", "carefully", "slowly"),
-    *("calmly", "quickly", "casually", "be sure to", "you will have to", "kindly", "try to", "quietly", "steadily"),
-    *("cautiously", "briskly", "swiftly", "patiently", "leisurely", "gingerly", "confidently", "promptly", "softly"),
-    *("happily", "boldly", "smoothly", "remember to", "make sure to", "feel free to", "don't forget to"),
+    *("quickly", "calmly", "casually", "be sure to", "you will have to", "kindly", "try to", "quietly", "cautiously"),
+    *("remember to", "make sure to", "you might want to", "you are supposed to", "all you do is", "you can"),
+    *("i want you to", "i'd like you to", "it's best to", "you've got to", "i suggest you", "you ought to"),
 )
 COURTESIES_FIRST = (
     "okay.",
@@ -528,6 +548,33 @@ COURTESIES_FIRST = (
     "i have a small request.",
     "i know this place very well.",
     "nobody else seems to be home today.",
+    "sure, i can explain that.",
+    "thanks for asking!",
+    "hmm, let me think.",
+    "glad you came by.",
+    "i drew this up in a hurry.",
+    "nothing tricky here.",
+    "it might sound longer than it is.",
+    "even my grandmother manages this one.",
+    "these are rather detailed, so don't panic.",
+    "i hope your shoes are comfortable.",
+    "hi!",
+    "greetings, visitor.",
+    "no need to rush.",
+    "grab a snack beforehand if you're hungry.",
+    "pretend you're a detective following clues.",
+    "visitors often ask about that.",
+    "wow, another curious traveler!",
+    "trust me, i grew up with mazes.",
+    "finally somebody asks me for help.",
+    "excuse my long sentences.",
+    "i promise it's quicker than searching alone.",
+    "remind me to buy a map someday.",
+    "imagine we're playing a treasure hunt.",
+    "guess who volunteered to show you?",
+    "yes, of course, gladly.",
+    "nobody ever believes how simple it is.",
+    "i've described this dozens of times already.",
 )
 COURTESIES_LAST = (
     "thank you!",
@@ -563,6 +610,38 @@ COURTESIES_LAST = (
     "much obliged.",
     "that wasn't difficult, was it?",
     "ask someone if anything is unclear.",
+    "awesome!",
+    "bravo!",
+    "not bad for a beginner.",
+    "piece of cake!",
+    "i owe you a coffee.",
+    "mission accomplished!",
+    "that should be enough.",
+    "nothing more to say about it.",
+    "pretty obvious, i think.",
+    "i knew you could manage.",
+    "have a great afternoon.",
+    "until next time, buddy!",
+    "call me whenever you like.",
+    "you're a natural.",
+    "hooray!",
+    "relax, nothing else remains.",
+    "fantastic, champion!",
+    "consider yourself an expert from today.",
+    "repeat whenever necessary.",
+    "tell everybody i said hello.",
+    "mind telling me how long that took?",
+    "i bet you'll never forget it.",
+    "fingers crossed!",
+    "write to me if these directions fail.",
+    "wasn't that lovely?",
+    "everything clear?",
+    "superb effort, honestly.",
+    "bye for today!",
+    "my compliments.",
+    "best wishes!",
+    "it gets easier with practice.",
+    "phew, quite a journey!",
 )
 AFTER_COLOR = ("corner", "double", "single")  # "a white corner sofa", but "a long white sofa"
 PLURAL_NAMES = ("stairs", "steps", "shelves", "books", "candles", "bottles", "flowers", "magazines", "shoes", "blinds")

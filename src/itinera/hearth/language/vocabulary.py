@@ -61,17 +61,17 @@ ROOM_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 COLOR_SYNONYMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
-        "red": ("red", "crimson", "reddish", "scarlet", "ruby-colored"),
-        "orange": ("orange", "orange-colored", "tangerine", "pumpkin-colored"),
-        "yellow": ("yellow", "yellowish", "mustard", "lemon-colored"),
-        "green": ("green", "greenish", "emerald"),
+        "red": ("red", "crimson", "reddish", "scarlet", "ruby-colored", "red-colored"),
+        "orange": ("orange", "orange-colored", "tangerine", "pumpkin-colored", "orangey"),
+        "yellow": ("yellow", "yellowish", "mustard", "lemon-colored", "yellow-colored"),
+        "green": ("green", "greenish", "emerald", "green-colored", "leaf-green"),
         "blue": ("blue", "bluish", "blue-colored"),
-        "purple": ("purple", "violet", "plum-colored"),
+        "purple": ("purple", "violet", "plum-colored", "purplish"),
         "pink": ("pink", "rose-colored", "pinkish", "rosy"),
-        "brown": ("brown", "brownish", "chocolate-colored", "chestnut", "coffee-colored"),
-        "black": ("black", "jet-black", "ebony"),
+        "brown": ("brown", "brownish", "chocolate-colored", "chestnut", "coffee-colored", "brown-colored"),
+        "black": ("black", "jet-black", "ebony", "black-colored"),
         "white": ("white", "off-white", "whitish", "snow-white"),
-        "grey": ("grey", "gray", "greyish", "silvery", "slate-colored"),
+        "grey": ("grey", "gray", "greyish", "grayish", "slate-colored", "gray-colored"),
         "beige": ("beige", "tan", "cream-colored", "sand-colored", "sandy", "khaki"),
     }
 )
@@ -82,11 +82,11 @@ SHAPE_SYNONYMS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "round": ("round", "circular"),
         "square": ("square", "squarish"),
         "oval": ("oval", "egg-shaped"),
-        "long": ("long", "lengthy"),
+        "long": ("long", "elongated"),
         "tall": ("tall", "high"),
-        "low": ("low", "low-standing"),
-        "small": ("small", "little", "tiny", "compact"),
-        "large": ("large", "big", "huge", "sizable"),
+        "low": ("low", "squat"),
+        "small": ("small", "little", "compact", "smallish"),
+        "large": ("large", "big", "sizable", "good-sized", "huge"),
         "wide": ("wide", "broad"),
         "narrow": ("narrow", "slim"),
         "rectangular": ("rectangular", "oblong"),
@@ -148,20 +148,49 @@ MATERIAL_WORDS = frozenset(MATERIAL_NAMES)
 
 PRAISE_WORDS = (
     *("nice", "lovely", "beautiful", "pretty", "fancy", "comfy", "elegant", "stylish", "cozy", "neat", "handsome"),
+    *("charming", "quaint", "impressive", "inviting", "funny-looking", "gorgeous", "ordinary", "simple", "odd", "cute"),
+    *("strange", "expensive-looking", "cheap-looking", "ugly", "unusual", "interesting", "tasteful", "weird", "cool"),
     *(
-        "charming",
-        "old-fashioned",
-        "modern",
-        "antique",
-        "quaint",
-        "impressive",
-        "inviting",
-        "funny-looking",
-        "gorgeous",
+        "fabulous",
+        "striking",
+        "typical",
+        "amazing",
+        "awesome",
+        "adorable",
+        "attractive",
+        "boring",
+        "delightful",
+        "silly",
     ),
-    *("ordinary", "simple", "odd", "strange", "cute", "expensive-looking", "cheap-looking", "worn", "sturdy", "shiny"),
-    *("vintage", "rustic", "classic", "ugly", "unusual", "interesting", "bright", "dusty", "tasteful", "well-made"),
-    *("weird", "fabulous", "striking", "familiar", "typical", "decorative", "contemporary", "traditional", "brand-new"),
+    *("magnificent", "marvelous", "peculiar", "pleasant", "remarkable", "splendid", "stunning", "superb", "sweet"),
+    *("swanky", "tacky", "unremarkable", "wonderful", "curious", "fantastic", "terrific", "nifty", "posh", "memorable"),
+    *(
+        "drab",
+        "awful",
+        "bland",
+        "funky",
+        "exquisite",
+        "good-looking",
+        "hideous",
+        "likable",
+        "dreadful",
+        "dull",
+        "quirky",
+    ),
+    *("graceful", "glamorous", "luxurious", "fine-looking", "delicate-looking", "eye-catching", "homey", "dainty"),
+    *("breathtaking", "brilliant", "dazzling", "divine", "enchanting", "flashy", "goofy", "humble", "jazzy", "lavish"),
+    *("majestic", "outstanding", "phenomenal", "picturesque", "precious", "sensational", "snug", "spiffy", "sumptuous"),
+    *(
+        "uninspiring",
+        "unsightly",
+        "whimsical",
+        "imposing",
+        "respectable",
+        "passable",
+        "grand-looking",
+        "classy",
+        "ho-hum",
+    ),
 )
 """Opinions that say nothing about which object is meant."""
 
@@ -200,6 +229,17 @@ def singular(noun: str) -> str:
         if noun.endswith(ending):
             return noun.removesuffix(ending) + single
     return noun.removesuffix("s")
+
+
+DOUBLING = frozenset({"get", "let", "step", "slip", "pop", "trot"})
+"""Verbs of the templates whose last letter is doubled in the gerund."""
+
+
+def gerund(verb: str) -> str:
+    """The verb in -ing: "passing", "leaving", "getting"."""
+    if verb in DOUBLING:
+        return verb + verb[-1] + "ing"
+    return (verb[:-1] if verb.endswith("e") and not verb.endswith("ee") else verb) + "ing"
 
 
 def synonyms(name: str) -> tuple[str, ...]:

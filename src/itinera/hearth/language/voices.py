@@ -27,6 +27,7 @@ class Voice:
     courtesy: float = 0.0  # a greeting or remark before or after the route
     opener: float = 0.35  # "then", "next" at the beginning of a sentence
     subordinate: float = 0.06  # "once you pass the sofa, …"
+    play: float = 0.01  # "tiptoe", "mosey"
     praise: float = 0.0  # opinions about objects: "the lovely sofa"
     goal: float = 0.02  # stating the goal first
     warning: float = 0.008  # saying where not to go
@@ -44,7 +45,7 @@ class Voice:
 
 
 VOICES = (
-    Voice("neutral", 0.4, brevity=0, full_stop=0.5, rare_words=1.15),
+    Voice("neutral", 0.4, brevity=0, full_stop=0.5, rare_words=1.05),
     Voice(
         "terse",
         0.2,
@@ -54,7 +55,7 @@ VOICES = (
         opener=0.1,
         subordinate=0.0,
         rare_words=1.3,
-        habits=ReferenceHabits(color=0.2, shape=0.05, material=0.15, relation=0.04, head_noun=0.5),
+        habits=ReferenceHabits(color=0.2, shape=0.05, material=0.15, relation=0.05, head_noun=0.5),
     ),
     Voice(
         "chatty",
@@ -65,11 +66,12 @@ VOICES = (
         courtesy=0.6,
         opener=0.6,
         subordinate=0.15,
-        praise=0.15,
+        play=0.15,
+        praise=0.2,
         goal=0.08,
         warning=0.03,
-        rare_words=0.7,
-        habits=ReferenceHabits(color=0.5, shape=0.3, material=0.4, relation=0.1),
+        rare_words=0.55,
+        habits=ReferenceHabits(color=0.5, shape=0.3, material=0.4, relation=0.13),
     ),
     Voice(
         "landmark-lover",
@@ -77,11 +79,12 @@ VOICES = (
         brevity=0,
         full_stop=0.45,
         subordinate=0.12,
+        praise=0.05,
         turn_landmark=1.6,
         landmark_bonus=0.35,
         goal=0.03,
         rare_words=0.9,
-        habits=ReferenceHabits(color=0.6, shape=0.35, material=0.5, relation=0.16, head_noun=0.1, far=0.6),
+        habits=ReferenceHabits(color=0.6, shape=0.35, material=0.5, relation=0.2, head_noun=0.1, far=0.6),
     ),
     Voice(
         "turn-counter",
@@ -92,7 +95,7 @@ VOICES = (
         turn_bonus=0.45,
         subordinate=0.03,
         rare_words=1.1,
-        habits=ReferenceHabits(color=0.25, shape=0.1, material=0.15, relation=0.04),
+        habits=ReferenceHabits(color=0.25, shape=0.1, material=0.15, relation=0.06),
     ),
 )
 """The voices of an English or Spanish season, in the order of `share`'s cumulative sum."""
