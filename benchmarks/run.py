@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "support")]
 
 import journeys  # noqa: E402
 import twins  # noqa: E402
-from itinera.formats import bundles, r2r  # noqa: E402
+from itinera.formats import r2r, score_rows  # noqa: E402
 from itinera.metrics.attempts import Attempts  # noqa: E402
 from itinera.metrics.matching import match  # noqa: E402
 from itinera.metrics.score import score, score_attempts  # noqa: E402
@@ -61,7 +61,7 @@ def scoring() -> tuple[list[Row], float]:
 
     def whole() -> None:
         table = score(r2r.read_predictions(made.submission), split, worlds, ten)
-        bundles.write_rows(FOLDER / "rows.jsonl", table)
+        score_rows.write_rows(FOLDER / "rows.jsonl", table)
 
     whole()  # kernels compiled and distances known, as for the twin below
     # Copies, because attempts keep what was once computed from them.

@@ -1,9 +1,13 @@
-"""Files of the project that repeat a fact agree: version, repository, extras, Python versions."""
+"""Files of the project that repeat a fact agree: version, repository, extras, Python versions, names in scripts."""
 
 from __future__ import annotations
 
+import ast
+import importlib
+import importlib.util
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -67,3 +71,37 @@ def test_all_is_every_extra_but_the_non_commercial_one():
     (everything,) = PROJECT["optional-dependencies"]["all"]
     named = set(re.fullmatch(r"itinera\[([\w,]+)\]", everything)[1].split(","))
     assert named == PROJECT["optional-dependencies"].keys() - TESTING - {"lkh"}
+
+
+def package_names(script: Path) -> Iterator[tuple[str, str]]:
+    """Modules of the package with the names that a script takes from them, by import or as an attribute."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    modules = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "itinera":
+            for alias in node.names:
+                yield node.module, alias.name
+                if is_module(f"{node.module}.{alias.name}"):
+                    modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield modules[node.value.id], node.attr
+
+
+@pytest.mark.parametrize("folder", ["benchmarks", "recipes", "examples"])
+def test_scripts_take_names_from_the_package_that_exist(folder):
+    taken = {name for script in sorted((ROOT / folder).glob("*.py")) for name in package_names(script)}
+    assert taken
+    missing = {f"{module}.{name}" for module, name in taken if not has_name(module, name)}
+    assert missing == set()
+
+
+def has_name(module: str, name: str) -> bool:
+    return hasattr(importlib.import_module(module), name) or is_module(f"{module}.{name}")
+
+
+def is_module(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # its parent is a module, not a package
+        return False

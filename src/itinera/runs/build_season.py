@@ -11,7 +11,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,7 +104,7 @@ class SeasonBuild:
     houses: int
     splits: Mapping[str, Mapping[str, int]]  # counts by split: houses, paths, instructions, object_goals, pointnav
     answers: Path | None  # the folder of withheld answers of a sealed season
-    record: Mapping[str, Any]  # the content of season.json
+    record: Mapping[str, Any] = field(repr=False)  # the content of season.json, with a checksum of every file
 
 
 def build_season(
