@@ -18,7 +18,8 @@ from itinera.worlds.mesh import Mesh
 from itinera.worlds.space import Array
 
 SPACING = 0.16  # metres between texels
-SMALL = 0.24  # metres; shorter charts have one texel
+MAX_TEXELS = 1 << 22  # of a mesh; the spacing is doubled until there are no more, as for a city of large faces
+SMALL = 1.5  # times the spacing; shorter charts have one texel
 U_AXES, V_AXES = np.array([1, 0, 0]), np.array([2, 2, 1])  # by dominant axis, as in `texture_coordinates`
 
 
@@ -35,6 +36,7 @@ class Charts:
     origins: Array  # (c, 2) texel coordinates are u * scale - origin
     scales: Array  # (c, 2) texels per metre; 0 where there is one
     areas: Array  # (c,) square metres
+    spacing: float  # metres between texels
 
     @property
     def count(self) -> int:
@@ -51,16 +53,26 @@ def make_charts(mesh: Mesh, normals: Array) -> Charts:
     first[faces[::-1]] = np.arange(len(faces))[::-1]
     axes = dominant_axes(normals)[first]
     low, high = (_extremes(corners, faces, axes, count, reduce) for reduce in (np.minimum, np.maximum))
-    single = high - low < SMALL
-    scales = np.where(single, 0.0, 1 / SPACING)
-    # Rounded, because the last bit of a quotient must not move a chart to another row of the lattice.
-    origins = np.where(single, 0.0, np.floor((low / SPACING).round(6)))
-    sizes = np.where(single, 1, np.ceil((high / SPACING).round(6)) - origins + 1).astype(np.int64)
+    spacing = SPACING
+    origins, sizes = _lay_texels(low, high, spacing)
+    while (sizes[:, 0] * sizes[:, 1]).sum() > max(MAX_TEXELS, count):
+        spacing *= 2
+        origins, sizes = _lay_texels(low, high, spacing)
+    scales = np.where(high - low < SMALL * spacing, 0.0, 1 / spacing)
     ends = np.cumsum(sizes[:, 0] * sizes[:, 1])
     doubled = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     areas = np.bincount(faces, 0.5 * doubled, minlength=count).astype(np.float64)
     starts = ends - sizes[:, 0] * sizes[:, 1]
-    return Charts(faces, normals[first], axes, np.hstack([low, high]), starts, sizes, origins, scales, areas)
+    return Charts(faces, normals[first], axes, np.hstack([low, high]), starts, sizes, origins, scales, areas, spacing)
+
+
+def _lay_texels(low: Array, high: Array, spacing: float) -> tuple[Array, NDArray[np.int64]]:
+    """(c, 2) the first texel and (c, 2) the numbers of texels of charts with these bounds."""
+    single = high - low < SMALL * spacing
+    # Rounded, because the last bit of a quotient must not move a chart to another row of the lattice.
+    origins = np.where(single, 0.0, np.floor((low / spacing).round(6)))
+    sizes = np.where(single, 1, np.ceil((high / spacing).round(6)) - origins + 1).astype(np.int64)
+    return origins, sizes
 
 
 def texel_positions(charts: Charts, offsets: Array) -> tuple[NDArray[np.int64], Array]:
@@ -70,7 +82,7 @@ def texel_positions(charts: Charts, offsets: Array) -> tuple[NDArray[np.int64], 
     within = np.arange(len(owners)) - charts.starts[owners]
     steps = np.column_stack([within % charts.sizes[owners, 0], within // charts.sizes[owners, 0]])
     middle = 0.5 * (charts.bounds[:, :2] + charts.bounds[:, 2:])
-    places = np.where(charts.scales[owners] > 0, (steps + charts.origins[owners]) * SPACING, middle[owners])
+    places = np.where(charts.scales[owners] > 0, (steps + charts.origins[owners]) * charts.spacing, middle[owners])
     axes = charts.axes[owners]
     normals, rows = charts.normals[owners], np.arange(len(owners))
     points = np.zeros((len(owners), 3))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from itinera.rendering import _light_kernels as kernels
 from itinera.rendering._light_kernels import BLOCK, EMPTY, PANE, SOLID
-from itinera.rendering.charts import U_AXES, V_AXES, Charts, chart_offsets, make_charts, texel_positions
+from itinera.rendering.charts import SPACING, U_AXES, V_AXES, Charts, chart_offsets, make_charts, texel_positions
 from itinera.rendering.emitters import Lamps, find_lamps, is_pane, sample_panes
 from itinera.worlds.labels import MPCAT40
 from itinera.worlds.mesh import Mesh
@@ -80,6 +80,7 @@ def even_light(mesh: Mesh, normals: Array) -> Lightmap:
         nowhere,
         nowhere,
         np.ones(count),
+        SPACING,
     )
     light = (0.82 + normals @ (0.03, 0.02, 0.065)).round(6)
     return Lightmap(charts, _pad(np.repeat(light[:, None], 3, axis=1), charts), np.zeros(count, dtype=bool))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.rendering.charts import SPACING
 from itinera.rendering.lightmaps import Lightmap, bake_light
 from itinera.rendering.sky import SKIES
 from itinera.reports.walkthrough.data import PackedLight, PackedMood
@@ -28,7 +27,7 @@ def pack_light(mesh: Mesh, moods: Sequence[str], writer: BufferWriter) -> Packed
     baked = {mood: bake_light(mesh, normals, mood) for mood in moods}
     charts = baked[moods[0]].charts  # the same for every mood
     return PackedLight(
-        spacing=SPACING,
+        spacing=charts.spacing,
         charts=writer.add(narrow_indices(charts.faces)),
         sizes=writer.add(charts.sizes.T.astype(np.uint16).ravel()),
         # Whole numbers of texels, of which some are negative: the browser subtracts half of the range again.
