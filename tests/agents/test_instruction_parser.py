@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itinera.agents.instruction_parser import parse
-from itinera.hearth.language.semantics import Act, Clause, Reference
+from itinera.hearth.language.references import Reference
+from itinera.hearth.language.semantics import Act, Clause
 
 STOP = Clause(Act.STOP)
 
@@ -50,6 +51,10 @@ STOP = Clause(Act.STOP)
         ("You are done.", [STOP]),
         ("Turn around and go to your right.", [Clause(Act.GO, "sharp left"), STOP]),
         ("Turn around and take a left, walk ahead.", [Clause(Act.GO, "sharp right"), Clause(Act.GO, "forward"), STOP]),
+        (
+            "Walk past the end table on the left.",
+            [Clause(Act.PASS, landmark=Reference("side table"), side="left"), STOP],
+        ),
         ("Walk to the thing. Stop.", [Clause(Act.GO), STOP]),
         ("", [STOP]),
     ],

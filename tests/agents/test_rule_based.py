@@ -12,7 +12,7 @@ from itinera.agents.rule_based import MAX_MOVES, RuleBasedAgent
 from itinera.errors import BadArgument
 from itinera.hearth.language.generate import generate_instruction
 from itinera.hearth.language.scene_description import DescribedCandidate, DescribedObject, SceneDescription, anonymize
-from itinera.hearth.language.vocabulary import COLOR_WORDS, DIRECTION_WORDS, SHAPE_WORDS, synonyms
+from itinera.hearth.language.vocabulary import DIRECTION_WORDS, object_pattern
 from itinera.seeding import generator
 from itinera.simulators.graph import GraphSimulator
 from itinera.simulators.simulator import STOP, Observation
@@ -41,8 +41,7 @@ def follow(place: grid_house.Place, start: str, heading: float, text: str) -> li
 
 
 def nothing(text: str) -> str:
-    names = "|".join(word for name in grid_house.NAMES for word in synonyms(name))
-    return re.sub(rf"\b(?:(?:{'|'.join(COLOR_WORDS | SHAPE_WORDS)}) )*(?:{names})\b", "thing", text)
+    return object_pattern(grid_house.NAMES).sub("thing", text)
 
 
 def nowhere(text: str) -> str:

@@ -67,6 +67,54 @@ def test_a_sealed_season_shows_its_graphs(itinera, tmp_path):
     assert "hearth-x-001, 2 panels" in done.out
 
 
+def test_a_house_of_a_season_becomes_a_page_with_its_episodes(itinera, season, tmp_path):
+    done = itinera("view", season, "--house", "1", "--out", tmp_path / "house.html", "--json")
+    assert done.code == 0, done.err
+    shown = json.loads(done.out)
+    assert shown["names"] == ["hearth-1-001"]
+    assert shown["episodes"] > 200
+    page = (tmp_path / "house.html").read_text()
+    assert "R2R val_unseen" in page
+    assert "REVERIE val_unseen" in page
+    assert len(page) < 1.5e6
+    fewer = itinera("view", season, "--house", "hearth-1-001", "--paths", "2", "--out", tmp_path / "few.html", "--json")
+    # Two paths with three instructions each, and two of REVERIE's.
+    assert 6 < json.loads(fewer.out)["episodes"] < 13
+
+
+@pytest.mark.parametrize("how", [("--paths", "2"), ("--inside",)])
+def test_a_house_of_a_season_becomes_the_picture_of_its_seed(itinera, season, tmp_path, how):
+    assert itinera("view", season, "--house", "1", *how, "--out", tmp_path / "a.png").code == 0
+    assert itinera("view", "hearth-1-001", *how, "--out", tmp_path / "b.png").code == 0
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("--out", "a.html"),
+            "A walk-through page (a.html) shows one house of Hearth. Choose one of the season (--house)",
+        ),
+        (("--house", "7", "--out", "a.html"), "has no house 7 (--house). It has 1: hearth-1-001"),
+        (("--house", "1", "--scene", "1", "--out", "a.html"), "does not use scenes (--scene)"),
+        (("--house", "1", "--inside", "--out", "a.html"), "ends in .png, not '.html'"),
+        (("--secret", "a.txt", "--out", "a.png"), "does not use secret (--secret)"),
+        (("--house", "1", "--secret", "a.txt", "--out", "a.html"), "is a season of a public seed: omit secret"),
+    ],
+)
+def test_a_wrong_call_for_a_house_of_a_season_is_told(itinera, season, arguments, said):
+    done = itinera("view", season, *arguments)
+    assert done.code == 2
+    assert said in " ".join(done.err.split())
+
+
+def test_only_houses_become_pages(itinera, room, tmp_path):
+    refused = itinera("view", room, "--out", tmp_path / "a.html")
+    assert refused.code == 2
+    assert "shows one house of Hearth" in refused.err
+
+
 @pytest.fixture
 def room(tmp_path):
     """A ROS map: a room of 2 x 1.5 m, a wall, and an unknown part, in cells of 10 cm."""

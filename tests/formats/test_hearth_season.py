@@ -182,6 +182,13 @@ def test_the_houses_of_a_season_are_its_seed_and_their_indices(tmp_path: Path) -
     assert season(tmp_path, json.dumps(SEASON | {"config": {"seed": None}})) is None
 
 
+def test_a_season_of_version_1_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(BadFile, match="built by version 1 of the generator") as refused:
+        season(tmp_path, json.dumps(SEASON | {"config": {"seed": 1, "hearth": 1}}))
+    assert "Build the season again (itinera build hearth)." in str(refused.value)
+    assert season(tmp_path, json.dumps(SEASON | {"config": {"seed": 1, "hearth": 2}})) is not None
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [

@@ -147,7 +147,8 @@ def test_a_material_without_a_texture_gives_its_colour(tmp_path: Path) -> None:
     visual = trimesh.visual.TextureVisuals(material=material)
     shape = trimesh.Trimesh([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [(0, 1, 2)], visual=visual, process=False)
     (tmp_path / "wall.glb").write_bytes(trimesh.Scene(shape).export(file_type="glb"))
-    assert read_scene(tmp_path / "wall.glb").colors.tolist() == [[10, 200, 30]]
+    # The factor is linear light, as glTF prescribes; colors are sRGB.
+    assert read_scene(tmp_path / "wall.glb").colors.tolist() == [[56, 229, 96]]
 
 
 BOX_ROOM = rooms.room(6, 4, boxes=[((2, 1, 0), (3, 3, 1.8))])

@@ -13,11 +13,11 @@ from itinera.hearth.build import House
 from itinera.worlds import NavGraph
 
 DIGESTS = {
-    0: "2652afed517f9ae9ee039589379469f3",
-    3: "aac8fd080fb7ec6450da7e9d83d29c1c",
-    7: "7748732b9075b64bdd6cff8fc7f184d1",
-    11: "68752cfc8fdf3377e7bc88647c9d13c9",
-    29: "c0077fc5526db4477a2dc0f8d2e16476",
+    0: "52949feeb45f3675aba811bd5c7fa04b",
+    3: "b974a683d8a8309d3efd66a3cdbc1931",
+    7: "a2d54876e959b3299da7439a64b26f47",
+    11: "b312bf67ca48202d4e3f51b8a57e7ca6",
+    29: "10afda60aea6d6763887f867ce647b40",
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from itinera.hearth.geometry.shell import build_shell
 from itinera.hearth.geometry.solids import HouseObject, Solids
+from itinera.hearth.layout.families import season_house_type
 from itinera.hearth.layout.generate import generate_floor_plan
 from itinera.hearth.layout.plan import FloorPlan
 from itinera.seeding import generator
@@ -19,7 +20,7 @@ SEED = 1
 
 @cache
 def _plan(index: int) -> FloorPlan:
-    return generate_floor_plan(generator(SEED, "house", str(index), "plan"))
+    return generate_floor_plan(generator(SEED, "house", str(index), "plan"), season_house_type(SEED, index))
 
 
 @cache

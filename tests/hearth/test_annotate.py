@@ -135,7 +135,7 @@ def test_boxes_are_those_of_the_views_drawn_one_by_one(annotated, number):
             off.append(np.abs(sides).max())
     # A panorama's pixel is 2.5 pixels of a view in its middle and 4 in its corner; slivers between things come and go.
     assert np.median(off) <= 2
-    assert np.mean(np.array(off) <= 5) >= 0.97
+    assert np.mean(np.array(off) <= 5) >= 0.95
 
 
 @pytest.mark.parametrize("number", [5, 40])

@@ -22,7 +22,7 @@ PLAN = FloorPlan(
     ),
     passages=(),
     windows=(),
-    flights=(),
+    staircases=(),
 )
 
 

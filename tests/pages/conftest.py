@@ -20,6 +20,8 @@ INJECTED = (
     "<script>document.title = 'ran'</script><img src=x onerror=\"document.title = 'ran'\">"
     "<style>h1 { color: red }</style>"
 )
+# Without a graphics card, WebGL is drawn by the processor.
+ARGUMENTS = ("--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 AXE = "axe_playwright_python"  # contains the script of axe-core
 
 
@@ -40,7 +42,7 @@ def chromium() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
-        started = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        started = driver.chromium.launch(executable_path=found, args=list(ARGUMENTS))
         yield started
         started.close()
 

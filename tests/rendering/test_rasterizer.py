@@ -227,7 +227,8 @@ def test_kernels_are_compiled_for_depth_alone_and_for_all_else():
     raster.render_top_down((0, 0, 1, 1), low=0, high=1)
     raster.render(SQUARE, position, 0, 0, channels=("depth",))
     raster.render(SQUARE, position, 0, 0, channels=("depth", "classes"))
-    assert len(draw_views.signatures) == 2  # depth alone has a version of its own
+    flat = [types for types in draw_views.signatures if "surfaces" not in str(types).lower()]
+    assert len(flat) == 2  # depth alone has a version of its own
 
 
 def test_threads_may_share_a_raster():

@@ -15,7 +15,7 @@ import numpy as np
 
 from itinera.hearth.build import House
 from itinera.hearth.geometry.solids import HouseObject, Solids
-from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage, PlannedRoom, Window
+from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage, PlannedRoom, Staircase, Window
 from itinera.worlds import NavGraph, Room, World
 
 
@@ -39,7 +39,7 @@ PLAN = FloorPlan(
         Passage(2, (0, 1), True, np.array([4.05, 2.4]), np.array([1.0, 0.0]), 0.8, 2.3, 0.1, 0.0),
     ),
     windows=(Window(0, np.array([0.0, 1.5]), np.array([-1.0, 0.0]), 1.2, 0.9, 2.1),),
-    flights=(Flight((1, 2), _at(5, 2.5, 0), _at(8.5, 2.5, 2.8), 1.0, 15),),
+    staircases=(Staircase((1, 2), (Flight(_at(5, 2.5, 0), _at(8.5, 2.5, 2.8), 1.0, 15),), ()),),
 )
 ITEMS = (
     HouseObject(1, "door", "door", 0, _at(4.05, 1.5, 1.05), _at(0.9, 0.1, 2.1), 0.0, "white", blocks=False),

@@ -24,7 +24,8 @@ EXTRAS = {
     "tables": "data frames and Parquet files",
     "lkh": "LKH orders of tours, not for commercial use",
 }
-_MORE = {"all": "everything for users but lkh", "test": "the tests", "lint": "style and types", "docs": "this manual",
+_MORE = {"all": "everything for users but lkh", "test": "the tests",
+         "lint": "style and types", "docs": "this manual",
          "bench": "the benchmarks"}  # fmt: skip
 MANY_PACKAGES = 4  # an extra with more is summarized
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "firefox")

@@ -7,6 +7,7 @@ Every function imports what it needs when called, so that the package loads quic
 from __future__ import annotations
 
 from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours
+from itinera.api.exporting import export_hearth
 from itinera.api.files import check, conformance, convert, doctor, verify_data
 from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
@@ -32,6 +33,7 @@ __all__ = [
     "describe",
     "design_study",
     "doctor",
+    "export_hearth",
     "export_study",
     "fastest",
     "fastest_times",

@@ -1,10 +1,11 @@
-"""Pictures of maps, houses, seasons, scenes and navigation graphs."""
+"""Pictures of maps, houses, seasons, scenes and navigation graphs, and the walk-through page of a house."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -13,8 +14,10 @@ from itinera.errors import BadArgument, BadFile, Fault, ItineraError, validate_c
 
 if TYPE_CHECKING:
     from itinera.formats.catalog import Head
+    from itinera.hearth.build import House
     from itinera.reports.charts.scenes import ScenePanel, ViewImage
-    from itinera.worlds import World
+    from itinera.tasks import Episode
+    from itinera.worlds import NavGraph, World
 
     MakePanels: TypeAlias = Callable[[str, bool], list[ScenePanel]]
 
@@ -34,6 +37,8 @@ _OPTIONS: dict[ViewKind, tuple[str, ...]] = {
     "scenes": ("scenes", "radius", "up"),
     "graphs": ("scenes",),
 }
+_OF_A_HOUSE = ("house", "secret", "paths")  # of a season's house
+PAGE = ".html"
 
 
 def view(
@@ -41,6 +46,8 @@ def view(
     out: File,
     *,
     kind: Literal["plan", "inside"] = "plan",
+    house: int | str | None = None,
+    secret: File | None = None,
     season: int | None = None,
     paths: int = 0,
     scenes: Sequence[str | int] = (),
@@ -48,7 +55,10 @@ def view(
     resolution: float | None = None,
     up: Literal["y", "z"] | None = None,
 ) -> ViewImage:
-    """Draw a map, a Hearth house or season, scenes or navigation graphs from above into one .png or .svg file.
+    """Draw a map, a Hearth house or season, scenes or navigation graphs into one .png, .svg or .html file.
+
+    A name in .html gets the walk-through of a house, a 3D page with its navigation graph and episodes; the others
+    get pictures from above.
 
     source: what to draw, recognized by its content:
         - the index of a Hearth house, 7, or its id, "hearth-1-007": its floor plan with furniture and viewpoints;
@@ -57,36 +67,61 @@ def view(
         - a scene (.glb, .gltf, .obj, .ply) or a folder of scenes, cut open, with the ground that a robot can reach;
         - navigation graphs: a connectivity folder or archive, a connectivity file, or a JSON file of graphs.
     kind: "inside" renders views of three rooms of a house, as .png, instead of its floor plan.
+    house: the index or id of a house of the season in the folder `source`; its page shows the season's episodes.
+    secret: the secret file of a secret season; by default that of the folder of answers beside it.
     season: the seed of a house's season; by default that of the id, or 1.
-    paths: the number of paths to draw on the floor plan of a house.
+    paths: the number of paths to draw on the floor plan of a house, by default none; on its page, by default all.
     scenes: ids of the houses, scenes or scans to draw; by default all. Houses may be given by index.
     radius: of a robot, metres: where it fits on a map, or walks in a scene (there by default 0.1).
     up: the up axis of scene files that break the convention of their format.
 
     >>> import itinera
     >>> itinera.view(7, "plan.png", paths=2).counts["rooms"]  # doctest: +SKIP
+    >>> itinera.view("hearth", "house.html", house=1)  # doctest: +SKIP
     >>> itinera.view("map.yaml", "map.png", radius=0.2)  # doctest: +SKIP
     >>> itinera.view("connectivity/", "scans.svg", scenes=["8WUmhLawc2A"])  # doctest: +SKIP
     """
     from itinera.formats.io import check_outputs
-    from itinera.reports.charts.floor_plans import check_image_path
 
     validate_choice("kind", kind, ("plan", "inside"))
     if up is not None:
         validate_choice("up", up, ("y", "z"))
     found = _recognize(source)
-    given = {"season": season, "paths": paths or None, "scenes": scenes or None, "radius": radius}
-    given |= {"resolution": resolution, "up": up, "inside": None if kind == "plan" or found == "house" else kind}
-    _refuse_unused(str(source), found, [name for name, value in given.items() if value is not None])
-    file = check_image_path(Path(out), suffixes=(".png",) if kind == "inside" else (".png", ".svg"))
-    check_outputs([file], [source])
-    if found == "house":
-        return _draw_house(str(source), file, kind, season, paths)
+    one_house = found == "house" or (found == "season" and house is not None)
+    given: dict[str, object] = {
+        "house": house,
+        "secret": secret,
+        "season": season,
+        "paths": paths or None,
+        "scenes": scenes or None,
+    }
+    given |= {"radius": radius, "resolution": resolution, "up": up}
+    given["inside"] = None if kind == "plan" or one_house else kind
+    used = _OF_A_HOUSE if one_house and found == "season" else _OPTIONS[found]
+    _refuse_unused(str(source), found, used, [name for name, value in given.items() if value is not None])
+    file = _check_output(Path(out), kind, one_house=one_house, found=found)
+    check_outputs([file], [source, secret])
+    if one_house:
+        chosen = _ChosenHouse.of(source, house, season, None if secret is None else Path(secret))
+        return _draw_house(chosen, file, kind, paths)
     path = Path(source)  # type: ignore[arg-type]
     if found in ("map", "floor plan"):
         return _draw_map(path, file, radius, resolution)
     names, make_panels = _find_scenes(path, found, RADIUS if radius is None else radius, up)
-    return _draw_scenes(path, file, found, _choose(str(path), names, scenes), make_panels)
+    return _draw_scenes(path, file, found, select_names(str(path), names, scenes), make_panels)
+
+
+def _check_output(out: Path, kind: str, *, one_house: bool, found: ViewKind) -> Path:
+    """The path, if what is drawn can be written to a file of this name."""
+    if out.suffix == PAGE and kind == "plan":
+        if one_house:
+            return out
+        remedy = " Choose one of the season (--house)." if found == "season" else ""
+        raise BadArgument(f"A walk-through page ({out}) shows one house of Hearth.{remedy}")
+    from itinera.reports.charts.floor_plans import check_image_path
+
+    suffixes = (".png",) if kind == "inside" else (".png", ".svg")
+    return check_image_path(out, suffixes=suffixes)
 
 
 def _recognize(source: int | File) -> ViewKind:
@@ -157,9 +192,9 @@ def _not_drawn(path: Path) -> Fault:
     return Fault("", f"holds {known.about} ({known.kind}), which itinera view does not draw.", expected)
 
 
-def _refuse_unused(source: str, found: ViewKind, given: Sequence[str]) -> None:
+def _refuse_unused(source: str, found: ViewKind, used: Sequence[str], given: Sequence[str]) -> None:
     flags = {"scenes": "--scene", "resolution": "--metres-per-pixel"}
-    unused = [f"{name} ({flags.get(name, '--' + name)})" for name in given if name not in _OPTIONS[found]]
+    unused = [f"{name} ({flags.get(name, '--' + name)})" for name in given if name not in used]
     if unused:
         what = {"season": "a Hearth season", "house": "a Hearth house", "map": "a ROS map", "floor plan": "an image"}
         raise BadArgument(
@@ -167,25 +202,97 @@ def _refuse_unused(source: str, found: ViewKind, given: Sequence[str]) -> None:
         )
 
 
-def _draw_house(house: str, file: Path, kind: str, season: int | None, paths: int) -> ViewImage:
-    from itinera.builders.hearth import build_house_graph, sample_house_paths
-    from itinera.hearth.season import parse_house, paths_per_split
-    from itinera.reports.charts.floor_plans import draw_plan, draw_views
+@dataclass(frozen=True)
+class _ChosenHouse:
+    """A house to draw: of a seed, or of a built season."""
+
+    seed: int
+    index: int
+    id: str  # empty for the name that the seed gives
+    folder: Path | None = None  # of the season that has its tasks
+
+    @classmethod
+    def of(cls, source: int | File, house: int | str | None, season: int | None, secret: Path | None) -> _ChosenHouse:
+        if house is None:
+            from itinera.hearth.season import parse_house
+
+            return cls(*parse_house(str(source), season), "")
+        from itinera.formats.season_tasks import read_season_houses
+
+        folder = Path(source)  # type: ignore[arg-type]
+        houses = read_season_houses(folder, secret=secret)
+        (name,) = select_names(str(folder), sorted(houses), [house], option="--house")
+        return cls(*houses[name], name, folder)
+
+    def build(self) -> tuple[House, NavGraph]:
+        from itinera.builders.hearth import build_house_graph
+
+        return build_house_graph(self.seed, self.index, id=self.id)
+
+    def build_with_tasks(self) -> tuple[House, NavGraph, dict[str, tuple[Episode, ...]]]:
+        """The house, its graph and its episodes: those of the season's files, or all that the seed gives."""
+        from itinera.hearth.season import paths_per_split
+
+        counts = paths_per_split(self.index)
+        if self.folder is not None:
+            from itinera.formats.season_tasks import read_house_tasks
+
+            house, graph = self.build()
+            return house, graph, read_house_tasks(self.folder, house.id, counts)
+        from itinera.builders.hearth import build_annotated_house, build_tasks
+
+        annotated = build_annotated_house(self.seed, self.index)
+        tasks: dict[str, tuple[Episode, ...]] = {}
+        for split, one in build_tasks(annotated, counts).items():
+            tasks |= {f"R2R {split}": one.graph_episodes, f"REVERIE {split}": one.object_goals}
+        return annotated.house, annotated.graph, tasks
+
+
+def _draw_house(chosen: _ChosenHouse, file: Path, kind: str, paths: int) -> ViewImage:
     from itinera.reports.charts.scenes import ViewImage
 
-    seed, index = parse_house(house, season)
     if paths < 0 or (paths and kind == "inside"):
         raise BadArgument(f"paths (--paths) is a number of paths to draw on the floor plan (got {paths}).")
-    built, graph = build_house_graph(seed, index)
+    more: dict[str, int] = {}
+    if file.suffix == PAGE:
+        built, graph, tasks = chosen.build_with_tasks()
+        more["episodes"] = _write_walkthrough(built, graph, tasks, file, paths)
+    else:
+        built, graph = chosen.build()
+        _draw_picture(chosen, built, graph, file, kind, paths)
+    counts = {"rooms": len(built.plan.rooms), "viewpoints": len(graph.nodes), "triangles": len(built.mesh.faces)}
+    counts |= more
+    return ViewImage(file, "house", (built.id,), counts, f"{built.id}, {_list_counts(counts)}")
+
+
+def _draw_picture(chosen: _ChosenHouse, built: House, graph: NavGraph, file: Path, kind: str, paths: int) -> None:
+    from itinera.reports.charts.floor_plans import draw_plan, draw_views
+
     if kind == "plan":
-        sampled = sample_house_paths(graph, seed, index, sum(paths_per_split(index).values()))[:paths]
-        draw_plan(built, file, graph=graph, paths=sampled)
+        from itinera.builders.hearth import sample_house_paths
+        from itinera.hearth.season import paths_per_split
+
+        every = sum(paths_per_split(chosen.index).values())
+        draw_plan(built, file, graph=graph, paths=sample_house_paths(graph, chosen.seed, chosen.index, every)[:paths])
     else:
         from itinera.hearth.interior_views import render_interior
 
         draw_views(render_interior(built, graph), file)
-    counts = {"rooms": len(built.plan.rooms), "viewpoints": len(graph.nodes), "triangles": len(built.mesh.faces)}
-    return ViewImage(file, "house", (built.id,), counts, f"{built.id}, {_list_counts(counts)}")
+
+
+def _write_walkthrough(
+    built: House, graph: NavGraph, tasks: Mapping[str, Sequence[Episode]], file: Path, paths: int
+) -> int:
+    """Write the page; returns the number of its episodes."""
+    from itinera.reports.walkthrough.make import make_walkthrough
+    from itinera.reports.walkthrough.page import write_walkthrough_page
+
+    if paths:
+        kept = {name: set(list(dict.fromkeys(e.path_id for e in some))[:paths]) for name, some in tasks.items()}
+        tasks = {name: [e for e in some if e.path_id in kept[name]] for name, some in tasks.items()}
+    walkthrough = make_walkthrough(built, graph, tasks)
+    write_walkthrough_page(file, walkthrough)
+    return len(walkthrough.episodes)
 
 
 def _draw_map(path: Path, file: Path, radius: float | None, resolution: float | None) -> ViewImage:
@@ -259,21 +366,23 @@ def _read_graphs(path: Path) -> Mapping[str, World]:
     return catalog.read_worlds(path)
 
 
-def _choose(source: str, names: Sequence[str], scenes: Sequence[str | int]) -> list[str]:
-    """The chosen ones of the names, in their order; a house may be chosen by its index."""
+def select_names(
+    source: str, names: Sequence[str], scenes: Sequence[str | int], *, option: str = "--scene"
+) -> list[str]:
+    """The names of the selected scenes, in their order; all if none is selected. A house may be given by its index."""
     if not scenes:
         return list(names)
-    chosen, missing = set(), []
+    selected, missing = set(), []
     for one in (scenes,) if isinstance(scenes, str) else scenes:
         text = str(one)
-        index = re.compile(rf".+-0*{text}") if text.isdecimal() else None
+        index = re.compile(rf".+-0*{int(text)}") if text.isdecimal() else None
         same = [name for name in names if name == text or (index is not None and index.fullmatch(name))]
-        chosen.update(same)
+        selected.update(same)
         missing += [] if same else [text]
     if missing:
         some = ", ".join(list(names)[:5]) + (", …" if len(names) > 5 else "")
-        raise BadArgument(f"{source} has no scene {', '.join(missing)} (--scene). It has {len(names)}: {some}")
-    return [name for name in names if name in chosen]
+        raise BadArgument(f"{source} has no {option[2:]} {', '.join(missing)} ({option}). It has {len(names)}: {some}")
+    return [name for name in names if name in selected]
 
 
 def _draw_scenes(path: Path, file: Path, found: ViewKind, names: Sequence[str], make_panels: MakePanels) -> ViewImage:

@@ -14,7 +14,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from itinera.errors import BadArgument
-from itinera.hearth.language.vocabulary import DIRECTION_WORDS, OBJECT_WORDS, ROOM_KINDS
+from itinera.hearth.language.object_words import OBJECT_WORDS
+from itinera.hearth.language.vocabulary import DIRECTION_WORDS, ROOM_KINDS
 from itinera.seeding import generator
 from itinera.tasks import Episode, Instruction, Split
 from itinera.worlds.labels import MPCAT40, ROOM_NAMES

@@ -23,6 +23,7 @@ from itinera.cli import output
 # with verbs of its own is the `app` of its file.
 VERBS = (
     "build",
+    "export",
     "view",
     "describe",
     "train",

@@ -25,7 +25,7 @@ from itinera.formats.decoding import decode
 from itinera.formats.io import FaultList, members, read_bytes
 from itinera.formats.scene_descriptions import write_descriptions
 from itinera.formats.writing import check_file_name, write_members
-from itinera.hearth.season import SECRET_BYTES
+from itinera.hearth.season import SECRET_BYTES, SPLITS, VERSION
 from itinera.tasks import Episode, Split
 from itinera.worlds import World
 
@@ -223,6 +223,10 @@ def read_secret(path: Path) -> bytes:
 
 class _Config(msgspec.Struct):
     seed: int | None  # None if it is secret
+    hearth: int | None = None  # the version of the generator
+    commitment: str | None = None
+    splits: list[str] = []
+    robot_radius: float = 0.10
 
 
 class _Season(msgspec.Struct):
@@ -233,23 +237,53 @@ class _Season(msgspec.Struct):
 _HOUSE_INDEX = re.compile(r".+-(\d{1,9})")
 
 
-def season_houses(folder: Path) -> dict[str, tuple[int, int]] | None:
-    """The seed and index of every house of a season, by id; None if the folder is no season or its seed is secret."""
+@dataclass(frozen=True)
+class SeasonDescription:
+    """What a season's file says about its houses and tasks."""
+
+    seed: int | None  # None if it is secret
+    commitment: str  # SHA-256 of the secret; empty for a public seed
+    houses: Mapping[str, int]  # index by id
+    splits: tuple[str, ...]
+    robot_radius: float  # metres, of the robot of continuous tasks
+
+
+def check_version(file: Path, version: int | None) -> None:
+    """Raise BadFile for a season whose houses another version of the generator made."""
+    if version not in (None, VERSION):
+        problem = (
+            f"was built by version {version} of the generator; this is version {VERSION}, which makes other houses."
+        )
+        raise BadFile(str(file), [Fault("", problem, "Build the season again (itinera build hearth).")])
+
+
+def read_season(folder: Path) -> SeasonDescription:
+    """The description of a built season, from its folder."""
     file = folder / SEASON_FILE
-    if not os.path.exists(file):
-        return None
     season = decode(read_bytes(file, limit=MAX_SEASON_BYTES), _Season, str(file))
-    seed, faults = season.config.seed, FaultList(str(file))
-    if seed is None:
-        return None
-    if not 0 <= seed < 1 << 128:
+    check_version(file, season.config.hearth)
+    config, faults = season.config, FaultList(str(file))
+    if config.seed is not None and not 0 <= config.seed < 1 << 128:
         faults.append(Fault("", "must be at least 0, and below 2 to the 128.", _REMEDY, "config.seed"))
-    houses: dict[str, tuple[int, int]] = {}
+    houses: dict[str, int] = {}
     for name in chain.from_iterable(season.houses.values()):
         index = _HOUSE_INDEX.fullmatch(name)
         if index is None:
             faults.append(Fault("", f"{name[:40]!r} does not end in the index of a house.", _REMEDY, "houses"))
         else:
-            houses[name] = (seed, int(index[1]))
+            houses[name] = int(index[1])
+    faults += [
+        Fault("", f"{split[:40]!r} is not a split.", _REMEDY, "config.splits")
+        for split in config.splits
+        if split not in SPLITS
+    ]
     faults.raise_any()
-    return houses
+    return SeasonDescription(config.seed, config.commitment or "", houses, tuple(config.splits), config.robot_radius)
+
+
+def season_houses(folder: Path) -> dict[str, tuple[int, int]] | None:
+    """The seed and index of every house of a season, by id; None if the folder is no season or its seed is secret."""
+    if not os.path.exists(folder / SEASON_FILE):
+        return None
+    season = read_season(folder)
+    return None if season.seed is None else {name: (season.seed, index) for name, index in season.houses.items()}

@@ -25,7 +25,7 @@ from itinera.hearth.language.scene_description import (
     SceneDescription,
 )
 
-FORMAT = 1
+FORMAT = 2  # 1 had no materials, heights and rooms of objects
 CACHE_SIZE = 8  # worlds in memory; one takes a megabyte or two
 
 TableIndex = Annotated[int, msgspec.Meta(ge=0)]
@@ -37,12 +37,15 @@ class _ObjectRow(msgspec.Struct, array_like=True, frozen=True):
     shape: str
     size: float  # metres
     instance: Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
+    material: str = ""
+    height: float = 0.0  # metres
 
 
 class _VisibleRow(msgspec.Struct, array_like=True):
     row: TableIndex  # of the table of objects
     heading: float  # radians counter-clockwise from +x
     distance: float  # metres
+    inside: bool = True  # the room of the viewpoint
 
 
 class _CandidateRow(msgspec.Struct, array_like=True):
@@ -83,7 +86,7 @@ def write_descriptions(path: str | Path, world_id: str, descriptions: Mapping[st
     nodes = {}
     for node, description in descriptions.items():
         visible = [
-            _VisibleRow(table.setdefault(_object_row(one), len(table)), one.heading, one.distance)
+            _VisibleRow(table.setdefault(_object_row(one), len(table)), one.heading, one.distance, one.inside)
             for one in description.objects
         ]
         candidates = [
@@ -97,7 +100,7 @@ def write_descriptions(path: str | Path, world_id: str, descriptions: Mapping[st
 
 
 def _object_row(one: DescribedObject) -> _ObjectRow:
-    return _ObjectRow(one.name, one.color, one.shape, one.size, one.instance)
+    return _ObjectRow(one.name, one.color, one.shape, one.size, one.instance, one.material, one.height)
 
 
 class SceneDescriptions(Mapping[str, Mapping[str, SceneDescription]]):
@@ -147,8 +150,8 @@ def _faults(file: _File, world_id: str) -> Iterator[Fault]:
         yield Fault("", problem, "Install a newer itinera.", "format")
     if file.world != world_id:
         yield Fault("", f"describes world {file.world}.", "A file must be named after its world.", "world")
-    if not all_finite(row.size for row in file.objects):
-        yield Fault("", "a size is not finite.", "Sizes are metres.", "objects")
+    if not all_finite(number for row in file.objects for number in (row.size, row.height)):
+        yield Fault("", "a size or height is not finite.", "They are metres.", "objects")
     for node, record in file.nodes.items():
         where = f'node "{node}"'
         if any(visible.row >= len(file.objects) for visible in record.objects):
@@ -178,4 +181,6 @@ def _read_node(node: str, record: _NodeRecord, table: list[_ObjectRow]) -> Scene
 
 
 def _read_object(row: _ObjectRow, visible: _VisibleRow) -> DescribedObject:
-    return DescribedObject(row.name, row.color, row.shape, visible.heading, visible.distance, row.size, row.instance)
+    looks = row.name, row.color, row.shape
+    placed = visible.heading, visible.distance, row.size
+    return DescribedObject(*looks, *placed, row.instance, row.material, row.height, visible.inside)

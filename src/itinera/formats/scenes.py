@@ -36,7 +36,7 @@ _WRITTEN = (".glb", ".obj")
 # Ten points spread evenly over a triangle, in barycentric coordinates.
 _WITHIN = np.array([(3 * i + 1, 3 * j + 1, 10 - 3 * i - 3 * j) for i in range(4) for j in range(4 - i)]) / 12
 MAX_VALUES = 1 << 25  # vertices and triangles of a scene; the largest of Matterport have 10 M
-_NAMED = re.compile(r"(\d{1,9})[ _](\w+)")
+_NAMED = re.compile(r"(\d{1,9})[ _](\w+?)(?:_\d+)?(?!\w)")  # trimesh numbers the materials of an object: "12 chair_1"
 
 
 def read_scene(path: str | Path, *, up: Up | None = None) -> Mesh:
@@ -194,12 +194,19 @@ def _textured(visual: Any, faces: NDArray[Any]) -> NDArray[Any]:
     else:
         image, factor = getattr(material, "image", None), None
     if image is None or visual.uv is None:
-        return np.tile(np.asarray(material.main_color, dtype=np.uint8)[:3], (len(faces), 1))
+        color = np.asarray(material.main_color, dtype=np.uint8)[:3]
+        return np.tile(color if factor is None else _srgb(color).round().astype(np.uint8), (len(faces), 1))
     to_color = require_trimesh().visual.color.uv_to_color
     corners = np.asarray(visual.uv, dtype=np.float64)[faces]
     total = sum(to_color(np.einsum("fcx,c->fx", corners, at), image)[:, :3].astype(np.int64) for at in _WITHIN)
-    tint = np.ones(3) if factor is None else np.asarray(factor, dtype=np.float64)[:3] / 255
+    tint = np.ones(3) if factor is None else _srgb(np.asarray(factor)[:3]) / 255
     return np.asarray((total / len(_WITHIN) * tint).round(), dtype=np.uint8)
+
+
+def _srgb(factor: NDArray[Any]) -> NDArray[np.float64]:
+    """The color, from 0 to 255, of a factor of glTF from 0 to 255, which is linear light."""
+    linear = np.asarray(factor, dtype=np.float64) / 255
+    return np.where(linear <= 0.0031308, 12.92 * linear, 1.055 * linear ** (1 / 2.4) - 0.055) * 255
 
 
 def _joined(parts: list[tuple[str, NDArray[Any], NDArray[Any], NDArray[Any]]], up: Up) -> Mesh:

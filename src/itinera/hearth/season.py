@@ -15,7 +15,7 @@ from typing import Literal
 
 from itinera.errors import BadArgument
 
-VERSION = 1  # of the generator; a new version makes other houses from the same seed
+VERSION = 2  # of the generator; a new version makes other houses from the same seed
 MAX_ROBOT_RADIUS = 0.20  # metres; the largest robot radius for which every room and graph edge has room
 
 _HOUSE = re.compile(r"(?:hearth-(\d{1,18})-)?(\d{1,9})")

@@ -30,10 +30,11 @@ from itinera.worlds import Array, NavGraph
 from itinera.worlds.surface import Surface
 
 EYE_HEIGHT = 1.5  # metres from the ground to the camera
-SPACING = 1.6  # metres between viewpoints on open ground, varied by room and by place
+SPACING = 1.7  # metres between viewpoints on open ground, varied by room and by place
 TIGHT, LOOSE = 0.6, 1.8  # factors on the spacing in the narrowest and on the most open ground
+OUTDOOR_SPACING = 1.9  # factor on the spacing outdoors
 OTHER_ROOM = 0.7  # factor on the spacing between viewpoints in different rooms
-SAMPLES = 6000  # points sampled on the ground
+SAMPLES = 4500  # points sampled on the ground
 DIRECTIONS = 12  # in which free distances are measured
 OPEN_DISTANCE = 3.0  # metres; a mean free distance this long gives the maximum openness
 ELBOW_ROOM = 0.8  # metres of free ground beyond the robot's radius that give the maximum openness
@@ -56,7 +57,7 @@ def place_viewpoints(house: House, surface: Surface, rng: np.random.Generator) -
     The surface is that of the robot that is to follow the edges. Positions are the camera's, 1.5 m above the ground.
     """
     spots = _sample_ground(house.plan, surface, rng)
-    stands = stair_viewpoints(house.plan.flights, surface)
+    stands = stair_viewpoints(house.plan.staircases, surface)
     stands = add_door_viewpoints(house.plan, surface, stands, rng)
     fixed = len(stands)
     stands = _add_rows(house.plan, surface, spots, stands, rng)
@@ -66,6 +67,7 @@ def place_viewpoints(house: House, surface: Surface, rng: np.random.Generator) -
     stands = add_doorway_links(house.plan, surface, stands, rng)
     stands = _connect(surface, spots, stands)
     stands = _straighten(surface, spots, stands, fixed)
+    stands = add_doorway_links(house.plan, surface, stands, rng)
     eyes = stands + np.array([0.0, 0.0, EYE_HEIGHT])
     visible = visible_pairs(house.mesh, eyes)
     linked = visible & walkable_pairs(surface, stands)
@@ -145,6 +147,7 @@ def _room_lines(plan: FloorPlan, spots: _GroundSamples) -> list[tuple[Array, Arr
 def _add_on_open_ground(plan: FloorPlan, spots: _GroundSamples, stands: Array, rng: np.random.Generator) -> Array:
     """The viewpoints plus those on open ground, greedily: the best point, then the best far enough from all others."""
     by_room = np.exp(rng.normal(0.0, 0.2, len(plan.rooms)))
+    by_room *= [OUTDOOR_SPACING if room.outdoor else 1.0 for room in plan.rooms]
     spacing = SPACING * by_room[spots.rooms] * np.exp(rng.normal(0.0, 0.15, len(spots.places)))
     spacing *= TIGHT + (LOOSE - TIGHT) * spots.openness
     liking = (spots.openness + rng.uniform(0.0, RANDOMNESS, len(spots.places))).round(9)

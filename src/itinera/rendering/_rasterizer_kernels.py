@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from itinera.rendering._shading_kernels import Surfaces, shade_view
 from itinera.rendering._simd_kernels import EIGHT, fill_tile, shade_eight
 
 Floats = NDArray[np.float64]
@@ -54,6 +55,8 @@ class Canvas(NamedTuple):
     floors: Singles  # (tiles,) the least nearness in each tile
     glow: Singles  # (f + 1,) the camera's height over the plane of each drawn face, times its light
     row: Bytes  # (3 * w,) the colors of a row
+    kinds: Bytes  # (w,) the classes of a row
+    names: Ints  # (w,) the instances of a row
 
 
 class Intrinsics(NamedTuple):
@@ -317,12 +320,24 @@ def _draw_leaf(
 @njit(cache=True, nogil=True, error_model="numpy")
 def _resolve(
     view: int, paint: Words, ambient: Singles, classes: Bytes, instances: Ints, optics: Intrinsics,
-    near: Singles, shown: Ints | None, glow: Singles, row: Bytes, out_rgb: Bytes, out_depth: Singles,
-    out_classes: Bytes, out_instances: Ints,
+    near: Singles, shown: Ints | None, glow: Singles, row: Bytes, kinds: Bytes, names: Ints,
+    surfaces: Surfaces | None, eye: Floats, axes: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes,
+    out_instances: Ints,
 ) -> None:  # fmt: skip
     """Look up color, depth and labels of each pixel, and clear the canvas for the next view."""
     width, stride = optics.width, optics.columns * TILE
     clear, nothing = np.float32(1.0 / optics.farthest), np.int32(len(glow) - 1)
+    colored = False
+    # Nested, because numba leaves out branches only for a single comparison with None.
+    if surfaces is not None:  # noqa: SIM102
+        if shown is not None:
+            colored = len(out_rgb) > 0
+            if colored:
+                shade_view(
+                    width, optics.height, optics.columns, optics.focal, near, shown, glow, HEADLIGHT, surfaces.skins,
+                    surfaces.marks, surfaces.texels, surfaces.offsets, surfaces.lightmap, surfaces.sky, eye, axes, row,
+                    kinds, names, out_rgb[view], out_classes[view : view + 1], out_instances[view : view + 1],
+                )  # fmt: skip
     for y in range(optics.height):
         line = near[y * stride : y * stride + width]
         if len(out_depth):
@@ -330,40 +345,42 @@ def _resolve(
             for x in range(width):
                 depth[x] = np.float32(np.inf) if line[x] <= clear else np.float32(1.0) / line[x]
         if shown is not None:
-            names = shown[y * stride : y * stride + width]
-            if len(out_classes):
-                kinds = out_classes[view, y]
+            seen = shown[y * stride : y * stride + width]
+            if len(out_classes) and not colored:
+                labels = out_classes[view, y]
                 for x in range(width):
-                    kinds[x] = classes[names[x]]
-            if len(out_instances):
-                labels = out_instances[view, y]
+                    labels[x] = classes[seen[x]]
+            if len(out_instances) and not colored:
+                owners = out_instances[view, y]
                 for x in range(width):
-                    labels[x] = instances[names[x]]
-            if len(out_rgb):
-                colors = out_rgb[view, y]
-                down = (y + 0.5 - 0.5 * optics.height) / optics.focal
-                pitch, reach = np.float32(1.0 / optics.focal), np.float32(1.0 + down * down)
-                for x in range(0, stride, TILE):
-                    across = np.float32(x + 0.5 - 0.5 * width)
-                    shade_eight(near, shown, y * stride + x, paint, ambient, glow, across, pitch, reach, row, 3 * x)
-                for x in range(3 * width):
-                    colors[x] = row[x]
-            names[:] = nothing
+                    owners[x] = instances[seen[x]]
+            if surfaces is None:  # noqa: SIM102
+                if len(out_rgb):
+                    colors = out_rgb[view, y]
+                    down = (y + 0.5 - 0.5 * optics.height) / optics.focal
+                    pitch, reach = np.float32(1.0 / optics.focal), np.float32(1.0 + down * down)
+                    for x in range(0, stride, TILE):
+                        across = np.float32(x + 0.5 - 0.5 * width)
+                        shade_eight(near, shown, y * stride + x, paint, ambient, glow, across, pitch, reach, row, 3 * x)
+                    for x in range(3 * width):
+                        colors[x] = row[x]
+            seen[:] = nothing
         line[:] = clear
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_views(
     trees: Longs, boxes: Singles, corners: Singles, planes: Floats, paint: Words, ambient: Singles, classes: Bytes,
-    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, width: int,
-    height: int, focal: float, closest: float, farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes,
-    out_depth: Singles, out_classes: Bytes, out_instances: Ints,
+    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, kinds: Bytes,
+    names: Ints, surfaces: Surfaces | None, width: int, height: int, focal: float, closest: float, farthest: float,
+    eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
 
     The arrays of FaceTrees and Canvas are passed one by one: numba counts references to members of a tuple, which costs
     time in the innermost loops. A canvas is passed cleared and returned cleared. Without `shown`, which depth alone
-    does not need, a version of its own leaves the nearest faces out of the innermost loop.
+    does not need, a version of its own leaves the nearest faces out of the innermost loop. Without `surfaces`, colors
+    are flat.
     """
     optics = Intrinsics(width, height, (width + TILE - 1) // TILE, focal, closest, farthest)
     stack, stage, shape, lens = np.empty(64, np.int64), np.empty(15 * LEAF), np.empty((4, 2)), np.empty((3, 3))
@@ -396,6 +413,6 @@ def draw_views(
                         glow, stage, shape,
                     )  # fmt: skip
         _resolve(
-            view, paint, ambient, classes, instances, optics, near, shown, glow, row, out_rgb, out_depth, out_classes,
-            out_instances,
+            view, paint, ambient, classes, instances, optics, near, shown, glow, row, kinds, names, surfaces, eye, axes,
+            out_rgb, out_depth, out_classes, out_instances,
         )  # fmt: skip

@@ -15,7 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument
 from itinera.rendering._rasterizer_kernels import LEAF, TILE, Canvas, FaceTrees, draw_views
+from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import CHANNELS, Camera, Frame, blank_frames
+from itinera.rendering.surfaces import make_surfaces
 from itinera.worlds.mesh import Mesh
 from itinera.worlds.space import Array
 
@@ -27,8 +29,12 @@ AMBIENT, SUN = 160.0, (8.0, 5.0, 17.0)  # light on any face, and additional ligh
 class Rasterizer:
     """A mesh prepared for rendering. Threads may share one."""
 
-    def __init__(self, mesh: Mesh) -> None:
-        self._face_trees = _sort_faces(mesh)
+    def __init__(self, mesh: Mesh, *, appearance: Appearance = FLAT) -> None:
+        normals, areas = _normals(mesh)
+        trees, boxes, leaves = _grow_trees(mesh.corners.astype(np.float64), areas > 0)
+        order = np.append(leaves.ravel(), -1)
+        self._face_trees = _sort_faces(mesh, normals, trees, boxes, order)
+        self._surfaces = None if appearance == FLAT else make_surfaces(mesh, normals, order, appearance)
         self._spare: dict[Camera, list[Canvas]] = {}  # unused canvases; taking and returning one are atomic
 
     def render(
@@ -105,7 +111,7 @@ class Rasterizer:
         out = rows, frames.depth, frames.classes, frames.instances
         only_depth = not (len(frames.rgb) or len(frames.classes) or len(frames.instances))
         used = canvas._replace(shown=None) if only_depth else canvas
-        draw_views(*self._face_trees, *used, *optics, eyes, bases, *out)
+        draw_views(*self._face_trees, *used, self._surfaces, *optics, eyes, bases, *out)
         spare.append(canvas)
 
 
@@ -138,28 +144,37 @@ def _new_canvas(camera: Camera, faces: int) -> Canvas:
     rows, columns = -(-camera.height // TILE), -(-camera.width // TILE)
     near = np.full((rows * TILE, columns * TILE), np.inf, dtype=np.float32)  # nothing is nearer than the margin
     near[: camera.height, : camera.width] = 1 / camera.far
+    margin = np.full(TILE, np.inf, dtype=np.float32)  # eight pixels are read at a time, from anywhere
     return Canvas(
-        near.ravel(),
-        np.full(near.size, faces, dtype=np.int32),
+        np.concatenate([near.ravel(), margin]),
+        np.full(near.size + TILE, faces, dtype=np.int32),
         np.empty(rows * columns, dtype=np.float32),
         np.zeros(faces + 1, dtype=np.float32),
-        np.empty(3 * columns * TILE, dtype=np.uint8),
+        np.empty(3 * (columns + 1) * TILE, dtype=np.uint8),
+        np.empty((columns + 1) * TILE, dtype=np.uint8),
+        np.empty((columns + 1) * TILE, dtype=np.int32),
     )
 
 
-def _sort_faces(mesh: Mesh) -> FaceTrees:
-    """The faces of a mesh sorted for rendering, without those of zero area."""
+def _normals(mesh: Mesh) -> tuple[Array, Array]:
+    """(f, 3) unit normals of the faces, zeros where a face has no area, and (f,) twice the areas."""
     corners = mesh.corners.astype(np.float64)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     areas = np.linalg.norm(normals, axis=1)
-    trees, boxes, leaves = _grow_trees(corners, areas > 0)
-    order = np.append(leaves.ravel(), -1)
+    return np.divide(normals, areas[:, None], out=np.zeros_like(normals), where=areas[:, None] > 0), areas
+
+
+def _sort_faces(
+    mesh: Mesh, normals: Array, trees: NDArray[np.int64], boxes: NDArray[np.float32], order: NDArray[np.int64]
+) -> FaceTrees:
+    """The faces of a mesh sorted for rendering; the order has -1 for padding and the background."""
     real = order >= 0
     order = order[real]
-    unit = normals[order] / areas[order, None]
+    unit = normals[order]
+    middles = mesh.corners[order].astype(np.float64).mean(axis=1)
     planes = np.tile([0.0, 0.0, 0.0, 1.0], (len(real), 1))  # padding faces are behind every camera
     # Rounded, because the last bit of a sum of products differs between machines.
-    planes[real] = np.column_stack([unit, np.einsum("fi,fi->f", unit, corners[order].mean(axis=1))]).round(12)
+    planes[real] = np.column_stack([unit, np.einsum("fi,fi->f", unit, middles)]).round(12)
 
     def placed(values: NDArray[Any], kind: type) -> NDArray[Any]:
         """The values of the faces in their new order, zeros for padding."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage, PlannedRoom, Window
+from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage, PlannedRoom, Staircase, Window
 from itinera.hearth.room_lookup import distance_to_polygon
 from itinera.worlds import Array
 from itinera.worlds.labels import ROOM_NAMES
@@ -81,7 +81,8 @@ def draw_storey(house: House, storey: int) -> list[Shape]:
     shapes += [Shape([room.outline], fill=_tint(room)) for room in rooms]
     shapes += [shape for one in plan.passages if here.intersection(one.rooms) for shape in _passage(plan, one)]
     shapes += [shape for one in plan.windows if one.room in here for shape in _window(one)]
-    shapes += [Shape(_flight(one), line=STAIR, width=0.025) for one in plan.flights if here.intersection(one.rooms)]
+    stairs = [one for one in plan.staircases if here.intersection(one.rooms)]
+    shapes += [Shape(_stairs(one), line=STAIR, width=0.025) for one in stairs]
     return [*shapes, *_furniture(house, rooms)]
 
 
@@ -126,15 +127,26 @@ def _window(window: Window) -> Iterator[Shape]:
     yield Shape([pane], line=PANE, width=0.05)
 
 
-def _flight(flight: Flight) -> list[Array]:
-    """The edges of the steps, and an arrow up."""
-    run = (flight.head - flight.foot)[:2]
-    ahead = run / np.linalg.norm(run)
+def _stairs(stairs: Staircase) -> list[Array]:
+    """The edges of the steps and landings, and an arrow up."""
+    lines = [line for flight in stairs.flights for line in _steps(flight)]
+    for x0, y0, x1, y1 in (landing.area for landing in stairs.landings):
+        lines.append(np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]))
+    middles = [(landing.area[:2] + landing.area[2:]) / 2 for landing in stairs.landings]
+    course = [stairs.foot[:2]]
+    for k, flight in enumerate(stairs.flights):
+        course += [flight.head[:2], *middles[k : k + 1], *(f.foot[:2] for f in stairs.flights[k + 1 : k + 2])]
+    ahead, head = stairs.flights[-1].up, stairs.head[:2]
     aside = np.array([-ahead[1], ahead[0]])
-    middles = flight.foot[:2] + run * np.arange(flight.steps + 1)[:, None] / flight.steps
-    edge, head = aside * flight.width / 2, flight.head[:2]
     barbs = np.stack([head - 0.18 * ahead + 0.1 * aside, head, head - 0.18 * ahead - 0.1 * aside])
-    return [*(np.stack([at - edge, at + edge]) for at in middles), np.stack([flight.foot[:2], head]), barbs]
+    return [*lines, np.stack(course), barbs]
+
+
+def _steps(flight: Flight) -> list[Array]:
+    run = (flight.head - flight.foot)[:2]
+    edge = np.array([-flight.up[1], flight.up[0]]) * flight.width / 2
+    middles = flight.foot[:2] + run * np.arange(flight.steps + 1)[:, None] / flight.steps
+    return [np.stack([at - edge, at + edge]) for at in middles]
 
 
 def _furniture(house: House, rooms: Sequence[PlannedRoom]) -> Iterator[Shape]:

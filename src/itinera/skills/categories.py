@@ -25,7 +25,7 @@ _NAMES: Mapping[str, str] = MappingProxyType(
         "bed": "bed, crib, headboard, mattress",
         "curtain": "curtain, curtains, drapes",
         "chest_of_drawers": "dresser, nightstand, bedside table, drawer, drawers, chest of drawers, commode, bureau",
-        "plant": "plant, plants, flower, flowers, tree, bush, houseplant",
+        "plant": "plant, plants, flower, flowers, tree, bush, houseplant, hedge, flower bed, planter",
         "sink": "sink, washbasin, basin, wash basin",
         "stairs": "stairs, stair, staircase, step, steps",
         "ceiling": "ceiling, dome roof, roof",
@@ -45,19 +45,27 @@ _NAMES: Mapping[str, str] = MappingProxyType(
         "shelving": "shelf, shelves, shelving, bookshelf, bookcase, wine rack, shoe rack, rack",
         "blinds": "blinds, blind, shades, shutters",
         "gym_equipment": "gym equipment, gym equip, exercise equipment, treadmill, weights, dumbbells, exercise bike, "
-        "dumbbell rack, punching bag, weight bench, elliptical",
-        "seating": "bench, ottoman, seat, seating, pouf, pew",
+        "dumbbell rack, punching bag, weight bench, elliptical, exercise ball",
+        "seating": "bench, ottoman, seat, seating, pouf, pew, lounger",
         "board_panel": "whiteboard, blackboard, bulletin board, panel, chalkboard",
-        "furniture": "chest, piano, tv stand, coat rack, ironing board, arcade machine, furniture",
+        "furniture": "chest, piano, tv stand, coat rack, ironing board, arcade machine, folding screen, furniture",
         "appliances": "appliance, appliances, stove, oven, microwave, refrigerator, fridge, dishwasher, "
         "washing machine, dryer, range hood, kitchen hood, toaster, kettle, coffee machine, water heater, range, "
-        "heater, radiator, fan, air conditioner, vacuum cleaner",
-        "clothes": "clothes, clothing, robe, coat, dress, shoes, clothes rack",
+        "heater, radiator, fan, air conditioner, vacuum cleaner, blender, mixer, grill",
+        "clothes": "clothes, clothing, robe, coat, dress, shoes, boots, slippers, hat, laundry, clothes rack",
         "objects": "decoration, statue, sculpture, box, boxes, pot, vase, rope, book, books, faucet, toiletry, bottle, "
         "bottles, basket, trash can, trashcan, bin, candle, candles, candlestick, clock, bucket, bowl, plate, laptop, "
         "globe, easel, dart board, telephone, phone, speaker, figure, hunting trophy, toilet paper, tissue box, thing, "
-        "umbrella, blanket, sign, light switch, switch, thermostat, fire extinguisher, vent, hanger, trinkets, art",
-        "misc": "bicycle, bike, car, clutter",
+        "umbrella, blanket, sign, light switch, switch, thermostat, fire extinguisher, vent, hanger, trinkets, art, "
+        "backpack, ball, bird bath, board game, bottle crate, bread, broom, cake, camera, cookie jar, cup, cutting "
+        "board, doll, drill, figurine, fire pit, folder, game controller, garden gnome, glass, guitar, handbag, "
+        "headphones, hourglass, knife block, ladder, magazine, napkin holder, newspaper, notebook, paint can, pan, "
+        "paper towel, parasol, pencil cup, perfume, pet bed, pineapple, printer, radio, remote control, rubber "
+        "duck, salt shaker, scale, shampoo, skateboard, soap, soap dispenser, spare tire, suitcase, surfboard, "
+        "tablet, teapot, teddy bear, toilet brush, toolbox, toothbrush cup, toy car, toy tower, toy train, tray, "
+        "trophy, typewriter, umbrella stand, watering can, wine glass",
+        "misc": "bicycle, bike, car, clutter, doghouse, fountain, lawn mower, motorcycle, pond, sandbox, shed, slide, "
+        "swing, trampoline, wheelbarrow",
     }
 )
 

@@ -1,4 +1,4 @@
-"""Matterport's room codes and object categories, and the 13 classes of semantic maps."""
+"""Matterport's room codes and object categories, the 13 classes of semantic maps, and the materials of surfaces."""
 
 from __future__ import annotations
 
@@ -41,6 +41,30 @@ ROOM_NAMES: Mapping[str, str] = MappingProxyType(
     }
 )
 """The name of each of Matterport's room codes; a slash separates synonyms."""
+
+MATERIALS = (
+    "plain",
+    "wood",
+    "planks",
+    "tile",
+    "carpet",
+    "stone",
+    "brick",
+    "plaster",
+    "fabric",
+    "leather",
+    "wallpaper",
+    "grass",
+    "leaves",
+    "gravel",
+    "concrete",
+    "metal",
+    "glass",
+    "ceramic",
+    "paper",
+    "shingles",
+)
+"""Materials of surfaces, which decide their texture; "plain" has none."""
 
 MPCAT40 = (
     "void",

@@ -3,138 +3,68 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import pytest
-from matplotlib.path import Path
 from scipy import ndimage
 
 from hearth.coplanar import fighting_faces
+from hearth.furniture.furnished import (
+    HOUSES,
+    OUTLINES,
+    SEED,
+    Furnished,
+    before,
+    carries,
+    corners,
+    each_house,
+    from_item,
+    from_walls,
+    furnished,
+    high,
+    houses,
+    inside,
+    low,
+    one_room,
+    overlap,
+    stair_areas,
+)
+from itinera.hearth.furniture.clearances import OUTDOOR
 from itinera.hearth.furniture.furnish import furnish
 from itinera.hearth.furniture.room_programs import REQUIREMENTS, ROOM_PROGRAMS
 from itinera.hearth.geometry.polygons import area
 from itinera.hearth.geometry.shell import build_shell
 from itinera.hearth.geometry.solids import HouseObject, Solids
-from itinera.hearth.layout.plan import FloorPlan, Passage, PlannedRoom, Window
+from itinera.hearth.layout.plan import Passage, PlannedRoom
 from itinera.seeding import generator
 from itinera.worlds.labels import MAP_CLASSES
-from itinera.worlds.mesh import Mesh
 
-SEED = 1
-HOUSES = range(20)
 RADIUS = 0.2  # of the widest robot that must get everywhere
-QUARTER = np.pi / 2
-
-
-@dataclass(frozen=True, eq=False)
-class Furnished:
-    plan: FloorPlan
-    fixtures: tuple[HouseObject, ...]
-    items: tuple[HouseObject, ...]
-    mesh: Mesh
-
-    def within(self, room: PlannedRoom) -> list[HouseObject]:
-        return [item for item in self.items if item.room == room.index]
-
-
-@pytest.fixture(scope="session")
-def furnished(plan_of: Callable[[int], FloorPlan]) -> Callable[[int], Furnished]:
-    """The furnished house of an index, season 1; each is made once."""
-
-    @cache
-    def made(index: int) -> Furnished:
-        names = ("house", str(index))
-        solids = Solids()
-        fixtures = build_shell(plan_of(index), generator(SEED, *names, "shell"), solids)
-        items = furnish(plan_of(index), fixtures, generator(SEED, *names, "furniture"), solids)
-        return Furnished(plan_of(index), fixtures, items, solids.mesh())
-
-    return made
-
-
-def houses() -> list[pytest.ParameterSet]:
-    return [
-        *(pytest.param(index) for index in HOUSES),
-        *(pytest.param(index, marks=pytest.mark.slow) for index in range(20, 200)),
-    ]
-
-
-each_house = pytest.mark.parametrize("index", houses())
-
-
-def corners(item: HouseObject) -> np.ndarray:
-    """(4, 2) of its footprint."""
-    turn = item.heading - QUARTER
-    width, depth = item.size[:2] / 2
-    own = np.array([(-width, -depth), (width, -depth), (width, depth), (-width, depth)])
-    return own @ np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]) + item.center[:2]
-
-
-def low(item: HouseObject) -> float:
-    return float(item.center[2] - item.size[2] / 2)
-
-
-def high(item: HouseObject) -> float:
-    return float(item.center[2] + item.size[2] / 2)
-
-
-def overlap(one: HouseObject, other: HouseObject) -> float:
-    """How deep two boxes reach into each other, metres; negative: how far apart they are at least."""
-    gaps = [low(one) - high(other), low(other) - high(one)]
-    a, b = corners(one), corners(other)
-    for box in (a, b):
-        for k in range(2):
-            axis = (box[k + 1] - box[k]) / np.linalg.norm(box[k + 1] - box[k])
-            gaps += [(a @ axis).min() - (b @ axis).max(), (b @ axis).min() - (a @ axis).max()]
-    return -max(gaps)
-
-
-def inside(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """(n,) whether points lie in a polygon."""
-    return Path(outline).contains_points(points)
-
-
-def from_walls(outline: np.ndarray, points: np.ndarray) -> np.ndarray:
-    gaps = []
-    for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
-        share = np.clip((points - a) @ (b - a) / ((b - a) @ (b - a)), 0, 1)
-        gaps.append(np.linalg.norm(points - a - share[:, None] * (b - a), axis=1))
-    return np.min(gaps, axis=0)
-
-
-def from_item(item: HouseObject, points: np.ndarray) -> np.ndarray:
-    """(n,) how far points are from its footprint."""
-    turn = item.heading - QUARTER
-    own = (points - item.center[:2]) @ np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    return np.linalg.norm(np.maximum(np.abs(own) - item.size[:2] / 2, 0), axis=1)
 
 
 @each_house
-def test_indices_follow_those_of_the_fixtures_and_every_item_is_in_the_mesh(furnished, index):
+def test_indices_follow_those_of_the_fixtures_and_every_item_is_in_the_mesh(index):
     house = furnished(index)
     assert [item.index for item in house.items] == list(
         range(len(house.fixtures) + 1, len(house.fixtures) + len(house.items) + 1)
     )
     assert {item.index for item in house.items} <= set(house.mesh.instances.tolist())
-    assert 5_000 <= len(house.mesh.faces) <= 60_000
+    assert 5_000 <= len(house.mesh.faces) <= 75_000
 
 
 @each_house
-def test_everything_is_within_its_room(furnished, index):
+def test_everything_is_within_its_room(index):
     house = furnished(index)
     for item in house.items:
         room = house.plan.rooms[item.room]
         assert inside(room.outline, corners(item)).all(), f"{item.name} sticks out of room {room.index}, {room.kind}"
         assert from_walls(room.outline, corners(item)).min() > 0.002, f"{item.name} touches a wall"
         assert low(item) > room.floor + 0.002, f"{item.name} is in the floor"
-        assert high(item) < room.floor + room.height - 0.002, f"{item.name} is in the ceiling"
+        assert room.kind in OUTDOOR or high(item) < room.floor + room.height - 0.002, f"{item.name} is in the ceiling"
 
 
 @each_house
-def test_faces_of_an_item_are_where_it_says_it_is(furnished, index):
+def test_faces_of_an_item_are_where_it_says_it_is(index):
     house = furnished(index)
     order = np.argsort(house.mesh.instances, kind="stable")
     starts = np.searchsorted(house.mesh.instances[order], np.arange(1, len(house.fixtures) + len(house.items) + 2))
@@ -148,15 +78,21 @@ def test_faces_of_an_item_are_where_it_says_it_is(furnished, index):
         assert (points[:, :2] < box.max(axis=0) + 1e-3).all()
 
 
-SEATS = {"chair", "stool", "bar stool", "office chair"}
-UNDER = {"dining table", "desk", "kitchen island", "bar", "piano"}
+FLAT = {"rug", "bath mat", "exercise mat"}
+SEATS = {"chair", "stool", "bar stool", "office chair", "garden chair"}
+UNDER = {"dining table", "desk", "kitchen island", "bar", "piano", "garden table"}
+RESTED_ON = {"sofa", "sink", "bench", "chest", "workbench"}  # their boxes rise above their seats or tops
 ON_DESKS = {"monitor", "laptop", "books", "table lamp"}
 LET_IN = {("cushion", "sofa"), ("bed", "pillow"), ("bunk bed", "pillow"), ("kitchen counter", "sink")}
 
 
 def meant(one: HouseObject, other: HouseObject) -> bool:
     """Whether these two may share room: tucked in, let in, lying on, or walked over."""
-    if min(one.size[2], other.size[2]) < 0.03:
+    if any(item.size[2] < 0.03 and item.name in FLAT for item in (one, other)):
+        return True
+    if "parasol" in (one.name, other.name):
+        return True  # it stands in the middle of a table, and its canopy is above the chairs
+    if any(base.name in RESTED_ON and carries(base, item) for base, item in ((one, other), (other, one))):
         return True
     names = tuple(sorted((one.name, other.name)))
     seat, partner = (one, other) if one.name in SEATS else (other, one)
@@ -168,12 +104,12 @@ def meant(one: HouseObject, other: HouseObject) -> bool:
 
 
 @each_house
-def test_things_overlap_only_where_they_are_meant_to(furnished, index):
+def test_things_overlap_only_where_they_are_meant_to(index):
     house = furnished(index)
     for room in house.plan.rooms:
         items = house.within(room)
         reach = np.array([np.linalg.norm(item.size) / 2 for item in items])
-        centres = np.array([item.center for item in items])
+        centres = np.array([item.center for item in items]).reshape(-1, 3)
         near = np.linalg.norm(centres[:, None] - centres, axis=2) < reach[:, None] + reach
         for k, one in enumerate(items):
             for other in (items[m] for m in np.flatnonzero(near[k, :k])):
@@ -182,7 +118,7 @@ def test_things_overlap_only_where_they_are_meant_to(furnished, index):
 
 
 @each_house
-def test_nothing_floats(furnished, index):
+def test_nothing_floats(index):
     house = furnished(index)
     for room in house.plan.rooms:
         items = house.within(room)
@@ -194,14 +130,8 @@ def test_nothing_floats(furnished, index):
             assert stands or hangs or dangles or any(carries(other, item) for other in items), item.name
 
 
-def carries(base: HouseObject, item: HouseObject) -> bool:
-    """Whether an item rests on, or in, another."""
-    under = inside(corners(base), item.center[None, :2])[0]
-    return base is not item and bool(under) and low(base) < low(item) <= high(base) + 0.005
-
-
 @each_house
-def test_passages_and_stairs_stay_free(furnished, index):
+def test_passages_and_stairs_stay_free(index):
     house = furnished(index)
     for passage in house.plan.passages:
         for side, number in ((-1, passage.rooms[0]), (1, passage.rooms[1])):
@@ -209,30 +139,21 @@ def test_passages_and_stairs_stay_free(furnished, index):
                 zone = before(passage, side, house.plan.rooms[number].floor)
                 for item in house.within(house.plan.rooms[number]):
                     assert not item.blocks or overlap(zone, item) < 1e-3, f"{item.name} stands before a passage"
-    for flight in house.plan.flights:
-        for number in flight.rooms:
-            x0, y0, x1, y1 = flight.stairwell
-            for item in house.within(house.plan.rooms[number]):
+    for room in house.plan.rooms:
+        for x0, y0, x1, y1 in stair_areas(house.plan, room):
+            for item in house.within(room):
                 box = corners(item)
                 apart = (box.max(axis=0) <= (x0, y0)).any() or (box.min(axis=0) >= (x1, y1)).any()
                 assert apart, f"{item.name} is on the stairs"
 
 
-def before(passage: Passage, side: int, floor: float) -> HouseObject:
-    """The air 0.9 m deep before a passage, as if it were an item."""
-    center = passage.center + side * passage.normal * (passage.depth / 2 + 0.45)
-    heading = float(np.arctan2(passage.normal[1], passage.normal[0]))
-    size = np.array([passage.width, 0.9, 1.9])
-    return HouseObject(0, "", "void", 0, np.array([*center, floor + 1.0]), size, heading)
-
-
 @each_house
-def test_every_room_is_for_something(furnished, index):
+def test_every_room_is_for_something(index):
     house = furnished(index)
     for room in house.plan.rooms:
         items = house.within(room)
         names = {item.name for item in items}
-        assert items, f"room {room.index}, {room.kind}, is empty"
+        assert items or room.kind in "sy", f"room {room.index}, {room.kind}, is empty"
         if room.kind not in "sht":
             assert any(item.blocks for item in items), f"nothing stands in room {room.index}, {room.kind}"
         needed = REQUIREMENTS.get(room.kind, ())
@@ -240,7 +161,7 @@ def test_every_room_is_for_something(furnished, index):
             assert not names.isdisjoint(choice), f"room {room.index}, {room.kind}, has none of {sorted(choice)}"
 
 
-def test_nearly_every_bathroom_has_a_tub_or_a_shower(furnished):
+def test_nearly_every_bathroom_has_a_tub_or_a_shower():
     baths = [
         {item.name for item in furnished(index).within(room)}
         for index in HOUSES
@@ -251,7 +172,7 @@ def test_nearly_every_bathroom_has_a_tub_or_a_shower(furnished):
 
 
 @pytest.mark.parametrize("index", houses()[::4])
-def test_a_robot_gets_from_door_to_door_through_every_room(furnished, index):
+def test_a_robot_gets_from_door_to_door_through_every_room(index):
     house = furnished(index)
     for room in house.plan.rooms:
         passages = [passage for passage in house.plan.passages if room.index in passage.rooms]
@@ -277,10 +198,8 @@ def standing_room(
     for item in house.within(room):
         if low(item) - room.floor < 1.5 and item.size[2] > 0.03:
             free &= from_item(item, points) >= RADIUS
-    for flight in house.plan.flights:
-        if room.index in flight.rooms:
-            x0, y0, x1, y1 = flight.stairwell
-            free &= ~((points >= (x0, y0)) & (points <= (x1, y1))).all(axis=1)
+    for x0, y0, x1, y1 in stair_areas(house.plan, room):
+        free &= ~((points >= (x0, y0)) & (points <= (x1, y1))).all(axis=1)
     doors = []
     for passage in passages:
         way = -passage.normal if passage.rooms[0] == room.index else passage.normal
@@ -290,7 +209,7 @@ def standing_room(
 
 
 @each_house
-def test_rugs_are_thin_and_lamps_high(furnished, index):
+def test_rugs_are_thin_and_lamps_high(index):
     house = furnished(index)
     for item in house.items:
         if item.name in {"rug", "bath mat", "exercise mat"}:
@@ -301,7 +220,7 @@ def test_rugs_are_thin_and_lamps_high(furnished, index):
 
 
 @pytest.mark.parametrize("index", houses()[::5])
-def test_no_faces_of_different_things_coincide(furnished, index):
+def test_no_faces_of_different_things_coincide(index):
     house = furnished(index)
     names = {0: "the house", **{item.index: item.name for item in (*house.fixtures, *house.items)}}
     furniture = {item.index for item in house.items}
@@ -310,27 +229,27 @@ def test_no_faces_of_different_things_coincide(furnished, index):
     assert not fights
 
 
-def test_houses_hold_every_map_class_and_many_kinds_of_things(furnished):
+def test_houses_hold_every_map_class_and_many_kinds_of_things():
     items = [item for index in HOUSES for item in furnished(index).items]
     assert set(MAP_CLASSES) - {"void"} <= {item.category for item in items}
     assert len({item.name for item in items}) >= 60
 
 
-def test_colours_tell_things_of_a_kind_apart(furnished):
+def test_colours_tell_things_of_a_kind_apart():
     """Of the large things of one name in one room, nearly all have a description of their own."""
     alone = total = 0
     for index in HOUSES:
         for room in furnished(index).plan.rooms:
             items = furnished(index).within(room)
-            told = Counter((item.name, item.color, item.shape) for item in items)
+            told = Counter((item.name, item.color, item.shape, item.material) for item in items)
             for item in items:
                 if item.name in {"sofa", "bookshelf", "cabinet", "picture", "desk", "bed", "dresser", "shelves"}:
                     total += 1
-                    alone += told[item.name, item.color, item.shape] == 1
-    assert alone > 0.97 * total
+                    alone += told[item.name, item.color, item.shape, item.material] == 1
+    assert alone > 0.96 * total
 
 
-def test_dining_chairs_are_a_set(furnished):
+def test_dining_chairs_are_a_set():
     for index in HOUSES:
         house = furnished(index)
         for room in house.plan.rooms:
@@ -338,7 +257,7 @@ def test_dining_chairs_are_a_set(furnished):
                 assert len({item.color for item in house.within(room) if item.name == "chair"}) <= 1
 
 
-def test_the_same_seed_gives_the_same_bytes(furnished):
+def test_the_same_seed_gives_the_same_bytes():
     once = furnished(3)
     solids = Solids()
     build_shell(once.plan, generator(SEED, "house", "3", "shell"), solids)
@@ -349,25 +268,6 @@ def test_the_same_seed_gives_the_same_bytes(furnished):
     ]
     for name in ("vertices", "faces", "classes", "instances", "colors"):
         assert getattr(again, name).tobytes() == getattr(once.mesh, name).tobytes()
-
-
-def one_room(kind: str, outline: list[tuple[float, float]]) -> FloorPlan:
-    """A plan of a single room with a door in the middle of its first side and a window in that of its third."""
-    sides = np.array(outline, dtype=float)
-    room = PlannedRoom(0, 0, kind, sides, 0.0, 2.6)
-    door = Passage(0, (0, -1), False, sides[:2].mean(axis=0) - (0, 0.07), np.array((0.0, -1.0)), 0.8, 2.1, 0.14, 0.0)
-    window = Window(0, sides[2:4].mean(axis=0), np.array((0.0, 1.0)), 0.8, 0.9, 2.1)
-    return FloorPlan((room,), (door,), (window,), ())
-
-
-OUTLINES = {
-    "tiny": [(0.0, 0.0), (1.1, 0.0), (1.1, 1.3), (0.0, 1.3)],
-    "narrow": [(0.0, 0.0), (1.3, 0.0), (1.3, 6.0), (0.0, 6.0)],
-    "square": [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (0.0, 4.0)],
-    "bent": [(0.0, 0.0), (6.0, 0.0), (6.0, 3.0), (3.0, 3.0), (3.0, 6.0), (0.0, 6.0)],
-    "chamfered": [(0.0, 0.0), (5.0, 0.0), (5.0, 4.0), (4.0, 5.0), (0.0, 5.0)],
-    "large": [(0.0, 0.0), (9.0, 0.0), (9.0, 8.0), (0.0, 8.0)],
-}
 
 
 @pytest.mark.parametrize("shape", OUTLINES)

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from hearth.geometry.test_shapes import leaks, volume
-from itinera.hearth.furniture import appliances, bathroom_fixtures, decor, leisure, seating, storage, tables
+from itinera.hearth.furniture import (
+    appliances,
+    bathroom_fixtures,
+    belongings,
+    decor,
+    leisure,
+    outdoor,
+    seating,
+    storage,
+    tables,
+    tableware,
+)
 from itinera.hearth.furniture.model import FurnitureKind, Model, make_model
-from itinera.hearth.palette import COLORS, shade
+from itinera.hearth.palette import COLORS, MATERIAL_WORDS, shade
 from itinera.seeding import generator
-from itinera.worlds.labels import MAP_CLASSES, MPCAT40
+from itinera.skills.categories import lookup_category
+from itinera.worlds.labels import MAP_CLASSES, MATERIALS, MPCAT40
 
-MODULES = (seating, tables, storage, appliances, bathroom_fixtures, decor, leisure)
+SMALL = (tableware, belongings)
+MODULES = (seating, tables, storage, appliances, bathroom_fixtures, decor, leisure, outdoor, *SMALL)
 MEASURED = (
     appliances.counter(1.2),
     appliances.counter(1.0, basin=True),
@@ -28,6 +43,9 @@ MEASURED = (
     tables.dining_table(2.2, 1.0),
     tables.dining_table(1.1, 1.1),
     tables.round_dining_table(1.0),
+    outdoor.hedge(1.6),
+    outdoor.garden_table(1.0),
+    outdoor.long_garden_table(1.6),
 )
 KINDS = (
     *(kind for module in MODULES for kind in vars(module).values() if isinstance(kind, FurnitureKind)),
@@ -36,6 +54,7 @@ KINDS = (
 )
 
 
+@cache
 def models(kind: FurnitureKind) -> list[Model]:
     """One in each colour, and then some: measures are drawn anew for each."""
     rng = generator(1, "catalogue", kind.name)
@@ -72,7 +91,7 @@ def test_a_colour_word_is_true_of_what_one_sees(kind):
 
 
 def nearest_word(color: tuple[int, int, int]) -> str:
-    return min(COLORS, key=lambda word: sum((a - b) ** 2 for a, b in zip(COLORS[word], color, strict=True)))
+    return min(COLORS, key=lambda word: sum((a - b) ** 2 for a, b in zip(COLORS[word], color[:3], strict=True)))
 
 
 def test_colours_are_told_apart_even_when_shaded():
@@ -83,7 +102,10 @@ def test_colours_are_told_apart_even_when_shaded():
             assert one == other or sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 > 48, (one, other)
 
 
+TEXTURE_ONLY_INSIDE = {"shower"}
+
 SHAPES = {
+    "oval": lambda width, depth, height: width > 1.05 * depth or (depth < 0.08 and height > 1.05 * width),
     "round": lambda width, depth, height: abs(width - depth) < 0.12 or min(width, depth) < 0.08,
     "square": lambda width, depth, height: width == depth,
     "long": lambda width, depth, height: max(width, depth) >= 1.6 * min(width, depth),
@@ -106,10 +128,44 @@ def test_a_shape_word_is_true_of_the_measures(kind):
 @every_kind
 def test_nothing_is_of_a_silly_size(kind):
     for built in models(kind):
-        limit = 4.3 if kind.name == "car" else 3.2
-        assert 0.1 < max(built.size) < limit
-        assert built.size[2] <= 2.65
+        limit = {"car": 4.3, "tree": 4.4}.get(kind.name, 3.2)
+        assert 0.07 < max(built.size) < limit
+        assert built.size[2] <= (4.4 if kind.name == "tree" else 2.65)
         assert sum(len(corners) for corners, _ in built.pieces) <= 800
+
+
+def test_small_things_are_small_and_simple():
+    kinds = [kind for module in SMALL for kind in vars(module).values() if isinstance(kind, FurnitureKind)]
+    assert len({kind.name for kind in kinds}) >= 60
+    for kind in kinds:
+        built = models(kind)[0]
+        assert max(built.size) <= 1.45, kind.name
+        assert sum(len(corners) for corners, _ in built.pieces) <= 360, kind.name
+
+
+@every_kind
+def test_names_are_common_nouns_in_lower_case(kind):
+    assert kind.name == kind.name.lower()
+    assert len(kind.name.split()) <= 2
+    assert kind.name.replace("-", "").replace(" ", "").isalpha()
+
+
+@every_kind
+def test_every_piece_has_a_material_that_the_renderer_knows(kind):
+    for material in kind.materials:
+        built = make_model(kind, kind.colors[0], generator(1, kind.name), material=material)
+        assert {paint.material for _, paint in built.pieces} <= set(MATERIALS)
+        surface, adjective = MATERIAL_WORDS[material]
+        if material != "wood" and kind.name not in TEXTURE_ONLY_INSIDE:
+            assert surface == "plain" or surface in {paint.material for _, paint in built.pieces}, (kind.name, material)
+            assert built.material == adjective
+
+
+def test_painted_wood_is_not_called_wooden():
+    brown, blue = (make_model(storage.CABINET, color, generator(1, "cabinet")) for color in ("brown", "blue"))
+    assert brown.material == "wooden"
+    assert blue.material == ""
+    assert "wood" not in {paint.material for _, paint in blue.pieces}
 
 
 def test_the_catalogue_is_large_and_speaks_matterports_language():
@@ -118,6 +174,11 @@ def test_the_catalogue_is_large_and_speaks_matterports_language():
     assert categories <= set(MPCAT40)
     assert set(MAP_CLASSES) - {"void"} <= categories
     assert {color for kind in KINDS for color in kind.colors} <= {"", *COLORS}
+
+
+def test_the_built_in_category_table_knows_every_name():
+    unknown = {(kind.name, kind.category) for kind in KINDS if lookup_category(kind.name) != kind.category}
+    assert not unknown
 
 
 def test_the_same_generator_builds_the_same_piece():

@@ -22,7 +22,7 @@ Shell = tuple[tuple[HouseObject, ...], Mesh]
 
 
 @pytest.fixture(
-    scope="module", params=[range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)], ids=["20", "200"]
+    scope="module", params=[range(6), pytest.param(range(6, 200), marks=pytest.mark.slow)], ids=["6", "200"]
 )
 def shells(
     request: pytest.FixtureRequest, plan_of: Callable[[int], FloorPlan], shell_of: Callable[[int], Shell]
@@ -69,16 +69,62 @@ def places_in(room: PlannedRoom, rng: np.random.Generator, count: int) -> Array:
 def test_rays_from_inside_any_room_meet_the_front_of_a_face(shells: Shells) -> None:
     rng = np.random.default_rng(5)
     for plan, _, mesh in shells:
-        inside = [
-            room for room in plan.rooms if room.kind != "s"
-        ]  # in a stairwell, half of them start inside the flight
+        # In a stairwell, half of them start inside the flight.
+        inside = [room for room in plan.rooms if room.kind != "s" and not room.outdoor]
         origins = np.concatenate([places_in(room, rng, 3) for room in inside])
         directions = rng.normal(size=origins.shape)
         distances, faces = first_hits(mesh, origins, directions)
-        assert np.isfinite(distances).all(), "one sees out of the house"
+        away = ~np.isfinite(distances)
+        assert all(leaves_by_a_door(plan, *ray) for ray in zip(origins[away], directions[away], strict=True))
+        origins, directions, faces = origins[~away], directions[~away], faces[~away]
         corners = mesh.corners[faces].astype(np.float64)
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         assert ((normals * directions).sum(axis=1) < 0).all(), "one sees the back of a face"
+
+
+def leaves_by_a_door(plan: FloorPlan, origin: Array, direction: Array) -> bool:
+    """Whether a ray passes through a door to the outdoors."""
+    for passage in plan.passages:
+        if sum(k != OUTSIDE and plan.rooms[k].outdoor for k in passage.rooms) == 1:
+            along = float((passage.center - origin[:2]) @ passage.normal) / float(direction[:2] @ passage.normal)
+            place = origin + along * direction
+            aside = abs(float((place[:2] - passage.center) @ passage.normal[::-1]))
+            if along > 0 and aside < passage.width / 2 and 0 <= place[2] - passage.floor <= passage.height:
+                return True
+    return False
+
+
+def test_rays_from_outdoors_meet_the_front_of_a_face_or_the_sky(shells: Shells) -> None:
+    rng = np.random.default_rng(6)
+    for plan, _, mesh in shells:
+        places = [places_in(room, rng, 8) for room in plan.rooms if room.outdoor]
+        if not places:
+            continue
+        origins = np.concatenate(places)
+        directions = rng.normal(size=origins.shape)
+        _, faces = first_hits(mesh, origins, directions)
+        hit = faces >= 0
+        assert hit.mean() > 0.1
+        assert hit[directions[:, 2] < -8 * np.hypot(*directions[:, :2].T)].all()
+        corners = mesh.corners[faces[hit]].astype(np.float64)
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        assert ((normals * directions[hit]).sum(axis=1) < 0).mean() > 0.97, "one sees the back of many faces"
+
+
+def test_the_house_seen_from_far_shows_only_the_front_of_faces(shells: Shells) -> None:
+    rng = np.random.default_rng(7)
+    for plan, _, mesh in shells:
+        corners = np.concatenate([room.outline for room in plan.rooms])
+        middle = np.array([*(corners.min(axis=0) + corners.max(axis=0)) / 2, 2.0])
+        toward = rng.normal(size=(40, 3))
+        toward[:, 2] = np.abs(toward[:, 2]) * 0.5
+        origins = middle + 60 * toward / np.linalg.norm(toward, axis=1, keepdims=True)
+        targets = middle + rng.uniform(-4, 4, size=(40, 3))
+        _, faces = first_hits(mesh, origins, targets - origins)
+        hit = faces >= 0
+        triangles = mesh.corners[faces[hit]].astype(np.float64)
+        normals = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+        assert ((normals * (targets - origins)[hit]).sum(axis=1) < 0).mean() > 0.9
 
 
 def test_no_faces_of_different_labels_fight(shells: Shells) -> None:
@@ -106,7 +152,7 @@ def test_faces_that_fight_are_found() -> None:
 
 def test_a_shell_is_light(shells: Shells) -> None:
     for _, _, mesh in shells:
-        assert 1000 < len(mesh.faces) < 8000
+        assert 1000 < len(mesh.faces) < 20000
 
 
 def test_floors_look_up_and_ceilings_down(shells: Shells) -> None:
@@ -132,9 +178,10 @@ def test_items_count_from_one_and_own_faces_within_their_reach(shells: Shells) -
 def test_every_door_window_and_flight_becomes_an_item(shells: Shells) -> None:
     for plan, items, _ in shells:
         names = [item.name for item in items]
-        assert names.count("door") == sum(not passage.wide for passage in plan.passages)
+        assert names.count("door") + names.count("garage door") == sum(not p.wide for p in plan.passages)
+        assert names.count("garage door") == sum(room.kind == "g" for room in plan.rooms)
         assert names.count("window") == len(plan.windows)
-        assert names.count("stairs") == names.count("railing") == len(plan.flights)
+        assert names.count("stairs") == names.count("railing") == len(plan.staircases)
         assert all(item.color for item in items if item.name == "door")
 
 
@@ -143,36 +190,38 @@ def test_one_walks_straight_through_every_passage_but_the_front_door(shells: She
         for passage in plan.passages:
             along = np.array([-passage.normal[1], passage.normal[0]])
             sides = np.linspace(-0.5, 0.5, 3)[:, None] * along * (passage.width - 0.04)
+            if any(k != OUTSIDE and plan.rooms[k].kind == "s" for k in passage.rooms):
+                sides = sides[1:2]  # beside the middle there may be a flight
             flat = passage.center + sides - passage.normal * (passage.depth / 2 + 0.25)
-            origins = np.concatenate([np.column_stack([flat, np.full(3, passage.floor + z)]) for z in (0.1, 2.0)])
-            distances, _ = first_hits(mesh, origins, np.tile([*passage.normal, 0.0], (6, 1)))
+            heights = [np.full(len(flat), passage.floor + z) for z in (0.1, 2.0)]
+            origins = np.concatenate([np.column_stack([flat, z]) for z in heights])
+            distances, _ = first_hits(mesh, origins, np.tile([*passage.normal, 0.0], (len(origins), 1)))
             if OUTSIDE in passage.rooms:
                 assert (distances < 0.5).all()
             else:
                 assert (distances > passage.depth + 0.4).all()
 
 
-def test_a_robot_reaches_every_room_from_the_entry_and_both_storeys(shells: Shells) -> None:
+def test_a_robot_reaches_every_room_from_the_entry_and_every_storey(shells: Shells) -> None:
     for plan, _, mesh in shells[:: 1 + len(shells) // 10]:
         surface = Surface.from_mesh(mesh, radius=0.2, height=1.5)
         middles = []
         for room in plan.rooms:
             center = triangulate(room.outline).mean(axis=1)[0]
-            flight = next((f for f in plan.flights if room.index in f.rooms), None)
-            if flight is not None:  # in a stairwell, the lane beside the flight
-                x0, y0, x1, y1 = flight.stairwell
-                box = room.outline.min(axis=0) + room.outline.max(axis=0)
-                center = box - np.array([x0 + x1, y0 + y1]) / 2
+            if room.kind == "s":  # in a stairwell, just inside its opening
+                opening = next(p for p in plan.passages if room.index in p.rooms)
+                center = opening.center + opening.normal * (0.3 if opening.rooms[1] == room.index else -0.3)
             middles.append([*center, room.floor])
         entry = next(room.index for room in plan.rooms if room.kind == "e")
         places, off = surface.snap(np.array(middles), reach=1.0)
         assert (off < 1.0).all()
         assert np.isfinite(surface.between(places[[entry]], places)).all()
+        assert surface.island(places[[entry]])[0] == 0, "roofs are no floor"
 
 
 def test_there_is_headroom_all_along_the_stairs(shells: Shells) -> None:
     for plan, _, mesh in shells:
-        for flight in plan.flights:
+        for flight in (flight for stairs in plan.staircases for flight in stairs.flights):
             shares = (np.arange(flight.steps - 1) + 0.5) / (flight.steps - 1)
             treads = flight.foot + shares[:, None] * (flight.head - flight.foot)
             rise = (flight.head[2] - flight.foot[2]) / flight.steps

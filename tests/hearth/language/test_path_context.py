@@ -5,8 +5,9 @@ import pytest
 
 import grid_house
 from itinera.hearth.language.path_context import PathContext
+from itinera.hearth.language.references import Reference
 from itinera.hearth.language.segmentation import ORDINARY, STEPS, choose_segments
-from itinera.hearth.language.semantics import Act, Clause, Reference
+from itinera.hearth.language.semantics import Act, Clause
 from itinera.hearth.layout.plan import Passage
 from itinera.seeding import generator
 
@@ -35,8 +36,8 @@ def test_doors_are_counted_along_what_is_seen(hall):
     context = PathContext(hall.descriptions, nodes(hall, 0, 1, 2, 3, 7), 0.0)
     follow = {rank: context.follow(Clause(Act.DOOR, side="left", rank=rank), 0) for rank in (1, 2, 3)}
     assert follow == {1: None, 2: 4, 3: None}
-    segments = choose_segments(context, generator(3, "hall"), ORDINARY)
-    assert Clause(Act.DOOR, side="left", rank=2) in [segment.clause for segment in segments]
+    chosen = [choose_segments(context, generator(k, "hall"), ORDINARY) for k in range(20)]
+    assert Clause(Act.DOOR, side="left", rank=2) in [segment.clause for segments in chosen for segment in segments]
 
 
 def test_a_door_that_is_not_the_only_one_is_never_just_the_door(hall):
@@ -50,7 +51,8 @@ def test_two_red_sofas_are_never_the_red_sofa(hall):
     assert context.follow(Clause(Act.REACH, landmark=Reference("sofa", "red")), 0) is None
     for k in range(20):
         for segment in choose_segments(context, generator(k, "sofas"), STEPS):
-            assert segment.clause.landmark is None or segment.clause.landmark.side != ""
+            words = segment.clause.landmark
+            assert words is None or words.side or words.rank or words.count == 2
 
 
 def test_a_clause_that_also_fits_another_way_is_not_sure(hall):

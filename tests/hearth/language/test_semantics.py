@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from itinera.hearth.language.references import Reference, relative_side, wrap_angle
 from itinera.hearth.language.scene_description import (
     DescribedCandidate,
     DescribedDoor,
@@ -16,13 +17,10 @@ from itinera.hearth.language.semantics import (
     Act,
     Clause,
     Progress,
-    Reference,
     candidate_scores,
     is_done,
     name_turn,
-    relative_side,
     resolve_target,
-    wrap_angle,
 )
 from itinera.hearth.language.vocabulary import TURNS
 

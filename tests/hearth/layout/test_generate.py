@@ -1,4 +1,4 @@
-"""Whole plans: twenty houses in every run, two hundred in the slow one."""
+"""Whole plans: a dozen houses in every run, two hundred in the slow one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from itinera.hearth.geometry.polygons import area
+from itinera.hearth.layout.families import FAMILIES, draw_house_type
 from itinera.hearth.layout.generate import generate_floor_plan
 from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, PlannedRoom
 from itinera.seeding import generator
@@ -33,7 +34,7 @@ SIZES = {  # least and most square metres between the walls
 
 
 @pytest.fixture(
-    scope="module", params=[range(20), pytest.param(range(20, 200), marks=pytest.mark.slow)], ids=["20", "200"]
+    scope="module", params=[range(12), pytest.param(range(12, 200), marks=pytest.mark.slow)], ids=["12", "200"]
 )
 def plans(request: pytest.FixtureRequest, plan_of: Callable[[int], FloorPlan]) -> list[FloorPlan]:
     return [plan_of(index) for index in request.param]
@@ -51,7 +52,7 @@ def graph_of(plan: FloorPlan) -> nx.Graph:
     graph = nx.Graph()
     graph.add_nodes_from(room.index for room in plan.rooms)
     graph.add_edges_from(passage.rooms for passage in plan.passages if OUTSIDE not in passage.rooms)
-    graph.add_edges_from(flight.rooms for flight in plan.flights)
+    graph.add_edges_from(stairs.rooms for stairs in plan.staircases)
     return graph
 
 
@@ -140,7 +141,13 @@ def test_rooms_have_the_size_of_their_kind(plans: list[FloorPlan]) -> None:
 def test_proportions_are_not_silly(plans: list[FloorPlan]) -> None:
     for _, room in rooms_of(plans):
         sides = np.sort(room.outline.max(axis=0) - room.outline.min(axis=0))
-        assert room.kind in "hs" or sides[1] <= 2.25 * sides[0], (room.kind, sides)
+        assert room.kind in "hspxy" or sides[1] <= 2.25 * sides[0], (room.kind, sides)
+
+
+def test_no_corridor_is_longer_than_fourteen_metres(plans: list[FloorPlan]) -> None:
+    for _, room in rooms_of(plans):
+        if room.kind == "h":
+            assert np.ptp(room.outline, axis=0).max() <= 14.3
 
 
 def test_halls_are_wide_enough(plans: list[FloorPlan]) -> None:
@@ -160,25 +167,57 @@ def facing_distance(a: Array, b: Array, c: Array, d: Array) -> float:
     return inwards if inwards > 0 and s[0] < np.hypot(*(b - a)) - 1e-6 and s[1] > 1e-6 else np.inf
 
 
-def test_houses_have_six_to_twenty_rooms_and_not_all_the_same(plans: list[FloorPlan]) -> None:
-    counts = [len(plan.rooms) for plan in plans]
-    assert min(counts) >= 6
-    assert max(counts) <= 20
-    assert 13 <= np.mean(counts) <= 17
+def test_houses_have_eight_to_thirty_rooms_and_not_all_the_same(plans: list[FloorPlan]) -> None:
+    counts = [sum(not room.outdoor for room in plan.rooms) for plan in plans]
+    assert min(counts) >= 8
+    assert max(counts) <= 30
+    assert 15 <= np.mean(counts) <= 24
     assert np.std(counts) > 1.5
 
 
 def test_floor_area_is_that_of_large_houses(plans: list[FloorPlan]) -> None:
-    areas = [sum(area(room.outline) for room in plan.rooms) for plan in plans]
-    assert min(areas) > 140
-    assert max(areas) < 700
-    assert 300 <= np.mean(areas) <= 450
+    areas = [sum(area(room.outline) for room in plan.rooms if not room.outdoor) for plan in plans]
+    assert min(areas) > 100
+    assert max(areas) < 640
+    assert 220 <= np.mean(areas) <= 400
 
 
-def test_about_a_third_have_stairs(plans: list[FloorPlan]) -> None:
-    assert 0.2 <= np.mean([plan.storeys == 2 for plan in plans]) <= 0.5
+def test_about_two_of_three_houses_have_stairs_of_several_shapes(plans: list[FloorPlan]) -> None:
+    types = [draw_house_type(generator(k, "type")) for k in range(400)]
+    assert 0.6 <= np.mean([house.storeys > 1 for house in types]) <= 0.72
+    assert {house.storeys for house in types} == {1, 2, 3}
+    assert {house.family for house in types} == set(FAMILIES)
     for plan in plans:
-        assert len(plan.flights) == plan.storeys - 1
+        assert len(plan.staircases) == plan.storeys - 1
+        assert len({stairs.shape for stairs in plan.staircases}) <= 1
+    shapes = {stairs.shape for plan in plans for stairs in plan.staircases}
+    assert shapes <= {"straight", "L", "U"}
+    assert len(shapes) == 3 if len(plans) > 100 else len(shapes) >= 2
+
+
+def test_many_houses_have_a_terrace_a_garden_a_balcony_or_a_garage(plans: list[FloorPlan]) -> None:
+    for kind, least, most in (("p", 0.5, 1.0), ("x", 0.3, 0.95), ("y", 0.2, 0.9), ("g", 0.02, 0.6)):
+        share = np.mean([any(room.kind == kind for room in plan.rooms) for plan in plans])
+        assert least <= share <= most, kind
+
+
+def test_outdoors_lies_on_the_ground_or_is_a_balcony_upstairs(plans: list[FloorPlan]) -> None:
+    for _plan, room in rooms_of(plans):
+        assert room.outdoor == (room.kind in "pxy")
+        assert (room.storey > 0) == (room.kind == "y") or not room.outdoor
+
+
+def test_every_open_side_outdoors_has_a_fence(plans: list[FloorPlan]) -> None:
+    for plan, room in rooms_of(plans):
+        if not room.outdoor:
+            continue
+        fences = [fence for fence in plan.fences if fence.room == room.index]
+        for a, b in walls_of(room.outline):
+            middle, ahead = (a + b) / 2, (b - a) / np.hypot(*(b - a))
+            beyond = middle + 0.4 * np.array([ahead[1], -ahead[0]])
+            inside = any(contains(r.outline, beyond[None])[0] for r in plan.rooms if r.storey == room.storey)
+            between = [np.abs((f.start + f.end) / 2 - middle).max() < 0.3 for f in fences]
+            assert inside or any(between) or len(fences) > 3, (room.kind, a, b)
 
 
 def test_every_house_has_what_one_needs(plans: list[FloorPlan]) -> None:
@@ -188,6 +227,7 @@ def test_every_house_has_what_one_needs(plans: list[FloorPlan]) -> None:
         assert kinds["b"] >= 1
         assert 1 <= kinds["a"] <= kinds["b"] + 1
         assert kinds["h"] == plan.storeys
+        assert any(room.kind in "at" and room.storey == 0 for room in plan.rooms)
 
 
 def test_no_room_is_reached_only_through_a_bath_a_closet_or_a_bedroom(plans: list[FloorPlan]) -> None:
@@ -196,17 +236,17 @@ def test_no_room_is_reached_only_through_a_bath_a_closet_or_a_bedroom(plans: lis
         assert nx.is_connected(graph)
         for room in plan.rooms:
             others = [
-                r.index for r in plan.rooms if r.index != room.index and not (room.kind == "b" and r.kind in "acS")
+                r.index for r in plan.rooms if r.index != room.index and not (room.kind == "b" and r.kind in "acSy")
             ]
             if room.kind in "abct":
                 assert nx.is_connected(graph.subgraph(others)), (room.kind, room.index)
 
 
 def test_closets_and_baths_have_likely_neighbours(plans: list[FloorPlan]) -> None:
-    likely = {"c": "bh", "a": "bhe", "t": "he", "s": "h", "e": "hldfnokiv"}
+    likely = {"c": "bh", "a": "bhe", "t": "he", "s": "h", "e": "hldfnokiv", "p": "ldkfnx", "y": "borifhnw"}
     for plan in plans:
         graph = graph_of(plan)
-        stairs = {frozenset(flight.rooms) for flight in plan.flights}
+        stairs = {frozenset(stairs.rooms) for stairs in plan.staircases}
         for room in plan.rooms:
             for other in graph[room.index]:
                 if room.kind in likely and frozenset((room.index, other)) not in stairs:
@@ -222,7 +262,7 @@ def test_kitchens_are_mostly_next_to_where_one_eats(plans: list[FloorPlan]) -> N
         kitchen = next(room.index for room in plan.rooms if room.kind == "k")
         within_two = nx.single_source_shortest_path_length(graph_of(plan), kitchen, cutoff=1)
         next_door += any(plan.rooms[k].kind == "d" for k in within_two)
-    assert next_door >= 0.7 * len(with_dining)
+    assert next_door == len(with_dining)
 
 
 def test_there_is_more_than_one_way(plans: list[FloorPlan]) -> None:
@@ -233,7 +273,7 @@ def test_there_is_more_than_one_way(plans: list[FloorPlan]) -> None:
 
 def test_many_rooms_are_not_rectangles(plans: list[FloorPlan]) -> None:
     corners = np.array([len(room.outline) for _, room in rooms_of(plans)])
-    assert np.mean(corners != 4) > 0.25
+    assert np.mean(corners != 4) > 0.15
     slanted = [any((np.abs(b - a) > 0.05).all() for a, b in walls_of(room.outline)) for _, room in rooms_of(plans)]
     assert 0.02 < np.mean(slanted) < 0.3
 
@@ -261,7 +301,7 @@ def margin(outline: Array, middle: Array, normal: Array, width: float) -> float:
 def test_widths_and_heights_let_a_robot_through(plans: list[FloorPlan]) -> None:
     for plan in plans:
         for passage in plan.passages:
-            assert 0.8 <= passage.width <= 3.0
+            assert 0.8 <= passage.width <= (8.0 if passage.wide else 2.5)
             assert passage.height == (2.3 if passage.wide else 2.1)
             assert passage.height < plan.rooms[passage.rooms[0]].height
         assert any(passage.wide for passage in plan.passages)
@@ -283,7 +323,9 @@ def test_holes_of_a_wall_do_not_overlap(plans: list[FloorPlan]) -> None:
 
 def test_there_is_one_front_door_and_it_leads_out(plans: list[FloorPlan]) -> None:
     for plan in plans:
-        (front,) = [passage for passage in plan.passages if OUTSIDE in passage.rooms]
+        closed = [passage for passage in plan.passages if OUTSIDE in passage.rooms]
+        (front,) = [passage for passage in closed if plan.rooms[passage.rooms[0]].kind == "e"]
+        assert {plan.rooms[passage.rooms[0]].kind for passage in closed} <= {"e", "g"}
         assert plan.rooms[front.rooms[0]].kind == "e"
         assert front.rooms[1] == OUTSIDE
         assert not front.wide
@@ -297,7 +339,8 @@ def test_windows_look_outside_and_lie_in_a_wall(plans: list[FloorPlan]) -> None:
             room = plan.rooms[window.room]
             assert margin(room.outline, window.center, window.normal, window.width) >= 0.1
             ahead = window.center + np.linspace(0.1, 1.2, 6)[:, None] * window.normal
-            assert not any(contains(r.outline, ahead).any() for r in plan.rooms if r.storey == room.storey)
+            indoors = [r for r in plan.rooms if r.storey == room.storey and not r.outdoor]
+            assert not any(contains(r.outline, ahead).any() for r in indoors)
             assert room.floor + 0.3 <= window.sill < window.top <= room.floor + room.height - 0.2
             assert room.kind not in "cg"
 
@@ -306,7 +349,7 @@ def test_most_living_rooms_and_bedrooms_have_windows(plans: list[FloorPlan]) -> 
     lit = [
         any(window.room == room.index for window in plan.windows) for plan, room in rooms_of(plans) if room.kind in "lb"
     ]
-    assert np.mean(lit) > 0.95
+    assert np.mean(lit) > 0.9
 
 
 def test_open_leaves_stand_in_a_room_and_clear_of_every_passage(plans: list[FloorPlan]) -> None:
@@ -331,20 +374,40 @@ def test_open_leaves_stand_in_a_room_and_clear_of_every_passage(plans: list[Floo
     assert leaves > 0.4 * doors
 
 
-def test_stairs_are_comfortable_and_leave_a_lane_beside_them(plans: list[FloorPlan]) -> None:
+def test_stairs_are_comfortable_and_leave_room_beside_them(plans: list[FloorPlan]) -> None:
     for plan in plans:
-        for flight in plan.flights:
-            low, high = (plan.rooms[k] for k in flight.rooms)
+        for stairs in plan.staircases:
+            low, high = (plan.rooms[k] for k in stairs.rooms)
             assert (low.kind, high.kind) == ("s", "s")
             assert np.array_equal(low.outline, high.outline)
-            run = float(np.hypot(*(flight.head - flight.foot)[:2]))
-            assert 0.16 <= (flight.head[2] - flight.foot[2]) / flight.steps <= 0.19
-            assert 0.255 <= run / (flight.steps - 1) <= 0.3
-            assert flight.width >= 1.0
-            assert (flight.foot[2], flight.head[2]) == (low.floor, high.floor)
-            x0, y0, x1, y1 = flight.stairwell
-            sizes = low.outline.max(axis=0) - low.outline.min(axis=0)
-            assert (np.sort(sizes - (x1 - x0, y1 - y0)) >= (1.1, 1.5)).all()
+            assert (stairs.foot[2], stairs.head[2]) == (low.floor, high.floor)
+            for flight in stairs.flights:
+                run = float(np.hypot(*(flight.head - flight.foot)[:2]))
+                assert 0.16 <= (flight.head[2] - flight.foot[2]) / flight.steps <= 0.19
+                assert 0.255 <= run / (flight.steps - 1) <= 0.3
+                assert flight.width >= 1.0
+            for area_ in stairs.areas:
+                assert (area_[:2] >= low.outline.min(axis=0) - 1e-3).all()
+                assert (area_[2:] <= low.outline.max(axis=0) + 1e-3).all()
+
+
+def test_flights_meet_at_their_landings(plans: list[FloorPlan]) -> None:
+    for stairs in (stairs for plan in plans for stairs in plan.staircases):
+        assert len(stairs.landings) == len(stairs.flights) - 1 == (stairs.shape != "straight")
+        for before, landing, after in zip(stairs.flights, stairs.landings, stairs.flights[1:], strict=False):
+            assert before.head[2] == landing.floor == after.foot[2]
+            for end in (before.head, after.foot):
+                low, high = landing.area[:2] - 1e-3, landing.area[2:] + 1e-3
+                assert (low <= end[:2]).all()
+                assert (end[:2] <= high).all()
+
+
+def test_no_bedroom_is_entered_from_a_kitchen_or_another_bedroom(plans: list[FloorPlan]) -> None:
+    for plan, room in rooms_of(plans):
+        if room.kind == "b":
+            kinds = {plan.rooms[k].kind for k in graph_of(plan)[room.index]}
+            assert kinds <= set("hesacSy")
+            assert kinds & set("hes")
 
 
 def test_the_upper_floor_is_a_slab_above_the_lower_ceiling(plans: list[FloorPlan]) -> None:

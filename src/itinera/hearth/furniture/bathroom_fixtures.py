@@ -6,13 +6,12 @@ import numpy as np
 
 from itinera.hearth.furniture.model import Builder, FurnitureKind, ModelParts, Piece, random_size
 from itinera.hearth.geometry.shapes import ball, bar, block, tube
-from itinera.hearth.geometry.solids import Color
-from itinera.hearth.palette import BRIGHT, GLASS, OAK, PAINTED, PORCELAIN, STEEL, shade
+from itinera.hearth.palette import BRIGHT, GLASS, OAK, PAINTED, PORCELAIN, STEEL, Paint, shade
 
-WATER: Color = (120, 178, 204)
+WATER = Paint(120, 178, 204, "glass")
 
 
-def _toilet(rng: np.random.Generator, color: Color) -> ModelParts:
+def _toilet(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (tube(0.13, 0.0, 0.34, 0, 0.08, top=0.19, sides=10), shade(color, 0.95)),
         (block(0.2, 0.3, 0.0, 0.34, 0, -0.12), shade(color, 0.95)),
@@ -25,18 +24,18 @@ def _toilet(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _washbasin(rng: np.random.Generator, color: Color) -> ModelParts:
+def _washbasin(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [(tube(0.1, 0.0, 0.7, 0, -0.08, top=0.08, sides=8), shade(color, 0.95))]
     pieces += _bowl(0.54, 0.44, 0.68, 0.84, 0.0, color)
     return ModelParts([*pieces, *_tap(0.0, -0.19, 0.84)], "", 0.0)
 
 
-def _small_basin(rng: np.random.Generator, color: Color) -> ModelParts:
+def _small_basin(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [(block(0.1, 0.1, 0.0, 0.72, 0, -0.08), shade(color, 0.95))]
     return ModelParts([*pieces, *_bowl(0.4, 0.28, 0.7, 0.84, 0.0, color), *_tap(0.0, -0.1, 0.84)], "small")
 
 
-def _bowl(width: float, depth: float, low: float, high: float, x: float, color: Color) -> list[Piece]:
+def _bowl(width: float, depth: float, low: float, high: float, x: float, color: Paint) -> list[Piece]:
     """An open basin centered at x: a bottom and four walls."""
     pieces: list[Piece] = [(block(width, depth, low, low + 0.05, x), shade(color, 0.9))]
     sides = (x - width / 2 + 0.025, x + width / 2 - 0.025)
@@ -54,7 +53,7 @@ def _tap(x: float, y: float, z: float) -> list[Piece]:
 
 
 def _vanity(basins: int) -> Builder:
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         width = 0.8 if basins == 1 else 1.5
         pieces: list[Piece] = [
             (block(width - 0.06, 0.42, 0.0, 0.08, 0, -0.02), shade(color, 0.6)),
@@ -73,7 +72,7 @@ def _vanity(basins: int) -> Builder:
     return build
 
 
-def _bathtub(rng: np.random.Generator, color: Color) -> ModelParts:
+def _bathtub(rng: np.random.Generator, color: Paint) -> ModelParts:
     width, depth, high = random_size(rng, 1.6, 1.74), random_size(rng, 0.74, 0.8), 0.56
     inner = shade(color, 0.93)
     pieces: list[Piece] = [
@@ -93,7 +92,7 @@ def _bathtub(rng: np.random.Generator, color: Color) -> ModelParts:
 def _shower(low: float, high: float) -> Builder:
     """A shower with a side length in this range."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         side = random_size(rng, low, high)
         half = side / 2
         pieces: list[Piece] = [
@@ -113,7 +112,7 @@ def _shower(low: float, high: float) -> Builder:
     return build
 
 
-def _towel(rng: np.random.Generator, color: Color) -> ModelParts:
+def _towel(rng: np.random.Generator, color: Paint) -> ModelParts:
     """A towel over a rail on a wall, its back along -y."""
     high = random_size(rng, 0.5, 0.7)
     pieces: list[Piece] = [
@@ -128,11 +127,11 @@ def _towel(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _bath_mat(rng: np.random.Generator, color: Color) -> ModelParts:
+def _bath_mat(rng: np.random.Generator, color: Paint) -> ModelParts:
     return ModelParts([(block(0.735, 0.485, 0.0, 0.009), color), (block(0.6, 0.36, 0.0, 0.0105), shade(color, 0.88))])
 
 
-def _hot_tub(rng: np.random.Generator, color: Color) -> ModelParts:
+def _hot_tub(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (tube(0.95, 0.0, 0.62, sides=14), OAK),
         (tube(1.0, 0.62, 0.7, sides=14), shade(OAK, 0.8)),
@@ -141,14 +140,14 @@ def _hot_tub(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "round")
 
 
-TOILET = FurnitureKind("toilet", "toilet", ("white",), _toilet)
-WASHBASIN = FurnitureKind("sink", "sink", ("white",), _washbasin)
-SMALL_BASIN = FurnitureKind("sink", "sink", ("white",), _small_basin)
-VANITY = FurnitureKind("sink", "sink", PAINTED, _vanity(1))
-DOUBLE_VANITY = FurnitureKind("sink", "sink", PAINTED, _vanity(2))
-BATHTUB = FurnitureKind("bathtub", "bathtub", ("white", "beige", "grey"), _bathtub)
-SHOWER = FurnitureKind("shower", "shower", ("",), _shower(0.88, 1.0))
-SMALL_SHOWER = FurnitureKind("shower", "shower", ("",), _shower(0.76, 0.8))
-TOWEL = FurnitureKind("towel", "towel", ("white", "grey", *BRIGHT), _towel)
-BATH_MAT = FurnitureKind("bath mat", "floor", ("white", "grey", "beige", *BRIGHT), _bath_mat)
-HOT_TUB = FurnitureKind("hot tub", "bathtub", ("brown",), _hot_tub)
+TOILET = FurnitureKind("toilet", "toilet", ("white",), _toilet, ("porcelain",))
+WASHBASIN = FurnitureKind("sink", "sink", ("white",), _washbasin, ("porcelain",))
+SMALL_BASIN = FurnitureKind("sink", "sink", ("white",), _small_basin, ("porcelain",))
+VANITY = FurnitureKind("sink", "sink", PAINTED, _vanity(1), ("wood",))
+DOUBLE_VANITY = FurnitureKind("sink", "sink", PAINTED, _vanity(2), ("wood",))
+BATHTUB = FurnitureKind("bathtub", "bathtub", ("white", "beige", "grey"), _bathtub, ("porcelain",))
+SHOWER = FurnitureKind("shower", "shower", ("",), _shower(0.88, 1.0), ("glass",))
+SMALL_SHOWER = FurnitureKind("shower", "shower", ("",), _shower(0.76, 0.8), ("glass",))
+TOWEL = FurnitureKind("towel", "towel", ("white", "grey", *BRIGHT), _towel, ("fabric",))
+BATH_MAT = FurnitureKind("bath mat", "floor", ("white", "grey", "beige", *BRIGHT), _bath_mat, ("carpet",))
+HOT_TUB = FurnitureKind("hot tub", "bathtub", ("brown",), _hot_tub, ("wood",))

@@ -14,6 +14,9 @@ from itinera.worlds import Array
 PASSAGE_CLEARANCE = 0.9  # metres of free floor in front of doors and stairs
 RUG_TOP = 0.013  # metres; rugs may lie in front of doors
 
+OUTDOOR = frozenset("pxy")  # terraces, gardens and balconies: no ceiling, and walls only where the house is
+OVERHANG = 0.3  # metres by which the walls of an upper storey extend beyond its rooms
+
 Box = tuple[float, ...]
 
 
@@ -28,6 +31,8 @@ def clearance_boxes(plan: FloorPlan, room: PlannedRoom, fixtures: Sequence[House
     passages = [passage for passage in plan.passages if room.index in passage.rooms]
     boxes = [_passage_box(passage, room.index) for passage in passages]
     boxes += [*stair_boxes(plan, room, clear=PASSAGE_CLEARANCE), *leaf_boxes(plan, room)]
+    if room.kind in OUTDOOR:
+        boxes += overhang_boxes(plan, room)
     return boxes + [_fixture_box(fixture, room) for fixture in fixtures if _is_obstacle(fixture, room)]
 
 
@@ -52,15 +57,28 @@ def leaf_boxes(plan: FloorPlan, room: PlannedRoom) -> list[Box]:
 
 
 def stair_boxes(plan: FloorPlan, room: PlannedRoom, *, clear: float = 0.0) -> list[Box]:
-    """The floor covered by a flight in the rooms it connects, extended by `clear` metres at its foot and head."""
+    """The floor covered by stairs in the rooms they connect, extended by `clear` metres at their foot and head."""
     boxes = []
-    for flight in plan.flights:
-        if room.index in flight.rooms:
-            direction = (flight.head - flight.foot)[:2]
-            direction = direction / np.sqrt((direction**2).sum())
-            side = np.abs(direction[::-1]) * (flight.width / 2 + 0.05)
-            ends = np.array([flight.foot[:2] - direction * clear, flight.head[:2] + direction * clear])
+    for stairs in plan.staircases:
+        if room.index not in stairs.rooms:
+            continue
+        low, high = (np.array([area[k : k + 2] for area in stairs.areas]) for k in (0, 2))
+        boxes += [(*(a - 0.05), 0.0, *(b + 0.05), room.height + 3.0) for a, b in zip(low, high, strict=True)]
+        for end, flight, forward in ((stairs.foot, stairs.flights[0], -1.0), (stairs.head, stairs.flights[-1], 1.0)):
+            side = np.abs(flight.up[::-1]) * (flight.width / 2 + 0.05)
+            ends = np.array([end[:2], end[:2] + forward * flight.up * clear])
             boxes.append((*(ends.min(axis=0) - side), 0.0, *(ends.max(axis=0) + side), room.height + 3.0))
+    return boxes
+
+
+def overhang_boxes(plan: FloorPlan, room: PlannedRoom) -> list[Box]:
+    """The rooms of higher storeys, with the floor below them, so that no tree grows into a balcony."""
+    boxes = []
+    for other in plan.rooms:
+        if other.floor > room.floor + 1.0:
+            low, high = other.outline.min(axis=0) - OVERHANG, other.outline.max(axis=0) + OVERHANG
+            above = other.floor - room.floor
+            boxes.append((*low, above - 0.5, *high, above + other.height))
     return boxes
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from itinera.hearth.furniture.model import Builder, FurnitureKind, ModelParts, Piece, random_size
 from itinera.hearth.geometry.shapes import ball, bar, block, disc, rotate, translate, tube
-from itinera.hearth.geometry.solids import Color
 from itinera.hearth.palette import (
     BRIGHT,
     COLORS,
@@ -18,65 +17,73 @@ from itinera.hearth.palette import (
     OAK,
     PAINTED,
     PAPER,
+    SOIL,
     STEEL,
     WALNUT,
     WOODS,
+    Paint,
+    paint,
     shade,
 )
 
 # Rugs are offset by a quarter of a centimetre from the grid of the furniture, so that their edges never meet its sides.
 RUG_OFF = 0.005
-SILVER: Color = (206, 220, 228)
-POTS: tuple[Color, ...] = ((178, 96, 62), (236, 234, 228), (120, 122, 126), (60, 60, 64), (70, 100, 140))
+SILVER = Paint(206, 220, 228, "glass")
+POTS = tuple(
+    Paint(*clay, "ceramic") for clay in ((178, 96, 62), (236, 234, 228), (120, 122, 126), (60, 60, 64), (70, 100, 140))
+)
 
 
 def rug(width: float, depth: float) -> FurnitureKind:
     """A rug of about this size, thin enough to walk over."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
-        border = COLORS[FABRICS[int(rng.integers(len(FABRICS)))]] if rng.random() < 0.5 else shade(color, 0.75)
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
+        quiet = paint(("white", "beige", "grey", "black")[int(rng.integers(4))], "carpet")
+        border = quiet if rng.random() < 0.4 else shade(color, 0.75)
         pieces: list[Piece] = [
             (block(width + RUG_OFF, depth + RUG_OFF, 0.0, 0.0075), border),
             (block(width - 0.235, depth - 0.235, 0.0, 0.009), color),
         ]
+        if max(width, depth) > 2.2 * min(width, depth):
+            return ModelParts(pieces, "long")
         return ModelParts(pieces, "large" if width * depth > 5 else "small" if width * depth < 2 else "")
 
-    return FurnitureKind("rug", "floor", FABRICS, build)
+    return FurnitureKind("rug", "floor", FABRICS, build, ("carpet",))
 
 
 def round_rug(diameter: float) -> FurnitureKind:
     """A round rug."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         pieces: list[Piece] = [
             (tube(diameter / 2 + RUG_OFF, 0.0, 0.0075, sides=20), shade(color, 0.75)),
             (tube(diameter / 2 - 0.1, 0.0, 0.009, sides=20), color),
         ]
         return ModelParts(pieces, "round")
 
-    return FurnitureKind("rug", "floor", FABRICS, build)
+    return FurnitureKind("rug", "floor", FABRICS, build, ("carpet",))
 
 
-def _floor_lamp(rng: np.random.Generator, color: Color) -> ModelParts:
+def _floor_lamp(rng: np.random.Generator, color: Paint) -> ModelParts:
     high = random_size(rng, 1.5, 1.7)
     pieces: list[Piece] = [(tube(0.15, 0.0, 0.03), DARK), (tube(0.015, 0.03, high - 0.26, sides=6), DARK)]
     return ModelParts([*pieces, *_lampshade(0.22, 0.15, high - 0.3, high, color)], "tall")
 
 
-def _table_lamp(rng: np.random.Generator, color: Color) -> ModelParts:
+def _table_lamp(rng: np.random.Generator, color: Paint) -> ModelParts:
     body = (WALNUT, STEEL, COLORS["white"], COLORS["blue"])[int(rng.integers(4))]
     pieces: list[Piece] = [(tube(0.07, 0.0, 0.02, sides=6), body), (ball(0.11, 0.11, 0.2, 0, 0, 0.12, sides=6), body)]
     return ModelParts([*pieces, *_lampshade(0.14, 0.09, 0.24, 0.42, color)])
 
 
-def _lampshade(radius: float, top: float, low: float, high: float, color: Color) -> list[Piece]:
+def _lampshade(radius: float, top: float, low: float, high: float, color: Paint) -> list[Piece]:
     return [(tube(radius, low, high, top=top), color), (tube(radius * 0.7, low - 0.02, low, sides=6), GLOW)]
 
 
 def ceiling_lamp(drop: float) -> FurnitureKind:
     """A lamp that hangs at most this far below the ceiling; its lowest point at z = 0."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         pieces: list[Piece]
         if drop < 0.3:
             pieces = [(tube(0.2, 0.0, 0.07, top=0.24), GLOW), (tube(0.25, 0.07, 0.1), color)]
@@ -95,10 +102,12 @@ def ceiling_lamp(drop: float) -> FurnitureKind:
             pieces.append((rotate(tube(0.05, 0.06, 0.16, 0.25, 0, top=0.03, sides=5), arm), GLOW))
         return ModelParts([*pieces, (ball(0.09, 0.09, 0.14, 0, 0, 0.2, sides=6), color)], "large")
 
-    return FurnitureKind("ceiling lamp", "lighting", (*METALS, "red", "yellow", "green", "blue", "orange"), build)
+    return FurnitureKind(
+        "ceiling lamp", "lighting", (*METALS, "red", "yellow", "green", "blue", "orange"), build, ("enamel",)
+    )
 
 
-def _wall_lamp(rng: np.random.Generator, color: Color) -> ModelParts:
+def _wall_lamp(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.1, 0.02, 0.04, 0.2, 0, -0.1), STEEL),
         (bar((0, -0.1, 0.1), (0, 0.0, 0.08), 0.02), STEEL),
@@ -108,13 +117,13 @@ def _wall_lamp(rng: np.random.Generator, color: Color) -> ModelParts:
 
 
 def _plant(size: str) -> Builder:
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         scale = {"small": 0.4, "": 0.8, "tall": 1.25}[size]
         pot = 0.32 * min(scale, 1.0)
         clay = POTS[int(rng.integers(len(POTS)))]
         pieces: list[Piece] = [
             (tube(pot * 0.34, 0.0, pot, top=pot * 0.5, sides=8), clay),
-            (tube(pot * 0.42, pot, pot + 0.01, sides=6), (74, 54, 40)),
+            (tube(pot * 0.42, pot, pot + 0.01, sides=6), SOIL),
         ]
         return ModelParts([*pieces, *_leaves(rng, scale, pot)], size)
 
@@ -144,7 +153,7 @@ def _leaves(rng: np.random.Generator, scale: float, pot: float) -> list[Piece]:
     return blades
 
 
-def _picture(rng: np.random.Generator, color: Color) -> ModelParts:
+def _picture(rng: np.random.Generator, color: Paint) -> ModelParts:
     """A framed picture in this main color; its back along -y."""
     wide, high = random_size(rng, 0.4, 1.1), random_size(rng, 0.4, 0.8)
     frame = (DARK, WALNUT, OAK, (236, 234, 228))[int(rng.integers(4))]
@@ -169,14 +178,17 @@ def _picture(rng: np.random.Generator, color: Color) -> ModelParts:
 
 
 def _mirror(shape: str) -> Builder:
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         if shape == "round":
             return ModelParts(
                 [(disc(0.34, 0.03, 0, 0, 0.34, sides=16), color), (disc(0.3, 0.012, 0, 0.02, 0.34, sides=16), SILVER)],
                 shape,
             )
+        if shape == "oval":
+            rim, glass = disc(0.4, 0.03, 0, 0, 0.4, sides=16), disc(0.36, 0.012, 0, 0.02, 0.4, sides=16)
+            return ModelParts([(rim * (0.7, 1, 1), color), (glass * (0.7, 1, 1), SILVER)], shape)
         wide, high = (random_size(rng, 0.5, 0.7), random_size(rng, 0.7, 0.9)) if shape == "" else (0.56, 1.5)
-        pieces = [
+        pieces: list[Piece] = [
             (block(wide, 0.03, 0.0, high), color),
             (block(wide - 0.08, 0.012, 0.04, high - 0.04, 0, 0.02), SILVER),
         ]
@@ -188,7 +200,7 @@ def _mirror(shape: str) -> Builder:
 def curtain(width: float, high: float) -> FurnitureKind:
     """A pair of open curtains with their rod, for a window of this width; its back along -y."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         pieces: list[Piece] = [(block(width + 0.62, 0.025, high - 0.06, high - 0.035), DARK)]
         for side in (-1, 1):
             pieces.append((block(0.02, 0.05, high - 0.08, high - 0.02, side * (width / 2 + 0.29), -0.035), DARK))
@@ -198,10 +210,10 @@ def curtain(width: float, high: float) -> FurnitureKind:
                 pieces.append((fold, shade(color, 1.0 if k % 2 else 0.88)))
         return ModelParts(pieces)
 
-    return FurnitureKind("curtain", "curtain", ("white", "grey", "beige", *BRIGHT), build)
+    return FurnitureKind("curtain", "curtain", ("white", "grey", "beige", *BRIGHT), build, ("fabric",))
 
 
-def _clock(rng: np.random.Generator, color: Color) -> ModelParts:
+def _clock(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (disc(0.17, 0.03, 0, 0, 0.17), color),
         (disc(0.145, 0.01, 0, 0.02, 0.17), PAPER),
@@ -211,7 +223,7 @@ def _clock(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "round")
 
 
-def _vase(rng: np.random.Generator, color: Color) -> ModelParts:
+def _vase(rng: np.random.Generator, color: Paint) -> ModelParts:
     high = random_size(rng, 0.2, 0.32)
     pieces: list[Piece] = [
         (tube(0.04, 0.0, high * 0.55, top=0.08, sides=8), color),
@@ -226,7 +238,7 @@ def _vase(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _statue(rng: np.random.Generator, color: Color) -> ModelParts:
+def _statue(rng: np.random.Generator, color: Paint) -> ModelParts:
     dark = shade(color, 0.85)
     pieces: list[Piece] = [
         (block(0.36, 0.36, 0.0, 0.08), dark),
@@ -240,14 +252,14 @@ def _statue(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall")
 
 
-def _books(rng: np.random.Generator, color: Color) -> ModelParts:
+def _books(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [(block(0.24, 0.18, 0.0, 0.035), color)]
     second = COLORS[BRIGHT[int(rng.integers(len(BRIGHT)))]]
     pieces.append((rotate(block(0.22, 0.16, 0.035, 0.065), np.pi / 12), shade(second, 0.8)))
     return ModelParts(pieces)
 
 
-def _candles(rng: np.random.Generator, color: Color) -> ModelParts:
+def _candles(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [(tube(0.12, 0.0, 0.015, sides=10), DARK)]
     for x, y, high in ((-0.05, 0.0, 0.16), (0.04, 0.04, 0.11), (0.03, -0.05, 0.2)):
         pieces += [
@@ -257,7 +269,7 @@ def _candles(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _globe(rng: np.random.Generator, color: Color) -> ModelParts:
+def _globe(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (tube(0.14, 0.0, 0.03, sides=10), WALNUT),
         (tube(0.025, 0.03, 0.6, sides=6), WALNUT),
@@ -267,7 +279,7 @@ def _globe(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "round")
 
 
-def _tv(rng: np.random.Generator, color: Color) -> ModelParts:
+def _tv(rng: np.random.Generator, color: Paint) -> ModelParts:
     wide = random_size(rng, 1.0, 1.3)
     high = round(wide * 0.56, 2)
     pieces: list[Piece] = [
@@ -279,7 +291,7 @@ def _tv(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "large" if wide > 1.2 else "")
 
 
-def _monitor(rng: np.random.Generator, color: Color) -> ModelParts:
+def _monitor(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.22, 0.16, 0.0, 0.012), DARK),
         (block(0.04, 0.03, 0.012, 0.14, 0, -0.03), DARK),
@@ -290,13 +302,13 @@ def _monitor(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _laptop(rng: np.random.Generator, color: Color) -> ModelParts:
+def _laptop(rng: np.random.Generator, color: Paint) -> ModelParts:
     return ModelParts(
         [(block(0.34, 0.24, 0.0, 0.018), color), (block(0.34, 0.012, 0.018, 0.23, 0, -0.114), (92, 128, 168))]
     )
 
 
-def _fireplace(rng: np.random.Generator, color: Color) -> ModelParts:
+def _fireplace(rng: np.random.Generator, color: Paint) -> ModelParts:
     """A fireplace with its chimney breast; its back along -y."""
     wide, deep, high = random_size(rng, 1.3, 1.5), 0.42, 2.2
     dark = shade(color, 0.7)
@@ -317,7 +329,7 @@ def _fireplace(rng: np.random.Generator, color: Color) -> ModelParts:
 def column(high: float) -> FurnitureKind:
     """A column that supports the ceiling."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         pieces: list[Piece] = [
             (block(0.4, 0.4, 0.0, 0.12), shade(color, 0.9)),
             (tube(0.16, 0.12, high - 0.12, top=0.14, sides=12), color),
@@ -325,10 +337,10 @@ def column(high: float) -> FurnitureKind:
         ]
         return ModelParts(pieces, "round")
 
-    return FurnitureKind("column", "column", ("white", "beige", "grey"), build)
+    return FurnitureKind("column", "column", ("white", "beige", "grey"), build, ("stone", "marble"))
 
 
-def _screen(rng: np.random.Generator, color: Color) -> ModelParts:
+def _screen(rng: np.random.Generator, color: Paint) -> ModelParts:
     panels = [rotate(block(0.5, 0.03, 0.03, 1.7), turn) for turn in (np.pi / 12, -np.pi / 12, np.pi / 12)]
     return ModelParts(
         [(translate(panel, x, 0), color) for panel, x in zip(panels, (-0.49, 0.0, 0.49), strict=True)], "tall"
@@ -336,25 +348,87 @@ def _screen(rng: np.random.Generator, color: Color) -> ModelParts:
 
 
 FLOOR_LAMP = FurnitureKind(
-    "floor lamp", "lighting", ("white", "beige", "red", "yellow", "green", "black", "orange", "blue"), _floor_lamp
+    "floor lamp",
+    "lighting",
+    ("white", "beige", "red", "yellow", "green", "black", "orange", "blue"),
+    _floor_lamp,
+    ("paper",),
 )
-TABLE_LAMP = FurnitureKind("table lamp", "lighting", ("white", "beige", "red", "yellow", "green", "blue"), _table_lamp)
-WALL_LAMP = FurnitureKind("wall lamp", "lighting", ("white", "beige", "yellow"), _wall_lamp)
-SMALL_PLANT = FurnitureKind("plant", "plant", ("green",), _plant("small"))
-PLANT = FurnitureKind("plant", "plant", ("green",), _plant(""))
-TALL_PLANT = FurnitureKind("plant", "plant", ("green",), _plant("tall"))
-PICTURE = FurnitureKind("picture", "picture", (*BRIGHT, "grey", "beige", "black", "white"), _picture)
-MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror(""))
-ROUND_MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror("round"))
-TALL_MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror("tall"))
-CLOCK = FurnitureKind("clock", "objects", (*WOODS, "red", "blue"), _clock)
-VASE = FurnitureKind("vase", "objects", ("white", *BRIGHT), _vase)
-STATUE = FurnitureKind("statue", "objects", ("white", "grey", "brown", "black"), _statue)
-BOOKS = FurnitureKind("books", "objects", BRIGHT, _books)
+TABLE_LAMP = FurnitureKind(
+    "table lamp", "lighting", ("white", "beige", "red", "yellow", "green", "blue"), _table_lamp, ("paper",)
+)
+WALL_LAMP = FurnitureKind("wall lamp", "lighting", ("white", "beige", "yellow"), _wall_lamp, ("paper",))
+SMALL_PLANT = FurnitureKind("plant", "plant", ("green",), _plant("small"), ("leaves",))
+PLANT = FurnitureKind("plant", "plant", ("green",), _plant(""), ("leaves",))
+TALL_PLANT = FurnitureKind("plant", "plant", ("green",), _plant("tall"), ("leaves",))
+PICTURE = FurnitureKind("picture", "picture", (*BRIGHT, "grey", "beige", "black", "white"), _picture, ("paper",))
+MIRROR = FurnitureKind(
+    "mirror",
+    "mirror",
+    PAINTED,
+    _mirror(""),
+    (
+        "wood",
+        "metal",
+    ),
+)
+ROUND_MIRROR = FurnitureKind(
+    "mirror",
+    "mirror",
+    PAINTED,
+    _mirror("round"),
+    (
+        "wood",
+        "metal",
+    ),
+)
+OVAL_MIRROR = FurnitureKind("mirror", "mirror", PAINTED, _mirror("oval"), ("wood", "metal"))
+TALL_MIRROR = FurnitureKind(
+    "mirror",
+    "mirror",
+    PAINTED,
+    _mirror("tall"),
+    (
+        "wood",
+        "metal",
+    ),
+)
+CLOCK = FurnitureKind(
+    "clock",
+    "objects",
+    (*WOODS, "red", "blue"),
+    _clock,
+    (
+        "wood",
+        "metal",
+    ),
+)
+VASE = FurnitureKind(
+    "vase",
+    "objects",
+    ("white", *BRIGHT),
+    _vase,
+    (
+        "ceramic",
+        "glass",
+    ),
+)
+STATUE = FurnitureKind("statue", "objects", ("white", "grey", "brown", "black"), _statue, ("stone",))
+BOOKS = FurnitureKind("books", "objects", BRIGHT, _books, ("paper",))
 CANDLES = FurnitureKind("candles", "objects", ("white", "red", "yellow"), _candles)
 GLOBE = FurnitureKind("globe", "objects", ("blue", "green", "beige"), _globe)
 TV = FurnitureKind("tv", "tv_monitor", ("black",), _tv)
 MONITOR = FurnitureKind("monitor", "tv_monitor", ("black", "grey", "white"), _monitor)
-LAPTOP = FurnitureKind("laptop", "objects", ("grey", "black", "white"), _laptop)
-FIREPLACE = FurnitureKind("fireplace", "fireplace", ("white", "grey", "red", "beige", "brown"), _fireplace)
-SCREEN = FurnitureKind("folding screen", "furniture", PAINTED, _screen)
+LAPTOP = FurnitureKind("laptop", "objects", ("grey", "black", "white"), _laptop, ("enamel",))
+FIREPLACE = FurnitureKind(
+    "fireplace",
+    "fireplace",
+    ("white", "grey", "red", "beige", "brown"),
+    _fireplace,
+    (
+        "stone",
+        "brick",
+        "marble",
+    ),
+)
+SCREEN = FurnitureKind("folding screen", "furniture", PAINTED, _screen, ("wood",))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from itinera.hearth.furniture import decor
+from itinera.hearth.furniture.clutter import add_clutter
 from itinera.hearth.furniture.groups import single_object
 from itinera.hearth.furniture.interior import FRONT, Interior, PlacedModel
 from itinera.hearth.furniture.placement import no_preference, prefer_corner
@@ -15,9 +16,10 @@ from itinera.hearth.furniture.room_programs import REQUIREMENTS, ROOM_PROGRAMS
 from itinera.hearth.geometry.shapes import rotate, translate
 from itinera.hearth.geometry.solids import HouseObject, Solids
 from itinera.hearth.layout.plan import FloorPlan, PlannedRoom, Window
+from itinera.hearth.palette import HouseScheme, draw_scheme
 
 # Rooms by Matterport's letter: those without pictures and curtains, and those with plants, floor lamps and clocks.
-UNDECORATED = frozenset("cgjut")
+UNDECORATED = frozenset("cgjutpxy")
 WITH_PLANTS = frozenset("bdeflnovihrB")
 WITH_FLOOR_LAMP = frozenset("blfnviod")
 WITH_CLOCK = frozenset("kldofe")
@@ -26,17 +28,38 @@ HEADROOM = 2.08  # metres below objects that hang from the ceiling
 
 
 def furnish(
-    plan: FloorPlan, fixtures: Sequence[HouseObject], rng: np.random.Generator, solids: Solids
+    plan: FloorPlan,
+    fixtures: Sequence[HouseObject],
+    rng: np.random.Generator,
+    solids: Solids,
+    *,
+    clutter: float = 1.0,
 ) -> tuple[HouseObject, ...]:
-    """The furniture of all rooms; adds its triangles to the solids. Indices continue those of the fixtures."""
+    """The furniture of all rooms, then small things; adds their triangles to the solids.
+
+    Indices continue those of the fixtures. `clutter` scales the number of small things and changes nothing else.
+    """
     items: list[HouseObject] = []
+    interiors: list[Interior] = []
     description_counts: dict[str, int] = {}
+    scheme = draw_scheme(rng)
     for room in plan.rooms:
-        interior = _furnish_room(plan, room, fixtures, rng, description_counts)
+        interior = _furnish_room(plan, room, fixtures, rng, scheme, description_counts)
         description_counts = interior.description_counts
-        for one in interior.placed:
-            items.append(_add_object(one, len(fixtures) + len(items) + 1, interior, solids))
+        interiors.append(interior)
+        items += _add_objects(interior.placed, len(fixtures) + len(items) + 1, interior, solids)
+    # A generator of its own, so that the furniture does not depend on the clutter.
+    small = np.random.default_rng(int(rng.integers(2**62)))
+    for interior in interiors if clutter > 0 else []:
+        done = len(interior.placed)
+        interior.rng = small
+        add_clutter(interior, clutter)
+        items += _add_objects(interior.placed[done:], len(fixtures) + len(items) + 1, interior, solids)
     return tuple(items)
+
+
+def _add_objects(placed: Sequence[PlacedModel], first: int, interior: Interior, solids: Solids) -> list[HouseObject]:
+    return [_add_object(one, first + k, interior, solids) for k, one in enumerate(placed)]
 
 
 def _furnish_room(
@@ -44,12 +67,13 @@ def _furnish_room(
     room: PlannedRoom,
     fixtures: Sequence[HouseObject],
     rng: np.random.Generator,
+    scheme: HouseScheme,
     description_counts: dict[str, int],
 ) -> Interior:
     """The furnished room; restarted a few times if a required object does not fit."""
     tried: list[Interior] = []
     for _ in range(ATTEMPTS):
-        interior = Interior(plan, room, fixtures, rng, dict(description_counts))
+        interior = Interior(plan, room, fixtures, rng, scheme, dict(description_counts))
         _add_lamps(interior)
         ROOM_PROGRAMS[room.kind](interior)
         tried.append(interior)
@@ -72,8 +96,9 @@ def _add_object(one: PlacedModel, index: int, interior: Interior, solids: Solids
     whole = np.concatenate([corners for corners, _ in one.model.pieces])
     standing = translate(rotate(whole, one.heading - np.pi / 2), one.x, one.y, low)
     done = 0
-    for corners, color in one.model.pieces:
-        solids.triangles(standing[done : done + len(corners)], one.model.category, index, color)
+    for corners, paint in one.model.pieces:
+        piece = standing[done : done + len(corners)]
+        solids.triangles(piece, one.model.category, index, (paint.red, paint.green, paint.blue), paint.material)
         done += len(corners)
     return HouseObject(
         index,
@@ -85,12 +110,15 @@ def _add_object(one: PlacedModel, index: int, interior: Interior, solids: Solids
         one.heading,
         one.model.color,
         one.model.shape,
+        one.model.material,
         one.blocks,
     )
 
 
 def _add_lamps(room: Interior) -> None:
-    """Add ceiling lamps: one in the middle, more along a long room."""
+    """Add ceiling lamps: one in the middle, more along a long room; none outdoors."""
+    if room.outdoor:
+        return
     high = room.room.height
     drop = round(min(0.7, high - HEADROOM - 0.03), 2)
     plain = room.area < 5 or room.room.kind in UNDECORATED
@@ -108,7 +136,9 @@ def _add_lamps(room: Interior) -> None:
 
 
 def _decorate(room: Interior) -> None:
-    """Add curtains, plants, lamps and pictures, wherever there is room left."""
+    """Add curtains, plants, lamps and pictures, wherever there is room left; nothing outdoors."""
+    if room.outdoor:
+        return
     if room.room.kind not in UNDECORATED:
         _add_curtains(room)
     if room.room.kind in WITH_PLANTS and room.area > 7:
@@ -131,8 +161,10 @@ def _add_curtains(room: Interior) -> None:
         for low in (0.06, round(window.sill - room.room.floor - 0.12, 2)):
             hung = _make_curtain(room, window, low, color)
             x0, y0, _, x1, y1, _ = hung.box
-            if room.contains((x0 - 0.02, y0 - 0.02, x1 + 0.02, y1 + 0.02)) and not room.intersects(hung.box, beside=k):
-                room.add(hung)
+            fits = room.contains((x0 - 0.02, y0 - 0.02, x1 + 0.02, y1 + 0.02)) and not room.intersects(
+                hung.box, beside=k
+            )
+            if fits and room.add_if_passable(hung):
                 break
 
 

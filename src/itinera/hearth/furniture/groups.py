@@ -6,6 +6,7 @@ Each function yields the groups to try, the largest first. Frame as in `interior
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from itinera.hearth.furniture.clearances import half_size
 from itinera.hearth.furniture.interior import OFF_FLOOR, OFF_RUG, OFF_TOP, FurnitureGroup, Interior, Part
 from itinera.hearth.furniture.model import FurnitureKind, Model
 from itinera.hearth.geometry.shapes import rounded_cos_sin
+from itinera.hearth.palette import Paint
 from itinera.worlds import Array
 
 BESIDE = 0.03  # metres between neighbors
@@ -34,7 +36,7 @@ def group(parts: Sequence[Part], *, front: float = 0.6, sides: float = 0.0, back
 
 def single_object(model: Model, *, front: float = 0.6, sides: float = 0.0, turn: float = 0.0) -> FurnitureGroup:
     """A group of one object, its back to the wall."""
-    half = _half_extent(model, turn)[1]
+    half = half_extent(model, turn)[1]
     return group([Part(model, 0.0, round(half, 3), turn=turn)], front=front, sides=sides)
 
 
@@ -43,13 +45,13 @@ def place_on(base: Part, model: Model, x: float = 0.0, y: float = 0.0, turn: flo
     return Part(model, base.x + x, base.y + y, round(base.z + base.model.top + OFF_TOP, 4), turn)
 
 
-def _half_extent(model: Model, turn: float) -> tuple[float, float]:
+def half_extent(model: Model, turn: float) -> tuple[float, float]:
     """Half the extent of a model along the group's x and y."""
     return half_size(model.size[0], model.size[1], turn + np.pi / 2)
 
 
 def _corners(part: Part) -> list[tuple[float, float]]:
-    across, along = _half_extent(part.model, part.turn)
+    across, along = half_extent(part.model, part.turn)
     return [(part.x - across, part.y - along), (part.x + across, part.y + along)]
 
 
@@ -67,61 +69,20 @@ def beds(room: Interior, kinds: Sequence[FurnitureKind]) -> Iterator[FurnitureGr
         yield group(bed, front=0.3)
 
 
+def beds_along_wall(room: Interior) -> Iterator[FurnitureGroup]:
+    """A single bed with its long side at a wall, for rooms without a wall free for a headboard."""
+    bed, pillow = room.make(seating.LOW_BED), room.make(seating.PILLOW)
+    for turn in (np.pi / 2, -np.pi / 2):
+        base = Part(bed, 0.0, bed.size[0] / 2, turn=turn)
+        head = round((bed.size[1] / 2 - 0.3) * (1 if turn > 0 else -1), 3)
+        yield group([base, place_on(base, pillow, head, turn=turn)], front=0.5)
+
+
 def _bed_parts(bed: Model, pillow: Model) -> list[Part]:
     base = Part(bed, 0.0, bed.size[1] / 2)
     head = -bed.size[1] / 2 + 0.3
     across = (0.0,) if bed.size[0] < 1.3 else (-bed.size[0] / 4, bed.size[0] / 4)
     return [base, *(place_on(base, pillow, round(x, 3), round(head, 3)) for x in across)]
-
-
-def sofas(room: Interior, kinds: Sequence[FurnitureKind], *, armchairs: int) -> Iterator[FurnitureGroup]:
-    """A sofa with coffee table, rug, armchairs and a side table; then simpler groups."""
-    for kind in kinds:
-        scene, table = _sofa_and_table(room, kind)
-        full = [*scene, *_armchairs(room, table, armchairs)]
-        side = Part(room.make(tables.SIDE_TABLE), round(-scene[0].model.size[0] / 2 - 0.3, 2), 0.3)
-        yield group([*full, side, place_on(side, room.make(decor.TABLE_LAMP))], front=0.4)
-        yield group(full, front=0.4)
-        yield group(scene, front=0.5)
-        yield group([part for part in scene if part.y <= table.y - 0.5], front=0.6)
-
-
-def _sofa_and_table(room: Interior, kind: FurnitureKind) -> tuple[list[Part], Part]:
-    """A sofa with its cushions, rug and coffee table, and the part that is the coffee table."""
-    sofa, table = room.make(kind), room.make(room.pick(tables.COFFEE_TABLES))
-    wide, deep, _ = sofa.size
-    base = Part(sofa, 0.0, deep / 2)
-    # The seats of a corner sofa can be reached from its long arm, so less space is needed.
-    before = Part(table, 0.0, round(deep + (0.2 if sofa.shape == "corner" else 0.38) + table.size[1] / 2, 3))
-    length = round(before.y + table.size[1] / 2 + 0.3 - deep * 0.6, 1)
-    carpet = room.make(decor.rug(round(min(wide + 0.3, 3.2), 1), max(1.4, length)))
-    rug = Part(carpet, 0.0, round(deep * 0.6 + carpet.size[1] / 2, 2), OFF_RUG)
-    return [base, *_cushions(room, base), rug, before, *_on_coffee_table(room, before)], before
-
-
-def _cushions(room: Interior, sofa: Part) -> list[Part]:
-    wide, deep, _ = sofa.model.size
-    cushion = room.make(seating.CUSHION)
-    at = 0.46 - deep / 2
-    spots = [x for x in (-wide / 2 + 0.42, wide / 2 - 0.42) if room.chance(0.75)]
-    return [place_on(sofa, cushion, round(x, 3), round(at, 3)) for x in spots]
-
-
-def _on_coffee_table(room: Interior, table: Part) -> list[Part]:
-    kind = room.pick((decor.BOOKS, decor.VASE, decor.CANDLES, decor.SMALL_PLANT, appliances.FRUIT_BOWL))
-    return [place_on(table, room.make(kind))] if room.chance(0.8) else []
-
-
-def _armchairs(room: Interior, table: Part, count: int) -> list[Part]:
-    """Armchairs beside the coffee table, facing it."""
-    if count == 0:
-        return []
-    chair = room.make(seating.ARMCHAIR)
-    lean = np.radians(room.pick((0, 0, 15, -15)))
-    out = round(max(table.model.size[0] / 2, 0.5) + 0.5 + _half_extent(chair, np.pi / 2 + lean)[0], 2)
-    right = Part(chair, out, table.y + 0.12, turn=np.pi / 2 + lean)
-    left = Part(chair, -out, table.y + 0.12, turn=-np.pi / 2 - lean)
-    return [right, left][:count]
 
 
 def dining(room: Interior, seats: Sequence[int]) -> Iterator[FurnitureGroup]:
@@ -188,7 +149,7 @@ def desks(room: Interior) -> Iterator[FurnitureGroup]:
     if room.chance(0.5):
         top.append(place_on(base, room.make(decor.BOOKS), 0.22, 0.15))
     yield group([base, seat, *top], front=0.5)
-    yield group([base, *top], front=0.7)
+    yield group([base, seat, *top], front=0.2)
 
 
 def with_objects_on_top(base: Model, *models: Model, front: float = 0.6) -> FurnitureGroup:
@@ -198,28 +159,12 @@ def with_objects_on_top(base: Model, *models: Model, front: float = 0.6) -> Furn
     return group([part, *(place_on(part, model, x) for model, x in zip(models, spread, strict=False))], front=front)
 
 
-def television(room: Interior) -> Iterator[FurnitureGroup]:
-    """A television on its stand."""
-    stand, screen = room.make(storage.TV_STAND), room.make(decor.TV)
-    yield with_objects_on_top(stand, screen, front=0.8)
-
-
-def reading_corner(room: Interior) -> Iterator[FurnitureGroup]:
-    """An armchair, slightly turned, with a lamp beside it."""
-    chair, lamp = room.make(seating.ARMCHAIR), room.make(decor.FLOOR_LAMP)
-    turn = np.radians(room.pick((30, 15, -15, -30)))
-    across, along = _half_extent(chair, turn)
-    parts = [Part(chair, 0.0, round(along, 2), turn=turn), Part(lamp, round(-across - 0.26, 2), 0.24)]
-    mirrored = [parts[0], Part(lamp, round(across + 0.26, 2), 0.24)]
-    for some in (parts, mirrored, parts[:1]):
-        yield group(some, front=0.5)
-
-
-def islands(room: Interior) -> Iterator[FurnitureGroup]:
-    """A kitchen island with bar stools along one side."""
+def islands(room: Interior, color: str, stone: Paint) -> Iterator[FurnitureGroup]:
+    """A kitchen island in the color and stone of the counters, with bar stools along one side."""
     stool = room.make(seating.BAR_STOOL)
     for wide, deep, count in ((2.2, 1.0, 3), (1.6, 0.9, 2)):
-        block = Part(room.make(appliances.island(wide, deep)), 0.0, deep / 2)
+        kind = replace(appliances.island(wide, deep, stone), colors=(color,))
+        block = Part(room.make(kind), 0.0, deep / 2)
         stools = [Part(stool, x, round(deep + 0.06, 3), turn=np.pi) for x in _evenly_spaced(wide - 0.2, count)]
         bowl = place_on(block, room.make(appliances.FRUIT_BOWL), 0.3, -0.1)
         yield group([block, *stools, bowl], front=0.8, sides=0.8, back=0.9)
@@ -245,7 +190,7 @@ def washbasins(room: Interior, kinds: Sequence[FurnitureKind]) -> Iterator[Furni
     for kind in kinds:
         basin = room.make(kind)
         base = Part(basin, 0.0, basin.size[1] / 2)
-        mirror = room.make(decor.ROUND_MIRROR if room.chance(0.4) else decor.MIRROR)
+        mirror = room.make(room.pick((decor.MIRROR, decor.MIRROR, decor.ROUND_MIRROR, decor.OVAL_MIRROR)))
         above = Part(mirror, 0.0, mirror.size[1] / 2 - 0.014, 1.2)
         yield group([base, above], front=0.6)
     for kind in kinds[-1:]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from itinera.hearth.furniture.clearances import (
+    OUTDOOR,
     RUG_TOP,
     clearance_boxes,
     half_size,
@@ -28,17 +29,21 @@ from itinera.hearth.furniture.clearances import (
 from itinera.hearth.furniture.model import FurnitureKind, Model, make_model
 from itinera.hearth.furniture.walkable_floor import CELL, REACH, WalkableFloor
 from itinera.hearth.geometry.polygons import area
-from itinera.hearth.geometry.rectangles import Rectangle, rectangles_inside, rectangles_overlap
+from itinera.hearth.geometry.rectangles import Rectangle, contains, rectangles_inside, rectangles_overlap
 from itinera.hearth.geometry.solids import HouseObject
 from itinera.hearth.layout.plan import FloorPlan, PlannedRoom
+from itinera.hearth.palette import FABRICS, HouseScheme, draw
 from itinera.worlds import Array
 
 T = TypeVar("T")
 
+OFF_EDGE = 0.11  # metres from the side of an outdoor room, which may have a fence or hedge
 OFF_FLOOR, OFF_WALL, OFF_TOP, OFF_RUG = 0.006, 0.02, 0.003, 0.003  # gaps, so that no faces of two objects coincide
 HEAD_HEIGHT = 1.6  # metres; anything that starts above this is no obstacle
 SKIRT = 0.03  # metres between flat objects and walls, for the skirting boards
 FLAT_HEIGHT = 0.03  # metres; anything no higher than this can be walked over
+BEHIND_WALL = 0.45  # metres beyond the side of an outdoor room where an indoor room begins, at the latest
+REPEAT = 0.01  # factor on the frequency of a color that another object of the same name has in the same room
 TRIES = 8  # poses checked for walkability
 MIN_REACHABLE = 0.42  # fraction of the bare room's walkable floor that must stay reachable from the doors
 
@@ -105,6 +110,16 @@ class StraightWall:
     quarter: int  # quarter turns from +x to its direction: into the room
 
 
+@dataclass(frozen=True, eq=False)
+class RoomState:
+    """What `Interior.undo` returns to."""
+
+    placed: int
+    access: int
+    floor: NDArray[np.bool_]
+    descriptions: dict[str, int]
+
+
 Preference = Callable[[PlacementPoses], Array]  # lower is better
 
 
@@ -117,13 +132,20 @@ class Interior:
         room: PlannedRoom,
         fixtures: Sequence[HouseObject],
         rng: np.random.Generator,
+        scheme: HouseScheme,
         description_counts: dict[str, int],
     ) -> None:
         self.room = room
         self.rng = rng
+        self.scheme = scheme
+        self.outdoor = room.kind in OUTDOOR
+        self.house_kinds = frozenset(other.kind for other in plan.rooms)
+        fabric = draw(rng, FABRICS, scheme.color_weights(FABRICS, "fabric", ()))
+        self._matching = (scheme.wood, fabric, scheme.accents[int(rng.integers(len(scheme.accents)))])
         self.outline = np.asarray(room.outline, dtype=np.float64)
         self.area = round(area(self.outline), 3)
-        self.walls = find_straight_walls(self.outline)
+        self.edges = find_straight_walls(self.outline)
+        self.walls = find_house_walls(plan, room, self.edges) if self.outdoor else self.edges
         self.passages = [p for p in plan.passages if room.index in p.rooms]
         self.windows = [w for w in plan.windows if w.room == room.index]
         self.placed: list[PlacedModel] = []
@@ -137,13 +159,20 @@ class Interior:
         self._walk = WalkableFloor(self.outline, doors, built_in, _reachable_share(self.area))
 
     def make(self, kind: FurnitureKind) -> Model:
-        """A model of this kind, in the color least used in this room, then in this house."""
-        here = [p.model.color for p in self.placed if p.model.name == kind.name]
-        fewest = min(here.count(color) for color in kind.colors)
-        words = [color for color in kind.colors if here.count(color) == fewest]
-        weights = np.array([1.0 / (1 + self.description_counts.get(f"{color} {kind.name}", 0)) ** 2 for color in words])
-        draw = float(self.rng.random()) * float(weights.sum())
-        return make_model(kind, words[min(int(np.searchsorted(np.cumsum(weights), draw)), len(words) - 1)], self.rng)
+        """A model of this kind; its color suits house and room, and distinguishes it from others of its name."""
+        material = draw(self.rng, kind.materials, self.scheme.material_weights(kind.materials))
+        if material == "glass":
+            return make_model(kind, "", self.rng, material=material)
+        weights = self.scheme.color_weights(kind.colors, material, self._matching)
+        color = draw(
+            self.rng, kind.colors, [w * self._novelty(kind.name, c) for w, c in zip(weights, kind.colors, strict=True)]
+        )
+        return make_model(kind, color, self.rng, material=material, tone=self.scheme.tones.get(color))
+
+    def _novelty(self, name: str, color: str) -> float:
+        """A factor that makes a color rare if this room, or the house, has it already on objects of this name."""
+        here = sum(one.model.name == name and one.model.color == color for one in self.placed)
+        return REPEAT**here / (1.0 + 0.5 * self.description_counts.get(f"{color} {name}", 0))
 
     def chance(self, share: float) -> bool:
         """True with this probability."""
@@ -153,11 +182,29 @@ class Interior:
         """A random element."""
         return choices[int(self.rng.integers(len(choices)))]
 
+    def mark(self) -> RoomState:
+        """The present state of the room, for `undo`."""
+        return RoomState(len(self.placed), len(self._access), self._walk.state, dict(self.description_counts))
+
+    def undo(self, state: RoomState) -> None:
+        """Remove everything placed since this state."""
+        del self.placed[state.placed :], self._access[state.access :]
+        self._walk.state = state.floor
+        self.description_counts = dict(state.descriptions)
+
     def wall_poses(self, group: FurnitureGroup, *, off: float = OFF_WALL) -> PlacementPoses:
         """All poses with the group's back to a wall, at most 10 cm apart."""
+        return self._poses_along(self.walls, group, off)
+
+    def edge_poses(self, group: FurnitureGroup) -> PlacementPoses:
+        """All poses with the group's back to a side of the room, a little off it, whether or not there is a wall."""
+        return self._poses_along(self.edges, group, OFF_EDGE)
+
+    @staticmethod
+    def _poses_along(walls: Sequence[StraightWall], group: FurnitureGroup, off: float) -> PlacementPoses:
         x0, _, x1, _ = group.floor
         quarters, origins, corner, middle = [], [], [], []
-        for wall in self.walls:
+        for wall in walls:
             first, last = 0.02 - x0, wall.length - x1 - 0.02
             if last < first:
                 continue
@@ -292,6 +339,15 @@ class Interior:
         self.description_counts[description] = self.description_counts.get(description, 0) + 1
         return one
 
+    def add_if_passable(self, one: PlacedModel) -> bool:
+        """Add an object exactly here if the room stays walkable; returns whether it does."""
+        box = np.array([one.box])
+        if not self._walk.stays_open(box):
+            return False
+        self._walk.block(box)
+        self.add(one)
+        return True
+
     def intersects(self, box: Sequence[float], *, beside: int = -1) -> bool:
         """Whether a box intersects an object or a clearance; the window `beside` is ignored."""
         keep = self._keep if beside < 0 else np.delete(self._keep, beside, axis=0)
@@ -303,7 +359,9 @@ class Interior:
         return bool(rectangles_inside(self.outline, np.array([rectangle]))[0])
 
     def hang(self, model: Model, low: float, prefer: Preference, *, off: float = 0.004) -> PlacedModel | None:
-        """Hang an object on a wall with its lowest point at this height; None if no wall is free."""
+        """Hang an object on a wall with its lowest point at this height; None if no wall is free, or outdoors."""
+        if self.outdoor:
+            return None
         width, depth, height = model.size
         around = (-width / 2 - 0.06, 0.0, width / 2 + 0.06, depth)
         group = FurnitureGroup((Part(model, 0, depth / 2, low),), around, around, low + height)
@@ -347,6 +405,23 @@ def find_straight_walls(outline: Array) -> list[StraightWall]:
         # The room lies to the left of a side.
         quarter = {(1, 0): 1, (0, 1): 2, (-1, 0): 3, (0, -1): 0}[int(np.sign(dx)), int(np.sign(dy))]
         walls.append(StraightWall((float(start[0]), float(start[1])), float(abs(dx) + abs(dy)), quarter))
+    return walls
+
+
+def find_house_walls(plan: FloorPlan, room: PlannedRoom, edges: Sequence[StraightWall]) -> list[StraightWall]:
+    """The stretches of an outdoor room's sides along which an indoor room of its storey lies."""
+    indoor = [r.outline for r in plan.rooms if r.kind not in OUTDOOR and r.storey == room.storey]
+    walls = []
+    for edge in edges:
+        steps = np.round(np.arange(0.05, edge.length, 0.1), 2)
+        along = np.array(edge.start) + steps[:, None] * RIGHT[edge.quarter]
+        beyond = along - BEHIND_WALL * FRONT[edge.quarter]
+        solid = np.logical_or.reduce([contains(np.asarray(outline), beyond) for outline in indoor] or [steps < 0])
+        labels, count = ndimage.label(solid)
+        for label in range(1, count + 1):
+            where = steps[labels == label]
+            start = np.round(np.array(edge.start) + (where[0] - 0.05) * RIGHT[edge.quarter], 4)
+            walls.append(StraightWall((float(start[0]), float(start[1])), round(0.1 * len(where), 2), edge.quarter))
     return walls
 
 

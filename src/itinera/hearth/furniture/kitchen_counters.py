@@ -23,7 +23,7 @@ from itinera.hearth.furniture.interior import (
     place_rectangle,
 )
 from itinera.hearth.furniture.model import FurnitureKind, Model
-from itinera.hearth.geometry.solids import Color
+from itinera.hearth.palette import Paint
 from itinera.worlds import Array
 
 JOINT = 0.01  # metres between neighbors in a run
@@ -31,12 +31,12 @@ CUPBOARD_LOW = 1.42
 MAX_RUN = 4.4
 
 Run = tuple[StraightWall, float, float]  # a wall, the start of the run on it, and its length
-KitchenStyle = tuple[str, Color]  # the color of the fronts, and the stone of the tops
+KitchenStyle = tuple[str, Paint]  # the color of the fronts, and the stone of the tops
 CounterRow = tuple[FurnitureGroup, PlacementPoses]  # the group in a run, and its only pose
 
 
-def furnish_kitchen(room: Interior) -> None:
-    """Place sink, stove, counters, refrigerator, and the objects above and on them."""
+def furnish_kitchen(room: Interior) -> KitchenStyle:
+    """Place sink, stove, counters, refrigerator, and the objects above and on them; returns their style."""
     style = room.make(appliances.counter(1.0)).color, room.pick(appliances.STONES)
     if not _main_run(room, style):
         _place_separately(room, style)
@@ -50,6 +50,7 @@ def furnish_kitchen(room: Interior) -> None:
     if second is not None and room.area > 10:
         length = min(second[2], 2.6)
         _place_row(room, _make_row(room, second, ["counter"] if length < 1.9 else ["counter", "counter"], style), style)
+    return style
 
 
 def _free_runs(room: Interior) -> list[Run]:

@@ -7,9 +7,9 @@ import numpy as np
 from itinera.hearth.furniture.model import FurnitureKind, ModelParts, Piece
 from itinera.hearth.geometry.shapes import ball, bar, block, disc, legs, slanted_block, tube, wheel
 from itinera.hearth.geometry.solids import Color
-from itinera.hearth.palette import BRIGHT, COLORS, DARK, METALS, OAK, STEEL, shade
+from itinera.hearth.palette import BRIGHT, COLORS, DARK, METALS, OAK, STEEL, Paint, shade
 
-RUBBER: Color = (30, 30, 32)
+RUBBER = Paint(30, 30, 32)
 OCTAGON = (
     (1.0, 0.0),
     (0.707, 0.707),
@@ -22,7 +22,7 @@ OCTAGON = (
 )
 
 
-def _treadmill(rng: np.random.Generator, color: Color) -> ModelParts:
+def _treadmill(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.74, 1.5, 0.04, 0.16), color),
         (block(0.5, 1.4, 0.16, 0.175, 0, 0.04), RUBBER),
@@ -37,7 +37,7 @@ def _treadmill(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _exercise_bike(rng: np.random.Generator, color: Color) -> ModelParts:
+def _exercise_bike(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.5, 0.08, 0.0, 0.06, 0, -0.45), DARK),
         (block(0.5, 0.08, 0.0, 0.06, 0, 0.45), DARK),
@@ -55,7 +55,7 @@ def _exercise_bike(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _weights_bench(rng: np.random.Generator, color: Color) -> ModelParts:
+def _weights_bench(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.3, 1.1, 0.4, 0.48, 0, 0.15), color),
         (block(0.06, 0.9, 0.3, 0.4, 0, 0.15), STEEL),
@@ -71,7 +71,7 @@ def _weights_bench(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _dumbbells(rng: np.random.Generator, color: Color) -> ModelParts:
+def _dumbbells(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [(legs(1.1, 0.42, 0.74, 0.05), STEEL)]
     for z in (0.28, 0.66):
         pieces.append((block(1.08, 0.36, z, z + 0.03), STEEL))
@@ -81,11 +81,11 @@ def _dumbbells(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _mat(rng: np.random.Generator, color: Color) -> ModelParts:
+def _mat(rng: np.random.Generator, color: Paint) -> ModelParts:
     return ModelParts([(block(0.605, 1.705, 0.0, 0.009), color)], "")
 
 
-def _punching_bag(rng: np.random.Generator, color: Color) -> ModelParts:
+def _punching_bag(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (tube(0.32, 0.0, 0.14, top=0.26, sides=12), DARK),
         (tube(0.06, 0.14, 0.6, sides=8), STEEL),
@@ -95,7 +95,7 @@ def _punching_bag(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall")
 
 
-def _piano(rng: np.random.Generator, color: Color) -> ModelParts:
+def _piano(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(1.48, 0.34, 0.04, 1.2, 0, -0.14), color),
         (block(1.52, 0.38, 1.2, 1.24, 0, -0.14), shade(color, 0.9)),
@@ -110,7 +110,7 @@ def _piano(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 1.24)
 
 
-def _arcade(rng: np.random.Generator, color: Color) -> ModelParts:
+def _arcade(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(0.64, 0.7, 0.0, 0.9), color),
         (block(0.64, 0.4, 0.9, 1.56, 0, -0.15), color),
@@ -125,8 +125,8 @@ def _arcade(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall")
 
 
-def _dart_board(rng: np.random.Generator, color: Color) -> ModelParts:
-    rings = (
+def _dart_board(rng: np.random.Generator, color: Paint) -> ModelParts:
+    rings: tuple[tuple[float, Color | Paint], ...] = (
         (0.23, RUBBER),
         (0.19, (226, 214, 184)),
         (0.12, COLORS["red"]),
@@ -134,12 +134,12 @@ def _dart_board(rng: np.random.Generator, color: Color) -> ModelParts:
         (0.03, COLORS["red"]),
     )
     pieces: list[Piece] = [
-        (disc(radius, 0.03 + 0.008 * k, 0, 0.004 * k, 0.23, sides=14), paint) for k, (radius, paint) in enumerate(rings)
+        (disc(radius, 0.03 + 0.008 * k, 0, 0.004 * k, 0.23, sides=14), ring) for k, (radius, ring) in enumerate(rings)
     ]
     return ModelParts(pieces, "round")
 
 
-def _whiteboard(rng: np.random.Generator, color: Color) -> ModelParts:
+def _whiteboard(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (block(1.2, 0.025, 0.0, 0.8), STEEL),
         (block(1.14, 0.008, 0.03, 0.77, 0, 0.015), color),
@@ -150,7 +150,7 @@ def _whiteboard(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _car(rng: np.random.Generator, color: Color) -> ModelParts:
+def _car(rng: np.random.Generator, color: Paint) -> ModelParts:
     glass = (70, 88, 104)
     pieces: list[Piece] = [
         (block(1.7, 4.0, 0.28, 0.78), color),
@@ -169,7 +169,7 @@ def _car(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _bicycle(rng: np.random.Generator, color: Color) -> ModelParts:
+def _bicycle(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = []
     for y in (-0.52, 0.52):
         rim = [(0.0, y + 0.32 * c, 0.33 + 0.32 * s) for c, s in OCTAGON]
@@ -193,7 +193,7 @@ def _bicycle(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _easel(rng: np.random.Generator, color: Color) -> ModelParts:
+def _easel(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (bar((-0.3, 0.2, 0.02), (0, 0, 1.6), 0.03), OAK),
         (bar((0.3, 0.2, 0.02), (0, 0, 1.6), 0.03), OAK),
@@ -205,18 +205,18 @@ def _easel(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-TREADMILL = FurnitureKind("treadmill", "gym_equipment", ("black", "grey", "white", "blue"), _treadmill)
+TREADMILL = FurnitureKind("treadmill", "gym_equipment", ("black", "grey", "white", "blue"), _treadmill, ("enamel",))
 EXERCISE_BIKE = FurnitureKind(
-    "exercise bike", "gym_equipment", ("black", "red", "blue", "white", "yellow"), _exercise_bike
+    "exercise bike", "gym_equipment", ("black", "red", "blue", "white", "yellow"), _exercise_bike, ("enamel",)
 )
-WEIGHTS_BENCH = FurnitureKind("weight bench", "gym_equipment", ("black", "red", "blue"), _weights_bench)
-DUMBBELLS = FurnitureKind("dumbbell rack", "gym_equipment", ("black", "red", "blue"), _dumbbells)
+WEIGHTS_BENCH = FurnitureKind("weight bench", "gym_equipment", ("black", "red", "blue"), _weights_bench, ("leather",))
+DUMBBELLS = FurnitureKind("dumbbell rack", "gym_equipment", ("black", "red", "blue"), _dumbbells, ("enamel",))
 EXERCISE_MAT = FurnitureKind("exercise mat", "floor", BRIGHT, _mat)
-PUNCHING_BAG = FurnitureKind("punching bag", "gym_equipment", ("red", "black", "blue"), _punching_bag)
-PIANO = FurnitureKind("piano", "furniture", ("black", "brown", "white"), _piano)
+PUNCHING_BAG = FurnitureKind("punching bag", "gym_equipment", ("red", "black", "blue"), _punching_bag, ("leather",))
+PIANO = FurnitureKind("piano", "furniture", ("black", "brown", "white"), _piano, ("wood",))
 ARCADE = FurnitureKind("arcade machine", "furniture", ("black", "red", "blue", "purple", "yellow"), _arcade)
 DART_BOARD = FurnitureKind("dart board", "objects", ("",), _dart_board)
 WHITEBOARD = FurnitureKind("whiteboard", "board_panel", ("white",), _whiteboard)
-CAR = FurnitureKind("car", "misc", ("red", "blue", "grey", "white", "black", "green"), _car)
-BICYCLE = FurnitureKind("bicycle", "misc", ("red", "blue", "green", "yellow", "orange", *METALS), _bicycle)
+CAR = FurnitureKind("car", "misc", ("red", "blue", "grey", "white", "black", "green"), _car, ("enamel",))
+BICYCLE = FurnitureKind("bicycle", "misc", ("red", "blue", "green", "yellow", "orange", *METALS), _bicycle, ("enamel",))
 EASEL = FurnitureKind("easel", "objects", BRIGHT, _easel)

@@ -6,13 +6,25 @@ from itertools import chain
 
 import numpy as np
 
-from itinera.hearth.furniture import appliances, bathroom_fixtures, decor, groups, leisure, seating, storage
+from itinera.hearth.furniture import (
+    appliances,
+    bathroom_fixtures,
+    decor,
+    groups,
+    leisure,
+    seating,
+    seating_groups,
+    storage,
+)
 from itinera.hearth.furniture.groups import single_object, with_objects_on_top
 from itinera.hearth.furniture.interior import Interior, PlacedModel
+from itinera.hearth.furniture.living_rooms import add_reading_corner
 from itinera.hearth.furniture.model import FurnitureKind
 from itinera.hearth.furniture.placement import (
+    as_ordered,
     no_preference,
     place_along_walls,
+    poses_facing,
     prefer_away_from_doors,
     prefer_corner,
     prefer_facing,
@@ -23,7 +35,9 @@ from itinera.hearth.furniture.placement import (
 
 def bedroom(room: Interior) -> None:
     """Beds, a wardrobe, a dresser, and where there is room a desk, an armchair, a television."""
-    beds = chain(groups.beds(room, _bed_kinds(room)), groups.beds(room, [seating.SINGLE_BED]))
+    beds = chain(
+        groups.beds(room, _bed_kinds(room)), groups.beds(room, [seating.SINGLE_BED]), groups.beds_along_wall(room)
+    )
     slept_in = room.place(beds, prefer_away_from_doors(room)) or _place_bed_on_floor(room)
     across = prefer_facing(slept_in[0]) if slept_in else no_preference(room)
     place_along_walls(room, storage.WARDROBE, prefer=prefer_corner(room))
@@ -36,15 +50,16 @@ def bedroom(room: Interior) -> None:
     if room.area > 12 and room.chance(0.45):
         room.place(groups.desks(room), no_preference(room))
     if room.chance(0.4):
-        room.place(groups.reading_corner(room), prefer_corner(room))
+        add_reading_corner(room)
     if room.area > 16 and room.chance(0.5):
         place_along_walls(room, storage.TRUNK if room.chance(0.5) else seating.BENCH)
-    if room.area > 22 and room.chance(0.5):
-        room.place(groups.television(room), across)
+    if slept_in and room.area > 18 and room.chance(0.5):
+        poses = poses_facing(room, slept_in[0], 2.0, 6.0)
+        room.place(seating_groups.television(room), as_ordered, poses=poses)
     if room.chance(0.35):
         place_along_walls(room, storage.BOOKSHELF)
     if slept_in and room.chance(0.7):
-        _add_rug_before(room, slept_in[0])
+        _add_bedroom_rug(room, slept_in[0])
 
 
 def _place_bed_on_floor(room: Interior) -> list[PlacedModel]:
@@ -59,6 +74,15 @@ def _bed_kinds(room: Interior) -> list[FurnitureKind]:
     if room.area > 10 and room.chance(0.6):
         return [seating.DOUBLE_BED, seating.SINGLE_BED]
     return [seating.BUNK_BED if room.chance(0.4) else seating.SINGLE_BED]
+
+
+def _add_bedroom_rug(room: Interior, bed: PlacedModel) -> None:
+    """Lay a rug under the lower half of a bed, beyond its sides and foot, or else before its foot."""
+    front = np.round((np.cos(bed.heading), np.sin(bed.heading)), 6)
+    under = room.make(decor.rug(round(bed.model.size[0] + 1.0, 1), 1.6))
+    away = bed.model.size[1] / 2 - 0.35
+    if not room.lay(under, float(bed.x + front[0] * away), float(bed.y + front[1] * away), bed.heading):
+        _add_rug_before(room, bed)
 
 
 def _add_rug_before(room: Interior, placed: PlacedModel) -> None:

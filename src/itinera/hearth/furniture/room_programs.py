@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from itinera.hearth.furniture import living_rooms, private_rooms, service_rooms
+from itinera.hearth.furniture import living_rooms, outdoor_rooms, private_rooms, service_rooms
 from itinera.hearth.furniture.interior import Interior
 
 RoomProgram = Callable[[Interior], None]  # places the furniture of a room, most important first
@@ -26,12 +26,15 @@ ROOM_PROGRAMS: Mapping[str, RoomProgram] = MappingProxyType(
         "l": living_rooms.living_room,
         "n": living_rooms.lounge,
         "o": living_rooms.office,
+        "p": outdoor_rooms.terrace,
         "r": living_rooms.games_room,
         "s": service_rooms.stairs,
         "t": private_rooms.toilet,
         "u": service_rooms.utility_room,
         "v": living_rooms.tv_room,
         "w": private_rooms.gym,
+        "x": outdoor_rooms.garden,
+        "y": outdoor_rooms.balcony,
         "B": living_rooms.bar,
         "S": private_rooms.spa,
     }

@@ -6,13 +6,12 @@ import numpy as np
 
 from itinera.hearth.furniture.model import Builder, FurnitureKind, ModelParts, Piece, random_size
 from itinera.hearth.geometry.shapes import ball, bar, block, legs, rotate, slanted_block, translate, tube
-from itinera.hearth.geometry.solids import Color
-from itinera.hearth.palette import DARK, FABRICS, METALS, OAK, PAINTED, PAPER, STEEL, WALNUT, WOODS, shade
+from itinera.hearth.palette import DARK, FABRICS, LINEN, METALS, OAK, PAINTED, STEEL, WALNUT, WOODS, Paint, shade
 
 ARM, SEAT, BACK = 0.18, 0.44, 0.84  # width of an arm, heights of seat and back
 
 
-def _bench_of_cushions(width: float, depth: float, seats: int, color: Color) -> list[Piece]:
+def _bench_of_cushions(width: float, depth: float, seats: int, color: Paint) -> list[Piece]:
     """Body, seats and back of a sofa without arms; its back along -y."""
     each = width / seats
     pieces: list[Piece] = [
@@ -29,7 +28,7 @@ def _bench_of_cushions(width: float, depth: float, seats: int, color: Color) -> 
 
 
 def _sofa(seats: int, shape: str) -> Builder:
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         width, depth = random_size(rng, 0.6, 0.7) * seats, random_size(rng, 0.88, 0.96)
         pieces = _bench_of_cushions(width, depth, seats, color)
         for side in (-1, 1):
@@ -41,7 +40,7 @@ def _sofa(seats: int, shape: str) -> Builder:
     return build
 
 
-def _corner_sofa(rng: np.random.Generator, color: Color) -> ModelParts:
+def _corner_sofa(rng: np.random.Generator, color: Paint) -> ModelParts:
     width, depth, reach = random_size(rng, 2.3, 2.7), 0.92, 0.76
     pieces = _bench_of_cushions(width, depth, 4, color)
     side = 1 if rng.random() < 0.5 else -1
@@ -56,7 +55,7 @@ def _corner_sofa(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "corner", SEAT)
 
 
-def _armchair(rng: np.random.Generator, color: Color) -> ModelParts:
+def _armchair(rng: np.random.Generator, color: Paint) -> ModelParts:
     if rng.random() < 0.3:
         return _tub_chair(color)
     width, depth = random_size(rng, 0.52, 0.6), random_size(rng, 0.8, 0.88)
@@ -67,7 +66,7 @@ def _armchair(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", SEAT)
 
 
-def _tub_chair(color: Color) -> ModelParts:
+def _tub_chair(color: Paint) -> ModelParts:
     shell = [
         translate(block(0.2, 0.1, 0.12, 0.5 + 0.26 * rise), 0, -0.36) for rise in (0.4, 0.7, 1.0, 1.0, 1.0, 0.7, 0.4)
     ]
@@ -78,7 +77,7 @@ def _tub_chair(color: Color) -> ModelParts:
     return ModelParts(pieces, "round", SEAT)
 
 
-def _chair(rng: np.random.Generator, color: Color) -> ModelParts:
+def _chair(rng: np.random.Generator, color: Paint) -> ModelParts:
     wide, high = random_size(rng, 0.42, 0.46), random_size(rng, 0.86, 0.98)
     frame = shade(color, 0.85)
     pieces: list[Piece] = [
@@ -94,7 +93,7 @@ def _chair(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", SEAT + 0.03)
 
 
-def _office_chair(rng: np.random.Generator, color: Color) -> ModelParts:
+def _office_chair(rng: np.random.Generator, color: Paint) -> ModelParts:
     high = random_size(rng, 0.98, 1.12)
     pieces: list[Piece] = [(tube(0.03, 0.07, 0.42, sides=8), STEEL)]
     for k in range(5):
@@ -112,7 +111,7 @@ def _office_chair(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.5)
 
 
-def _stool(rng: np.random.Generator, color: Color) -> ModelParts:
+def _stool(rng: np.random.Generator, color: Paint) -> ModelParts:
     if rng.random() < 0.5:
         spread = [rotate(bar((0.08, 0, 0.42), (0.16, 0, 0.0), 0.03), np.pi / 2 * k + np.pi / 4) for k in range(4)]
         pieces = [(part - (0, 0, part[..., 2].min()), WALNUT) for part in spread]
@@ -122,7 +121,7 @@ def _stool(rng: np.random.Generator, color: Color) -> ModelParts:
     )
 
 
-def _bar_stool(rng: np.random.Generator, color: Color) -> ModelParts:
+def _bar_stool(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (tube(0.2, 0.0, 0.03), STEEL),
         (tube(0.03, 0.03, 0.7, sides=6), STEEL),
@@ -134,7 +133,7 @@ def _bar_stool(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.76)
 
 
-def _bench(rng: np.random.Generator, color: Color) -> ModelParts:
+def _bench(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 0.96, 1.4)
     pieces: list[Piece] = [
         (block(width, 0.38, 0.41, 0.46), color),
@@ -145,22 +144,24 @@ def _bench(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "long" if width > 1.2 else "", 0.46)
 
 
-def _ottoman(rng: np.random.Generator, color: Color) -> ModelParts:
+def _ottoman(rng: np.random.Generator, color: Paint) -> ModelParts:
     if rng.random() < 0.5:
         return ModelParts([(tube(0.3, 0.04, 0.4, sides=12), color), (tube(0.24, 0.0, 0.04), DARK)], "round", 0.4)
     pieces = [(block(0.6, 0.5, 0.06, 0.36), shade(color, 0.9)), (block(0.58, 0.48, 0.36, 0.42), color)]
     return ModelParts([*pieces, (legs(0.6, 0.5, 0.06, 0.05, 0.02), WALNUT)], "", 0.42)
 
 
-def _bed(width: float, shape: str) -> Builder:
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
-        head, wood = random_size(rng, 0.8, 1.1), (WALNUT, OAK, (230, 228, 222))[int(rng.integers(3))]
+def _bed(width: float, shape: str, low: float = 0.8, high: float = 1.1) -> Builder:
+    """A bed of this width, its headboard between `low` and `high` metres."""
+
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
+        head, wood = random_size(rng, low, high), (WALNUT, OAK, (230, 228, 222))[int(rng.integers(3))]
         length = 2.02
         pieces: list[Piece] = [
             (legs(width, length, 0.14, 0.07, 0.02), shade(wood, 0.8)),
             (block(width, length, 0.14, 0.3), wood),
             (block(width + 0.04, 0.06, 0.0, head, 0, -length / 2 - 0.03), shade(wood, 0.9)),
-            (block(width - 0.06, length - 0.06, 0.3, 0.5), PAPER),
+            (block(width - 0.06, length - 0.06, 0.3, 0.5), LINEN),
             # The blanket hangs over the mattress on three sides.
             (block(width + 0.02, length * 0.68, 0.27, 0.53, 0, length * 0.16 + 0.015), color),
             (block(width + 0.03, 0.24, 0.26, 0.54, 0, -length * 0.18 + 0.12), shade(color, 1.2)),
@@ -170,14 +171,14 @@ def _bed(width: float, shape: str) -> Builder:
     return build
 
 
-def _bunk_bed(rng: np.random.Generator, color: Color) -> ModelParts:
+def _bunk_bed(rng: np.random.Generator, color: Paint) -> ModelParts:
     wide, length = 0.96, 2.02
     wood = (WALNUT, OAK)[int(rng.integers(2))]
     pieces: list[Piece] = [(legs(wide + 0.06, length + 0.06, 1.7, 0.07), wood)]
     for low in (0.24, 1.2):
         pieces += [
             (block(wide, length, low, low + 0.1), shade(wood, 0.9)),
-            (block(wide - 0.04, length - 0.04, low + 0.1, low + 0.24), PAPER),
+            (block(wide - 0.04, length - 0.04, low + 0.1, low + 0.24), LINEN),
             (block(wide - 0.02, length * 0.66, low + 0.1, low + 0.26, 0, length * 0.14), color),
         ]
     for z in (1.5, 1.64):
@@ -187,18 +188,18 @@ def _bunk_bed(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall", 0.48)
 
 
-def _pillow(rng: np.random.Generator, color: Color) -> ModelParts:
+def _pillow(rng: np.random.Generator, color: Paint) -> ModelParts:
     return ModelParts([(ball(0.6, 0.38, 0.16, 0, 0, 0.08, sides=8), color)])
 
 
-def _cushion(rng: np.random.Generator, color: Color) -> ModelParts:
+def _cushion(rng: np.random.Generator, color: Paint) -> ModelParts:
     side = random_size(rng, 0.36, 0.42)
     body = slanted_block(side, 0.12, 0.0, side, over=-0.14)
     core = slanted_block(side * 0.7, 0.17, side * 0.15, side * 0.85, 0, -0.14 * 0.15, over=-0.14 * 0.7)
     return ModelParts([(body, color), (core, shade(color, 1.06))])
 
 
-def _massage_table(rng: np.random.Generator, color: Color) -> ModelParts:
+def _massage_table(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (legs(0.66, 1.7, 0.62, 0.06, 0.02), OAK),
         (block(0.7, 1.86, 0.62, 0.74), color),
@@ -207,21 +208,116 @@ def _massage_table(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.74)
 
 
-SOFA = FurnitureKind("sofa", "sofa", FABRICS, _sofa(3, ""))
-LONG_SOFA = FurnitureKind("sofa", "sofa", FABRICS, _sofa(4, "long"))
-SMALL_SOFA = FurnitureKind("sofa", "sofa", FABRICS, _sofa(2, "small"))
-CORNER_SOFA = FurnitureKind("sofa", "sofa", FABRICS, _corner_sofa)
-ARMCHAIR = FurnitureKind("armchair", "chair", FABRICS, _armchair)
-CHAIR = FurnitureKind("chair", "chair", (*PAINTED, "yellow", "orange"), _chair)
-OFFICE_CHAIR = FurnitureKind("office chair", "chair", ("black", "grey", "blue", "red", "white", "green"), _office_chair)
-STOOL = FurnitureKind("stool", "stool", PAINTED, _stool)
-BAR_STOOL = FurnitureKind("bar stool", "stool", (*METALS, "red", "brown", "orange", "blue"), _bar_stool)
-BENCH = FurnitureKind("bench", "seating", (*WOODS, "green", "blue"), _bench)
-OTTOMAN = FurnitureKind("ottoman", "seating", FABRICS, _ottoman)
-SINGLE_BED = FurnitureKind("bed", "bed", FABRICS, _bed(1.0, "single"))
-DOUBLE_BED = FurnitureKind("bed", "bed", FABRICS, _bed(1.6, "double"))
-LARGE_BED = FurnitureKind("bed", "bed", FABRICS, _bed(1.9, "large"))
-BUNK_BED = FurnitureKind("bunk bed", "bed", FABRICS, _bunk_bed)
-PILLOW = FurnitureKind("pillow", "cushion", ("white", "beige", "grey", "blue", "pink"), _pillow)
-CUSHION = FurnitureKind("cushion", "cushion", FABRICS, _cushion)
-MASSAGE_TABLE = FurnitureKind("massage table", "table", ("white", "beige", "brown", "blue"), _massage_table)
+SOFA = FurnitureKind(
+    "sofa",
+    "sofa",
+    FABRICS,
+    _sofa(3, ""),
+    (
+        "fabric",
+        "leather",
+    ),
+)
+LONG_SOFA = FurnitureKind(
+    "sofa",
+    "sofa",
+    FABRICS,
+    _sofa(4, "long"),
+    (
+        "fabric",
+        "leather",
+    ),
+)
+SMALL_SOFA = FurnitureKind(
+    "sofa",
+    "sofa",
+    FABRICS,
+    _sofa(2, "small"),
+    (
+        "fabric",
+        "leather",
+    ),
+)
+CORNER_SOFA = FurnitureKind(
+    "sofa",
+    "sofa",
+    FABRICS,
+    _corner_sofa,
+    (
+        "fabric",
+        "leather",
+    ),
+)
+ARMCHAIR = FurnitureKind(
+    "armchair",
+    "chair",
+    FABRICS,
+    _armchair,
+    (
+        "fabric",
+        "leather",
+    ),
+)
+CHAIR = FurnitureKind(
+    "chair",
+    "chair",
+    (*PAINTED, "yellow", "orange"),
+    _chair,
+    (
+        "wood",
+        "metal",
+        "plastic",
+    ),
+)
+OFFICE_CHAIR = FurnitureKind(
+    "office chair",
+    "chair",
+    ("black", "grey", "blue", "red", "white", "green"),
+    _office_chair,
+    (
+        "fabric",
+        "leather",
+    ),
+)
+STOOL = FurnitureKind(
+    "stool",
+    "stool",
+    PAINTED,
+    _stool,
+    (
+        "wood",
+        "metal",
+    ),
+)
+BAR_STOOL = FurnitureKind(
+    "bar stool",
+    "stool",
+    (*METALS, "red", "brown", "orange", "blue"),
+    _bar_stool,
+    (
+        "leather",
+        "metal",
+        "wood",
+    ),
+)
+BENCH = FurnitureKind("bench", "seating", (*WOODS, "green", "blue"), _bench, ("wood",))
+OTTOMAN = FurnitureKind(
+    "ottoman",
+    "seating",
+    FABRICS,
+    _ottoman,
+    (
+        "fabric",
+        "leather",
+    ),
+)
+SINGLE_BED = FurnitureKind("bed", "bed", FABRICS, _bed(1.0, "single"), ("fabric",))
+LOW_BED = FurnitureKind("bed", "bed", FABRICS, _bed(1.0, "single", 0.62, 0.7), ("fabric",))
+DOUBLE_BED = FurnitureKind("bed", "bed", FABRICS, _bed(1.6, "double"), ("fabric",))
+LARGE_BED = FurnitureKind("bed", "bed", FABRICS, _bed(1.9, "large"), ("fabric",))
+BUNK_BED = FurnitureKind("bunk bed", "bed", FABRICS, _bunk_bed, ("fabric",))
+PILLOW = FurnitureKind("pillow", "cushion", ("white", "beige", "grey", "blue", "pink"), _pillow, ("fabric",))
+CUSHION = FurnitureKind("cushion", "cushion", FABRICS, _cushion, ("fabric",))
+MASSAGE_TABLE = FurnitureKind(
+    "massage table", "table", ("white", "beige", "brown", "blue"), _massage_table, ("leather",)
+)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from itinera.hearth.furniture import appliances, decor, groups, leisure, seating, storage, tables
+from itinera.hearth.furniture import appliances, decor, groups, leisure, outdoor, seating, storage, tables
 from itinera.hearth.furniture.groups import with_objects_on_top
-from itinera.hearth.furniture.interior import FRONT, Interior, Part, PlacedModel
+from itinera.hearth.furniture.interior import FRONT, Interior, Part, PlacedModel, Preference
 from itinera.hearth.furniture.kitchen_counters import furnish_kitchen
 from itinera.hearth.furniture.model import FurnitureKind
 from itinera.hearth.furniture.placement import (
@@ -86,16 +88,16 @@ def stairs(room: Interior) -> None:
 
 def kitchen(room: Interior) -> None:
     """Counters with sink and stove, a refrigerator, an island with stools or a table."""
-    furnish_kitchen(room)
+    color, stone = furnish_kitchen(room)
     if room.area > 16:
-        island = room.place(groups.islands(room), prefer_center(room), poses=room.floor_poses)
+        island = room.place(groups.islands(room, color, stone), prefer_center(room), poses=room.floor_poses)
         if not island or room.area > 30:
             room.place(groups.dining(room, (4, 2)), no_preference(room), poses=room.floor_poses)
     elif room.area > 11:
         room.place(groups.dining(room, (4, 2)), prefer_center(room), poses=room.floor_poses)
     place_along_walls(room, appliances.BIN, front=0.3, prefer=prefer_corner(room))
     if room.chance(0.5):
-        place_along_walls(room, storage.CABINET, prefer=prefer_corner(room))
+        place_along_walls(room, replace(storage.CABINET, colors=(color,)), prefer=prefer_corner(room))
 
 
 def laundry(room: Interior) -> None:
@@ -113,15 +115,33 @@ def laundry(room: Interior) -> None:
 
 
 def garage(room: Interior) -> None:
-    """A car where there is room, a workbench, shelves, a bicycle."""
+    """A car where there is room, a workbench, shelves, bicycles, bins, and what else ends up in garages."""
     car = room.make(leisure.CAR)
     base = groups.group([Part(car, 0.0, car.size[1] / 2)], front=0.5, sides=0.5, back=0.4)
-    if room.area > 18:
-        room.place([base], prefer_center(room), poses=room.floor_poses)
+    tight = groups.group([Part(car, 0.0, car.size[1] / 2)], front=0.2, sides=0.45, back=0.2)
+    if room.area > 14:
+        room.place([base, tight], _prefer_lengthwise(room), poses=room.floor_poses)
     place_along_walls(room, tables.WORKBENCH, storage.SHELVES, storage.SHELVES)
-    place_along_walls(room, leisure.BICYCLE, storage.BOX, storage.CABINET, front=0.3)
+    for kind in (outdoor.WHEELED_BIN, outdoor.WHEELED_BIN, leisure.BICYCLE, storage.CABINET):
+        place_along_walls(room, kind, front=0.3)
+    extras = (
+        outdoor.LAWN_MOWER,
+        outdoor.LADDER,
+        outdoor.SPARE_TIRE,
+        outdoor.SURFBOARD,
+        outdoor.MOTORCYCLE,
+        storage.BOX,
+    )
+    for _ in range(1 + int(room.area > 22)):
+        place_along_walls(room, room.pick(extras), front=0.3, prefer=prefer_corner(room))
     if room.chance(0.5):
         place_along_walls(room, storage.BOX, front=0.3, prefer=prefer_corner(room))
+
+
+def _prefer_lengthwise(room: Interior) -> Preference:
+    """Near the center, the front along the room's longer side: for cars."""
+    long = 0 if np.ptp(room.outline[:, 0]) > np.ptp(room.outline[:, 1]) else 1
+    return lambda poses: poses.middle + 4.0 * np.abs(FRONT[poses.quarters, 1 - long])
 
 
 def utility_room(room: Interior) -> None:

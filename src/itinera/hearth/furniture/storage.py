@@ -6,14 +6,14 @@ import numpy as np
 
 from itinera.hearth.furniture.model import FurnitureKind, ModelParts, Piece, random_size
 from itinera.hearth.geometry.shapes import ball, bar, block, legs, rotate, tube
-from itinera.hearth.geometry.solids import Color
-from itinera.hearth.palette import BRIGHT, COLORS, DARK, OAK, PAINTED, STEEL, WALNUT, WOODS, shade
+from itinera.hearth.palette import BRIGHT, COLORS, DARK, OAK, PAINTED, STEEL, WALNUT, WOODS, Paint, paint, shade
 
-CARDBOARD: Color = (186, 148, 104)
-PAPER_TAPE: Color = (206, 184, 140)
+CARDBOARD = Paint(186, 148, 104, "paper")
+PAPER_TAPE = Paint(206, 184, 140)
+CLOTHES = ("black", "black", "grey", "blue", "blue", "white", "brown", "beige", "red", "green", "pink")
 
 
-def _carcass(width: float, depth: float, high: float, color: Color, shelves: int) -> list[Piece]:
+def _carcass(width: float, depth: float, high: float, color: Paint, shelves: int) -> list[Piece]:
     """An open case: sides, back, top, bottom and shelves between."""
     inner = width - 0.06
     pieces: list[Piece] = [
@@ -26,7 +26,7 @@ def _carcass(width: float, depth: float, high: float, color: Color, shelves: int
     return pieces
 
 
-def _bookshelf(rng: np.random.Generator, color: Color) -> ModelParts:
+def _bookshelf(rng: np.random.Generator, color: Paint) -> ModelParts:
     tall = rng.random() < 0.65
     width, depth, high = (
         random_size(rng, 0.8, 1.2),
@@ -55,7 +55,7 @@ def _books(rng: np.random.Generator, width: float, low: float, high: float, dept
     return pieces
 
 
-def _shelves(rng: np.random.Generator, color: Color) -> ModelParts:
+def _shelves(rng: np.random.Generator, color: Paint) -> ModelParts:
     width, depth, high = random_size(rng, 0.9, 1.3), 0.42, random_size(rng, 1.7, 1.9)
     pieces: list[Piece] = [(legs(width, depth, high, 0.035), shade(color, 0.8))]
     for k in range(4):
@@ -77,7 +77,7 @@ def _boxes_on(rng: np.random.Generator, width: float, low: float, depth: float) 
     return pieces
 
 
-def _doors(width: float, depth: float, low: float, high: float, leaves: int, color: Color) -> list[Piece]:
+def _doors(width: float, depth: float, low: float, high: float, leaves: int, color: Paint) -> list[Piece]:
     """Door leaves on the front of a case, with handles."""
     each = width / leaves
     pieces: list[Piece] = []
@@ -90,7 +90,7 @@ def _doors(width: float, depth: float, low: float, high: float, leaves: int, col
     return pieces
 
 
-def _drawers(width: float, depth: float, low: float, high: float, rows: int, color: Color) -> list[Piece]:
+def _drawers(width: float, depth: float, low: float, high: float, rows: int, color: Paint) -> list[Piece]:
     """Drawer fronts on the front of a case, with knobs."""
     each = (high - low) / rows
     pieces: list[Piece] = []
@@ -104,7 +104,7 @@ def _drawers(width: float, depth: float, low: float, high: float, rows: int, col
     return pieces
 
 
-def _wardrobe(rng: np.random.Generator, color: Color) -> ModelParts:
+def _wardrobe(rng: np.random.Generator, color: Paint) -> ModelParts:
     leaves = int(rng.integers(2, 4))
     width, depth, high = 0.5 * leaves, 0.58, random_size(rng, 1.94, 2.1)
     pieces: list[Piece] = [
@@ -116,7 +116,7 @@ def _wardrobe(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "large" if leaves == 3 else "")
 
 
-def _dresser(rng: np.random.Generator, color: Color) -> ModelParts:
+def _dresser(rng: np.random.Generator, color: Paint) -> ModelParts:
     tall = rng.random() < 0.4
     width, high, rows = (0.8, 1.14, 5) if tall else (random_size(rng, 1.0, 1.3), 0.82, 3)
     pieces: list[Piece] = [
@@ -128,7 +128,7 @@ def _dresser(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall" if tall else "low", high + 0.03)
 
 
-def _nightstand(rng: np.random.Generator, color: Color) -> ModelParts:
+def _nightstand(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 0.42, 0.48)
     pieces: list[Piece] = [
         (legs(width, 0.38, 0.14, 0.04, 0.01), shade(color, 0.75)),
@@ -139,7 +139,7 @@ def _nightstand(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.53)
 
 
-def _cabinet(rng: np.random.Generator, color: Color) -> ModelParts:
+def _cabinet(rng: np.random.Generator, color: Paint) -> ModelParts:
     tall = rng.random() < 0.5
     width, depth, high = (0.9, 0.42, random_size(rng, 1.6, 1.8)) if tall else (random_size(rng, 0.9, 1.2), 0.42, 0.86)
     pieces: list[Piece] = [(block(width - 0.06, depth - 0.06, 0.0, 0.08), shade(color, 0.7))]
@@ -158,7 +158,7 @@ def _cabinet(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall" if tall else "low", 0.0 if tall else high + 0.03)
 
 
-def _sideboard(rng: np.random.Generator, color: Color) -> ModelParts:
+def _sideboard(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 1.4, 1.8)
     pieces: list[Piece] = [
         (legs(width, 0.44, 0.16, 0.05, 0.04), shade(color, 0.7)),
@@ -169,7 +169,7 @@ def _sideboard(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "long", 0.83)
 
 
-def _tv_stand(rng: np.random.Generator, color: Color) -> ModelParts:
+def _tv_stand(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 1.3, 1.7)
     pieces = _carcass(width, 0.4, 0.46, color, 2)
     pieces.append((block(0.03, 0.36, 0.08, 0.43, 0, 0.01), shade(color, 0.9)))
@@ -177,7 +177,7 @@ def _tv_stand(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.46)
 
 
-def _filing_cabinet(rng: np.random.Generator, color: Color) -> ModelParts:
+def _filing_cabinet(rng: np.random.Generator, color: Paint) -> ModelParts:
     rows = int(rng.integers(2, 5))
     high = 0.06 + 0.32 * rows
     pieces: list[Piece] = [
@@ -188,7 +188,7 @@ def _filing_cabinet(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall" if rows == 4 else "low" if rows == 2 else "", high)
 
 
-def _shoe_rack(rng: np.random.Generator, color: Color) -> ModelParts:
+def _shoe_rack(rng: np.random.Generator, color: Paint) -> ModelParts:
     width, high, rows = random_size(rng, 0.7, 0.9), 0.6, 3
     pieces: list[Piece] = [(legs(width, 0.32, high, 0.03), shade(color, 0.8))]
     for k in range(rows):
@@ -196,12 +196,12 @@ def _shoe_rack(rng: np.random.Generator, color: Color) -> ModelParts:
         pieces.append((block(width - 0.01, 0.3, z, z + 0.02), color))
         for x in np.round(np.linspace(-width / 2 + 0.16, width / 2 - 0.16, 3), 3):
             if k < rows - 1 and rng.random() < 0.7:
-                leather = (DARK, WALNUT, COLORS["white"], COLORS["red"], COLORS["blue"])[int(rng.integers(5))]
+                leather = paint(("black", "brown", "white", "red", "blue")[int(rng.integers(5))], "leather")
                 pieces += [(block(0.1, 0.26, z + 0.02, z + 0.09, x + side), leather) for side in (-0.055, 0.055)]
     return ModelParts(pieces, "", high)
 
 
-def _wine_rack(rng: np.random.Generator, color: Color) -> ModelParts:
+def _wine_rack(rng: np.random.Generator, color: Paint) -> ModelParts:
     width, high = 0.9, random_size(rng, 1.3, 1.7)
     rows = 5
     pieces = _carcass(width, 0.34, high, color, rows)
@@ -215,7 +215,7 @@ def _wine_rack(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "tall" if high > 1.5 else "")
 
 
-def _coat_rack(rng: np.random.Generator, color: Color) -> ModelParts:
+def _coat_rack(rng: np.random.Generator, color: Paint) -> ModelParts:
     pieces: list[Piece] = [
         (tube(0.2, 0.0, 0.04, top=0.16), shade(color, 0.85)),
         (tube(0.025, 0.04, 1.76, sides=8), color),
@@ -225,38 +225,38 @@ def _coat_rack(rng: np.random.Generator, color: Color) -> ModelParts:
         hook = bar((0.02, 0, 1.6), (0.17, 0, 1.7), 0.025)
         pieces.append((rotate(hook, np.pi / 2 * k + np.pi / 4), color))
     for k in range(int(rng.integers(1, 3))):
-        coat = COLORS[BRIGHT[int(rng.integers(len(BRIGHT)))]]
+        coat = paint(CLOTHES[int(rng.integers(len(CLOTHES)))], "fabric")
         hung = tube(0.13, 0.8, 1.56, 0.13, 0, top=0.05, sides=6)
         pieces.append((rotate(hung, np.pi * k + np.pi / 4), shade(coat, 0.85)))
     return ModelParts(pieces, "tall")
 
 
-def _clothes_rail(rng: np.random.Generator, color: Color) -> ModelParts:
+def _clothes_rail(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 0.96, 1.2)
-    pieces: list[Piece] = [(block(0.03, 0.42, 0.0, 0.03, side * (width / 2 - 0.015)), color) for side in (-1, 1)] + [
-        (block(0.03, 0.03, 0.03, 1.6, side * (width / 2 - 0.015)), color) for side in (-1, 1)
-    ]
-    pieces.append((block(width, 0.03, 1.6, 1.63), color))
+    pieces: list[Piece] = [(block(width, 0.03, 1.6, 1.63), color)]
+    for side in (-1, 1):
+        x = side * (width / 2 - 0.015)
+        pieces += [(block(0.03, 0.42, 0.0, 0.03, x), color), (block(0.03, 0.03, 0.03, 1.6, x), color)]
     for x in np.round(np.linspace(-width / 2 + 0.14, width / 2 - 0.14, 6), 3):
-        cloth = COLORS[BRIGHT[int(rng.integers(len(BRIGHT)))]] if rng.random() < 0.7 else DARK
+        cloth = paint(CLOTHES[int(rng.integers(len(CLOTHES)))], "fabric")
         low = random_size(rng, 0.5, 0.9)
         pieces.append((block(0.06, 0.36, low, 1.56, x), shade(cloth, 0.9)))
     return ModelParts(pieces)
 
 
-def _basket(rng: np.random.Generator, color: Color) -> ModelParts:
+def _basket(rng: np.random.Generator, color: Paint) -> ModelParts:
     high = random_size(rng, 0.36, 0.56)
     pieces: list[Piece] = [
         (tube(0.18, 0.0, high, top=0.22, sides=12), color),
         (tube(0.235, high, high + 0.03, sides=12), shade(color, 0.8)),
     ]
     if rng.random() < 0.6:
-        cloth = COLORS[("white", "blue", "pink", "grey")[int(rng.integers(4))]]
+        cloth = paint(("white", "blue", "pink", "grey")[int(rng.integers(4))], "fabric")
         pieces.append((ball(0.34, 0.34, 0.14, 0, 0, high + 0.05), cloth))
-    return ModelParts(pieces)
+    return ModelParts(pieces, "large" if high > 0.46 else "small")
 
 
-def _box(rng: np.random.Generator, color: Color) -> ModelParts:
+def _box(rng: np.random.Generator, color: Paint) -> ModelParts:
     wide, deep, high = random_size(rng, 0.4, 0.56), random_size(rng, 0.34, 0.42), random_size(rng, 0.3, 0.42)
     pieces: list[Piece] = [
         (block(wide, deep, 0.0, high), color),
@@ -269,7 +269,7 @@ def _box(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces)
 
 
-def _trunk(rng: np.random.Generator, color: Color) -> ModelParts:
+def _trunk(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 0.8, 1.0)
     pieces: list[Piece] = [
         (block(width, 0.44, 0.0, 0.32), color),
@@ -280,21 +280,57 @@ def _trunk(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.445)
 
 
-BOOKSHELF = FurnitureKind("bookshelf", "shelving", (*WOODS, "blue", "green"), _bookshelf)
-SHELVES = FurnitureKind("shelves", "shelving", ("white", "brown", "grey", "black", "beige"), _shelves)
-WARDROBE = FurnitureKind("wardrobe", "cabinet", PAINTED, _wardrobe)
-DRESSER = FurnitureKind("dresser", "chest_of_drawers", PAINTED, _dresser)
-NIGHTSTAND = FurnitureKind("nightstand", "chest_of_drawers", PAINTED, _nightstand)
-CABINET = FurnitureKind("cabinet", "cabinet", PAINTED, _cabinet)
-SIDEBOARD = FurnitureKind("sideboard", "cabinet", PAINTED, _sideboard)
-TV_STAND = FurnitureKind("tv stand", "furniture", WOODS, _tv_stand)
-FILING_CABINET = FurnitureKind(
-    "filing cabinet", "cabinet", ("grey", "black", "white", "blue", "green"), _filing_cabinet
+BOOKSHELF = FurnitureKind("bookshelf", "shelving", (*WOODS, "blue", "green"), _bookshelf, ("wood",))
+SHELVES = FurnitureKind(
+    "shelves",
+    "shelving",
+    ("white", "brown", "grey", "black", "beige"),
+    _shelves,
+    (
+        "metal",
+        "wood",
+    ),
 )
-SHOE_RACK = FurnitureKind("shoe rack", "shelving", WOODS, _shoe_rack)
-WINE_RACK = FurnitureKind("wine rack", "shelving", WOODS, _wine_rack)
-COAT_RACK = FurnitureKind("coat rack", "furniture", WOODS, _coat_rack)
-CLOTHES_RAIL = FurnitureKind("clothes rack", "clothes", ("black", "white", "grey"), _clothes_rail)
-BASKET = FurnitureKind("basket", "objects", ("brown", "beige", "white", "grey"), _basket)
-BOX = FurnitureKind("box", "objects", ("brown", "beige", "white", "blue"), _box)
-TRUNK = FurnitureKind("chest", "furniture", ("brown", "black", "red", "green", "blue"), _trunk)
+WARDROBE = FurnitureKind("wardrobe", "cabinet", PAINTED, _wardrobe, ("wood",))
+DRESSER = FurnitureKind("dresser", "chest_of_drawers", PAINTED, _dresser, ("wood",))
+NIGHTSTAND = FurnitureKind("nightstand", "chest_of_drawers", PAINTED, _nightstand, ("wood",))
+CABINET = FurnitureKind("cabinet", "cabinet", PAINTED, _cabinet, ("wood",))
+SIDEBOARD = FurnitureKind("sideboard", "cabinet", PAINTED, _sideboard, ("wood",))
+TV_STAND = FurnitureKind("tv stand", "furniture", WOODS, _tv_stand, ("wood",))
+FILING_CABINET = FurnitureKind(
+    "filing cabinet", "cabinet", ("grey", "black", "white", "blue", "green"), _filing_cabinet, ("metal",)
+)
+SHOE_RACK = FurnitureKind(
+    "shoe rack",
+    "shelving",
+    WOODS,
+    _shoe_rack,
+    (
+        "wood",
+        "metal",
+    ),
+)
+WINE_RACK = FurnitureKind("wine rack", "shelving", WOODS, _wine_rack, ("wood",))
+COAT_RACK = FurnitureKind(
+    "coat rack",
+    "furniture",
+    WOODS,
+    _coat_rack,
+    (
+        "wood",
+        "metal",
+    ),
+)
+CLOTHES_RAIL = FurnitureKind("clothes rack", "clothes", ("black", "white", "grey"), _clothes_rail, ("metal",))
+BASKET = FurnitureKind("basket", "objects", ("brown", "beige", "white", "grey"), _basket, ("wicker",))
+BOX = FurnitureKind("box", "objects", ("brown", "beige", "white", "blue"), _box, ("cardboard",))
+TRUNK = FurnitureKind(
+    "chest",
+    "furniture",
+    ("brown", "black", "red", "green", "blue"),
+    _trunk,
+    (
+        "wood",
+        "leather",
+    ),
+)

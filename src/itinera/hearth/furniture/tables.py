@@ -6,51 +6,61 @@ import numpy as np
 
 from itinera.hearth.furniture.model import Builder, FurnitureKind, ModelParts, Piece, random_size
 from itinera.hearth.geometry.shapes import block, legs, tube
-from itinera.hearth.geometry.solids import Color
-from itinera.hearth.palette import DARK, OAK, PAINTED, STEEL, WALNUT, WOODS, shade
+from itinera.hearth.palette import DARK, OAK, PAINTED, STEEL, WALNUT, WOODS, Paint, shade
 
 
-def _rectangular(width: float, depth: float, high: float, color: Color, *, thick: float = 0.04) -> list[Piece]:
+def _rectangular(width: float, depth: float, high: float, color: Paint, *, thick: float = 0.04) -> list[Piece]:
     leg = 0.07 if high > 0.6 else 0.05
+    frame = _frame(color)
     return [
         (block(width, depth, high - thick, high), color),
-        (legs(width, depth, high - thick, leg, 0.02), shade(color, 0.82)),
-        (block(width - 0.14, 0.03, high - thick - 0.08, high - thick, 0, depth / 2 - 0.06), shade(color, 0.88)),
-        (block(width - 0.14, 0.03, high - thick - 0.08, high - thick, 0, -depth / 2 + 0.06), shade(color, 0.88)),
+        (legs(width, depth, high - thick, leg, 0.02), frame),
+        (block(width - 0.14, 0.03, high - thick - 0.08, high - thick, 0, depth / 2 - 0.06), shade(frame, 1.06)),
+        (block(width - 0.14, 0.03, high - thick - 0.08, high - thick, 0, -depth / 2 + 0.06), shade(frame, 1.06)),
     ]
 
 
-def _round(diameter: float, high: float, color: Color) -> list[Piece]:
+def _frame(color: Paint) -> Paint:
+    """The legs under a top: steel under glass and stone."""
+    return STEEL if color.material == "glass" else DARK if color.material == "stone" else shade(color, 0.82)
+
+
+def _round(diameter: float, high: float, color: Paint) -> list[Piece]:
     return [
         (tube(diameter / 2, high - 0.04, high, sides=16), color),
-        (tube(0.05, 0.03, high - 0.04, sides=8), shade(color, 0.8)),
-        (tube(diameter * 0.26, 0.0, 0.03, top=diameter * 0.2, sides=12), shade(color, 0.8)),
+        (tube(0.05, 0.03, high - 0.04, sides=8), _frame(color)),
+        (tube(diameter * 0.26, 0.0, 0.03, top=diameter * 0.2, sides=12), _frame(color)),
     ]
 
 
 def dining_table(width: float, depth: float) -> FurnitureKind:
     """A dining table of these dimensions."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         shape = "square" if width == depth else "long" if width >= 2 * depth else ""
         return ModelParts(_rectangular(width, depth, 0.75, color), shape, 0.75)
 
-    return FurnitureKind("dining table", "table", (*WOODS, "blue", "green"), build)
+    return FurnitureKind("dining table", "table", PAINTED, build, ("wood", "glass", "marble"))
 
 
 def round_dining_table(diameter: float) -> FurnitureKind:
     """A round dining table on one foot."""
 
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         return ModelParts(_round(diameter, 0.75, color), "round", 0.75)
 
-    return FurnitureKind("dining table", "table", (*WOODS, "blue", "green"), build)
+    return FurnitureKind("dining table", "table", PAINTED, build, ("wood", "glass", "marble"))
 
 
 def _coffee_table(shape: str) -> Builder:
-    def build(rng: np.random.Generator, color: Color) -> ModelParts:
+    def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         if shape == "round":
             return ModelParts(_round(random_size(rng, 0.7, 0.9), 0.42, color), "round", 0.42)
+        if shape == "oval":
+            pieces = [
+                (corners * (1.0, 0.56, 1.0), top) for corners, top in _round(random_size(rng, 1.0, 1.2), 0.42, color)
+            ]
+            return ModelParts(pieces, "oval", 0.42)
         width = random_size(rng, 0.7, 0.8) if shape == "square" else random_size(rng, 1.0, 1.3)
         depth = width if shape == "square" else random_size(rng, 0.52, 0.6)
         pieces = _rectangular(width, depth, 0.42, color)[:2]
@@ -61,7 +71,7 @@ def _coffee_table(shape: str) -> Builder:
     return build
 
 
-def _side_table(rng: np.random.Generator, color: Color) -> ModelParts:
+def _side_table(rng: np.random.Generator, color: Paint) -> ModelParts:
     if rng.random() < 0.5:
         return ModelParts(_round(0.46, 0.55, color), "round", 0.55)
     return ModelParts(
@@ -69,14 +79,14 @@ def _side_table(rng: np.random.Generator, color: Color) -> ModelParts:
     )
 
 
-def _console_table(rng: np.random.Generator, color: Color) -> ModelParts:
+def _console_table(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 0.9, 1.3)
     pieces = _rectangular(width, 0.32, 0.8, color)
     pieces.append((block(width - 0.12, 0.24, 0.18, 0.21), shade(color, 0.9)))
     return ModelParts(pieces, "long" if width > 1.1 else "", 0.8)
 
 
-def _desk(rng: np.random.Generator, color: Color) -> ModelParts:
+def _desk(rng: np.random.Generator, color: Paint) -> ModelParts:
     """A desk with drawers on one side and the seat on the other, see DESK_SEAT."""
     width, depth = random_size(rng, 1.2, 1.6), random_size(rng, 0.62, 0.72)
     pieces: list[Piece] = [
@@ -90,7 +100,7 @@ def _desk(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.75)
 
 
-def _workbench(rng: np.random.Generator, color: Color) -> ModelParts:
+def _workbench(rng: np.random.Generator, color: Paint) -> ModelParts:
     width = random_size(rng, 1.4, 1.8)
     pieces = _rectangular(width, 0.6, 0.88, color, thick=0.07)
     pieces += [
@@ -102,7 +112,7 @@ def _workbench(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.88)
 
 
-def _pool_table(rng: np.random.Generator, color: Color) -> ModelParts:
+def _pool_table(rng: np.random.Generator, color: Paint) -> ModelParts:
     width, depth = 2.3, 1.3
     wood = (WALNUT, OAK, DARK)[int(rng.integers(3))]
     pieces: list[Piece] = [
@@ -118,7 +128,7 @@ def _pool_table(rng: np.random.Generator, color: Color) -> ModelParts:
     return ModelParts(pieces, "", 0.0)
 
 
-def _tennis_table(rng: np.random.Generator, color: Color) -> ModelParts:
+def _tennis_table(rng: np.random.Generator, color: Paint) -> ModelParts:
     width, depth = 2.5, 1.4
     pieces: list[Piece] = [
         (legs(width - 0.5, depth, 0.73, 0.06, 0.1), DARK),
@@ -131,12 +141,40 @@ def _tennis_table(rng: np.random.Generator, color: Color) -> ModelParts:
 
 DESK_SEAT = -0.2  # metres along a desk from its middle to the seat
 COFFEE_TABLES = tuple(
-    FurnitureKind("coffee table", "table", (*WOODS, "red", "green"), _coffee_table(shape))
-    for shape in ("round", "square", "long")
+    FurnitureKind("coffee table", "table", PAINTED, _coffee_table(shape), ("wood", "glass", "marble", "metal"))
+    for shape in ("round", "square", "long", "oval")
 )
-SIDE_TABLE = FurnitureKind("side table", "table", PAINTED, _side_table)
-CONSOLE_TABLE = FurnitureKind("console table", "table", PAINTED, _console_table)
-DESK = FurnitureKind("desk", "table", WOODS, _desk)
-WORKBENCH = FurnitureKind("workbench", "table", ("brown", "grey", "green", "blue"), _workbench)
-POOL_TABLE = FurnitureKind("pool table", "table", ("green", "blue", "red"), _pool_table)
+SIDE_TABLE = FurnitureKind(
+    "side table",
+    "table",
+    PAINTED,
+    _side_table,
+    (
+        "wood",
+        "metal",
+        "glass",
+    ),
+)
+CONSOLE_TABLE = FurnitureKind(
+    "console table",
+    "table",
+    PAINTED,
+    _console_table,
+    (
+        "wood",
+        "metal",
+    ),
+)
+DESK = FurnitureKind("desk", "table", WOODS, _desk, ("wood",))
+WORKBENCH = FurnitureKind(
+    "workbench",
+    "table",
+    ("brown", "grey", "green", "blue"),
+    _workbench,
+    (
+        "wood",
+        "metal",
+    ),
+)
+POOL_TABLE = FurnitureKind("pool table", "table", ("green", "blue", "red"), _pool_table, ("fabric",))
 TENNIS_TABLE = FurnitureKind("ping-pong table", "table", ("blue", "green"), _tennis_table)

@@ -42,6 +42,15 @@ class WalkableFloor:
         self._free = self._without(boxes)
 
     @property
+    def state(self) -> NDArray[np.bool_]:
+        """The walkable cells; assign an earlier value to remove the boxes blocked since."""
+        return self._free
+
+    @state.setter
+    def state(self, free: NDArray[np.bool_]) -> None:
+        self._free = free
+
+    @property
     def reachable(self) -> float:
         """Fraction of the bare floor that is reachable from every door; 0 if a door is cut off."""
         return self._within_reach(self._free) / self._bare if self._bare else 1.0

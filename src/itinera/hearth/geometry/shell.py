@@ -1,44 +1,27 @@
 """The building: walls, floors, ceilings, doors, windows and stairs of a floor plan, as triangles.
 
 Each room is a closed box seen from inside; the openings of two rooms are joined through the thickness of their wall.
+What is seen from outside is in `facade.py`, what is outdoors in `fences.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
 
+from itinera.hearth.geometry.facade import OUTER_WALL, build_facades
+from itinera.hearth.geometry.fences import build_outdoors
+from itinera.hearth.geometry.finishes import Finish, Finishes, draw_finishes
 from itinera.hearth.geometry.polygons import triangulate
 from itinera.hearth.geometry.solids import Color, HouseObject, Solids
-from itinera.hearth.geometry.stairs import build_stairs, outline_without_stairwell
+from itinera.hearth.geometry.stairs import build_stairs, open_areas, split_rectangle
 from itinera.hearth.geometry.wall_face import Hole, Paint, WallFace
 from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, Passage, PlannedRoom, Window
 from itinera.worlds import Array
 
-FLOORS: Mapping[str, str] = MappingProxyType(
-    {**dict.fromkeys("bcv", "carpet"), **dict.fromkeys("atjkS", "tile"), **dict.fromkeys("guw", "concrete")}
-)
-"""The floor material per kind of room; all others have wood."""
-FLOOR_COLORS: Mapping[str, Sequence[Color]] = MappingProxyType(
-    {
-        "wood": ((168, 124, 82), (142, 98, 62), (190, 150, 106), (120, 84, 58)),
-        "carpet": ((196, 186, 170), (178, 172, 168), (172, 178, 186), (200, 190, 160)),
-        "tile": ((206, 204, 198), (188, 192, 194), (214, 206, 190)),
-        "concrete": ((150, 150, 148), (136, 136, 138)),
-    }
-)
-WALL_COLORS: Sequence[Color] = (
-    (238, 234, 226),
-    (232, 226, 212),
-    (226, 230, 232),
-    (216, 226, 222),
-    (234, 222, 210),
-    (222, 224, 234),
-    (236, 232, 206),
-)
 DOOR_COLORS: Mapping[str, Color] = MappingProxyType(
     {"white": (240, 240, 238), "brown": (112, 72, 44), "grey": (142, 142, 144), "black": (46, 44, 44)}
 )
@@ -49,11 +32,14 @@ CEILING: Color = (244, 243, 240)
 WHITE: Color = (246, 246, 244)
 GLASS: Color = (176, 208, 232)
 BRASS: Color = (176, 148, 84)
+RISERS: Color = (236, 232, 224)
 
 CASING = 0.07, 0.015  # width and thickness of the boards around a door
 SKIRT = 0.08, 0.012  # height and thickness of the skirting boards
 REVEAL = 0.15  # from a wall's inner face to its panes
 SHUT = 0.10  # from a wall's inner face to the front door
+PANE = 0.01  # thickness of a pane
+OUTER_REVEAL = 0.11  # from a wall's outer face to the front door
 BAR = 0.05  # width of a window's frame
 
 
@@ -69,37 +55,43 @@ class RoomWall:
 
 def build_shell(plan: FloorPlan, rng: np.random.Generator, solids: Solids) -> tuple[HouseObject, ...]:
     """The doors, windows and stairs of a plan, numbered from 1; all triangles of the building go into `solids`."""
-    walls = [WALL_COLORS[int(rng.integers(len(WALL_COLORS)))] for _ in plan.rooms]
-    for flight in plan.flights:
-        walls[flight.rooms[1]] = walls[flight.rooms[0]]  # one color per stairwell
+    finishes = draw_finishes(plan, rng)
     usual = _pick(rng, DOOR_COLORS)
-    floors = _floor_colors(plan, rng)
     for room in plan.rooms:
-        _build_room(plan, room, solids, walls[room.index], floors[room.index])
+        if not room.outdoor:
+            _build_room(plan, room, solids, finishes.walls[room.index], finishes.floors[room.index])
+    build_outdoors(plan, finishes, solids)
+    build_facades(plan, finishes, solids)
     items: list[HouseObject] = []
     for passage in plan.passages:
-        color = walls[max(passage.rooms[0], 0)]
+        inner = _indoor_room(plan, passage)
+        if inner == OUTSIDE:
+            continue  # a terrace and a garden meet without a wall
         if passage.wide:
-            _line_opening(plan, passage, solids, color, floors[passage.rooms[0]])
+            _line_opening(passage, solids, finishes.walls[inner], finishes.floors[inner])
         else:
             word = usual if rng.random() < 0.85 else _pick(rng, DOOR_COLORS)
             word = _pick(rng, FRONT_COLORS) if OUTSIDE in passage.rooms else word
-            items.append(_build_door(plan, passage, solids, len(items) + 1, word, floors[passage.rooms[0]]))
+            items.append(_build_door(plan, passage, solids, len(items) + 1, word, finishes))
     for window in plan.windows:
-        items.append(_build_window(plan, window, solids, len(items) + 1, walls[window.room]))
-    for flight in plan.flights:
-        items += build_stairs(plan, flight, solids, len(items) + 1, CEILING)
+        items.append(_build_window(window, solids, len(items) + 1, finishes))
+    wood = (_paint("stairs", finishes.treads), Paint("stairs", 0, RISERS))
+    for stairs in plan.staircases:
+        items += build_stairs(plan, stairs, solids, len(items) + 1, Paint("wall", 0, CEILING, "plaster"), wood)
     return tuple(items)
+
+
+def _paint(category: str, finish: Finish) -> Paint:
+    return Paint(category, 0, finish.color, finish.material)
+
+
+def _indoor_room(plan: FloorPlan, passage: Passage) -> int:
+    """The first room of a passage that is indoors; OUTSIDE if there is none."""
+    return next((k for k in passage.rooms if k != OUTSIDE and not plan.rooms[k].outdoor), OUTSIDE)
 
 
 def _pick(rng: np.random.Generator, colors: Mapping[str, Color]) -> str:
     return list(colors)[int(rng.integers(len(colors)))]
-
-
-def _floor_colors(plan: FloorPlan, rng: np.random.Generator) -> list[Color]:
-    """One color of wood, of carpet, … for the whole house."""
-    house = {stuff: shades[int(rng.integers(len(shades)))] for stuff, shades in FLOOR_COLORS.items()}
-    return [house[FLOORS.get(room.kind, "wood")] for room in plan.rooms]
 
 
 def room_walls(plan: FloorPlan, room: PlannedRoom, solids: Solids) -> list[RoomWall]:
@@ -147,13 +139,14 @@ def _hole_in_wall(face: WallFace, length: float, place: _WallHole) -> Hole | Non
     return s - place.width / 2, s + place.width / 2, place.low, place.high
 
 
-def _build_room(plan: FloorPlan, room: PlannedRoom, solids: Solids, wall: Color, floor: Color) -> None:
+def _build_room(plan: FloorPlan, room: PlannedRoom, solids: Solids, wall: Finish, floor: Finish) -> None:
     top = room.floor + room.height
-    _add_polygon(solids, outline_without_stairwell(plan, room, above=False), room.floor, "floor", floor)
-    _add_polygon(solids, outline_without_stairwell(plan, room, above=True)[::-1], top, "ceiling", CEILING)
+    _add_level(plan, room, solids, room.floor, _paint("floor", floor))
+    _add_level(plan, room, solids, top, Paint("ceiling", 0, CEILING, "plaster"))
     for edge in room_walls(plan, room, solids):
-        edge.face.wall((0, edge.length), (room.floor, top), edge.holes, Paint("wall", 0, wall))
-        _build_skirting(edge, room.floor)
+        edge.face.wall((0, edge.length), (room.floor, top), edge.holes, _paint("wall", wall))
+        if room.kind != "s":  # where the undersides of stairs would meet it
+            _build_skirting(edge, room.floor)
 
 
 def _build_skirting(edge: RoomWall, floor: float) -> None:
@@ -165,12 +158,24 @@ def _build_skirting(edge: RoomWall, floor: float) -> None:
         start = s1
 
 
-def _add_polygon(solids: Solids, outline: Array, z: float, category: str, color: Color) -> None:
-    """Add a horizontal polygon: floors face up, ceilings face down."""
-    clockwise = category == "ceiling"
-    flat = triangulate(outline[::-1] if clockwise else outline)
-    flat = flat[:, ::-1] if clockwise else flat
-    solids.triangles(np.concatenate([flat, np.full((*flat.shape[:2], 1), z)], axis=2), category, 0, color)
+def _add_level(plan: FloorPlan, room: PlannedRoom, solids: Solids, z: float, paint: Paint) -> None:
+    """Add the floor of a room, facing up, or its ceiling, facing down, without the opening for the stairs."""
+    ceiling = paint.category == "ceiling"
+    areas = open_areas(plan, room, above=ceiling)
+    if areas:
+        pieces = [_corners(box) for box in split_rectangle(room.outline, areas)]
+    else:
+        pieces = [room.outline]
+    for outline in pieces:
+        flat = triangulate(outline)
+        flat = flat[:, ::-1] if ceiling else flat
+        corners = np.concatenate([flat, np.full((*flat.shape[:2], 1), z)], axis=2)
+        solids.triangles(corners, paint.category, 0, paint.color, paint.material)
+
+
+def _corners(box: tuple[float, float, float, float]) -> Array:
+    x0, y0, x1, y1 = box
+    return np.array([(x0, y0), (x1, y0), (x1, y1), (x0, y1)])
 
 
 def _passage_face(passage: Passage, solids: Solids, which: int) -> WallFace:
@@ -179,9 +184,9 @@ def _passage_face(passage: Passage, solids: Solids, which: int) -> WallFace:
     return WallFace(solids, passage.center - side * passage.normal * passage.depth / 2, -side * passage.normal)
 
 
-def _line_opening(plan: FloorPlan, passage: Passage, solids: Solids, wall: Color, floor: Color) -> None:
+def _line_opening(passage: Passage, solids: Solids, wall: Finish, floor: Finish) -> None:
     face = _passage_face(passage, solids, 0)
-    face.lining(_passage_hole(passage), (-passage.depth, 0), Paint("wall", 0, wall), sill=Paint("floor", 0, floor))
+    face.lining(_passage_hole(passage), (-passage.depth, 0), _paint("wall", wall), sill=_paint("floor", floor))
 
 
 def _passage_hole(passage: Passage) -> Hole:
@@ -189,23 +194,31 @@ def _passage_hole(passage: Passage) -> Hole:
     return -half, half, passage.floor, passage.floor + passage.height
 
 
-def _build_door(plan: FloorPlan, passage: Passage, solids: Solids, index: int, word: str, floor: Color) -> HouseObject:
+def _build_door(
+    plan: FloorPlan, passage: Passage, solids: Solids, index: int, word: str, finishes: Finishes
+) -> HouseObject:
     front = OUTSIDE in passage.rooms
-    paint = Paint("door", index, (FRONT_COLORS if front else DOOR_COLORS)[word])
+    paint = Paint("door", index, (FRONT_COLORS if front else DOOR_COLORS)[word], "wood")
     hole = _passage_hole(passage)
     sides = [_passage_face(passage, solids, which) for which in range(1 if front else 2)]
-    sides[0].lining(hole, (-SHUT if front else -passage.depth, 0), paint, sill=Paint("floor", 0, floor))
+    sill = _paint("floor", finishes.floors[_indoor_room(plan, passage)])
+    sides[0].lining(hole, (-SHUT if front else -passage.depth, 0), paint, sill=sill)
     for face in sides:
         _build_casing(face, hole, paint)
+    garage = front and plan.rooms[passage.rooms[0]].kind == "g"
     if front:
-        _build_closed_leaf(sides[0], hole, paint)
+        outer = _passage_face(passage, solids, 1)
+        outer.lining(hole, (-OUTER_REVEAL, 0), _paint("wall", finishes.facade), sill=_paint("wall", finishes.facade))
+        for face, depth in ((sides[0], SHUT), (outer, OUTER_REVEAL)):
+            (_build_garage_leaf if garage else _build_closed_leaf)(face, hole, depth, paint)
     elif passage.leaf is not None:
         _build_open_leaf(passage, passage.leaf, solids, paint)
     center = [*passage.center, passage.floor + passage.height / 2]
     size = [passage.width, passage.depth, passage.height]
     heading = round(float(np.arctan2(passage.normal[1], passage.normal[0])), 6)
+    name = "garage door" if garage else "door"
     return HouseObject(
-        index, "door", "door", passage.rooms[0], np.array(center), np.array(size), heading, word, blocks=front
+        index, name, "door", passage.rooms[0], np.array(center), np.array(size), heading, word, blocks=front
     )
 
 
@@ -217,15 +230,23 @@ def _build_casing(face: WallFace, hole: Hole, paint: Paint) -> None:
     face.block((s0 - wide, s1 + wide), (z1, z1 + wide), (0, thick), paint, sides="lrtb")
 
 
-def _build_closed_leaf(face: WallFace, hole: Hole, paint: Paint) -> None:
-    """Add a closed leaf with two panels and a knob."""
+def _build_closed_leaf(face: WallFace, hole: Hole, depth: float, paint: Paint) -> None:
+    """Add one side of a closed leaf, with two panels and a knob."""
     s0, s1, z0, z1 = hole
-    face.plate((s0, s1), (z0, z1), -SHUT, paint)
+    face.plate((s0, s1), (z0, z1), -depth, paint)
     for low, high in ((z0 + 0.2, z0 + 0.9), (z0 + 1.1, z1 - 0.2)):
-        face.block((s0 + 0.15, s1 - 0.15), (low, high), (-SHUT, -SHUT + 0.015), paint)
-    face.block(
-        (s0 + 0.05, s0 + 0.11), (z0 + 0.97, z0 + 1.03), (-SHUT, -SHUT + 0.06), Paint("door", paint.instance, BRASS)
-    )
+        face.block((s0 + 0.15, s1 - 0.15), (low, high), (-depth, -depth + 0.015), paint)
+    knob = Paint("door", paint.instance, BRASS, "metal")
+    face.block((s0 + 0.05, s0 + 0.11), (z0 + 0.97, z0 + 1.03), (-depth, -depth + 0.06), knob)
+
+
+def _build_garage_leaf(face: WallFace, hole: Hole, depth: float, paint: Paint) -> None:
+    """Add one side of a garage door: horizontal panels."""
+    s0, s1, z0, z1 = hole
+    face.plate((s0, s1), (z0, z1), -depth, paint)
+    for low in np.linspace(z0, z1, 6)[:-1].tolist():
+        high = low + (z1 - z0) / 5
+        face.block((s0 + 0.06, s1 - 0.06), (low + 0.05, high - 0.05), (-depth, -depth + 0.02), paint)
 
 
 def _build_open_leaf(passage: Passage, leaf: Array, solids: Solids, paint: Paint) -> None:
@@ -240,16 +261,33 @@ def _build_open_leaf(passage: Passage, leaf: Array, solids: Solids, paint: Paint
     for bottom, top in ((low + 0.2, low + 0.85), (low + 1.05, high - 0.2)):
         face.block((s0 + 0.14, s1 - 0.14), (bottom, top), (front, front + 0.012), paint)
     free = s1 - 0.09 if s0 > 0 else s0 + 0.04  # the knob is opposite the hinges
-    knob = Paint(paint.category, paint.instance, BRASS)
+    knob = Paint(paint.category, paint.instance, BRASS, "metal")
     face.block((free, free + 0.05), (low + 0.96, low + 1.01), (front, front + 0.05), knob)
 
 
-def _build_window(plan: FloorPlan, window: Window, solids: Solids, index: int, wall: Color) -> HouseObject:
+def _build_window(window: Window, solids: Solids, index: int, finishes: Finishes) -> HouseObject:
     face = WallFace(solids, window.center, -window.normal)
+    outer = WallFace(solids, window.center + window.normal * OUTER_WALL, window.normal)
     s, z = (-window.width / 2, window.width / 2), (window.sill, window.top)
-    face.lining((*s, *z), (-REVEAL, 0), Paint("wall", 0, wall), sill=Paint("wall", 0, WHITE))
-    face.plate(s, z, -REVEAL, Paint("window", index, GLASS))
-    frame, d = Paint("window", index, WHITE), (-REVEAL, -REVEAL + 0.04)
+    sill = Paint("wall", 0, WHITE)
+    face.lining((*s, *z), (-REVEAL, 0), _paint("wall", finishes.walls[window.room]), sill=sill)
+    outer.lining((*s, *z), (REVEAL + PANE - OUTER_WALL, 0), _paint("wall", finishes.facade), sill=sill)
+    pane = Paint("window", index, GLASS, "glass")
+    face.plate(s, z, -REVEAL, pane)
+    outer.plate(s, z, REVEAL + PANE - OUTER_WALL, pane)
+    _build_sash(face, window, -REVEAL, Paint("window", index, WHITE))
+    _build_sash(outer, window, REVEAL + PANE - OUTER_WALL, Paint("window", index, WHITE))
+    center = [*(window.center + window.normal * REVEAL / 2), (window.sill + window.top) / 2]
+    size = [window.width, REVEAL, window.top - window.sill]
+    heading = round(float(np.arctan2(-window.normal[1], -window.normal[0])), 6)
+    return HouseObject(
+        index, "window", "window", window.room, np.round(center, 4), np.array(size), heading, blocks=False
+    )
+
+
+def _build_sash(face: WallFace, window: Window, back: float, frame: Paint) -> None:
+    """Add the frame around the panes and the bars between them, on one side of the glass."""
+    s, z, d = (-window.width / 2, window.width / 2), (window.sill, window.top), (back, back + 0.04)
     inner_s, inner_z = (s[0] + BAR, s[1] - BAR), (z[0] + BAR, z[1] - BAR)
     face.block((s[0], inner_s[0]), z, d, frame, sides="r")
     face.block((inner_s[1], s[1]), z, d, frame, sides="l")
@@ -259,9 +297,3 @@ def _build_window(plan: FloorPlan, window: Window, solids: Solids, index: int, w
     for k in range(1, panes):
         middle = s[0] + window.width * k / panes
         face.block((middle - BAR / 2, middle + BAR / 2), inner_z, (d[0], d[1] - 0.005), frame, sides="lr")
-    center = [*(window.center + window.normal * REVEAL / 2), (window.sill + window.top) / 2]
-    size = [window.width, REVEAL, window.top - window.sill]
-    heading = round(float(np.arctan2(-window.normal[1], -window.normal[0])), 6)
-    return HouseObject(
-        index, "window", "window", window.room, np.round(center, 4), np.array(size), heading, blocks=False
-    )

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from itinera.worlds import Array
-from itinera.worlds.labels import MPCAT40
+from itinera.worlds.labels import MATERIALS, MPCAT40
 from itinera.worlds.mesh import Mesh
 
 Color = tuple[int, int, int]
@@ -33,42 +33,62 @@ class HouseObject:
     heading: float  # the direction of its front and its own +y axis, radians from +x
     color: str = ""  # "red"; empty where nobody would mention it
     shape: str = ""  # "round", "long": an adjective that distinguishes it from others of its kind; empty for none
+    material: str = ""  # "wooden", "leather": an adjective; empty where nobody would mention it
     blocks: bool = True  # whether it is an obstacle (a rug, a picture and a hanging lamp are not)
 
 
 class Solids:
-    """Collects triangles; each call adds a piece with its category, instance and color."""
+    """Collects triangles; each call adds a piece with its category, instance, color and material."""
 
     def __init__(self) -> None:
         self._corners: list[Array] = []  # each (n, 3, 3)
-        self._labels: list[tuple[int, int, int, Color]] = []  # faces, class, instance, color
+        self._labels: list[tuple[int, int, int, Color, int]] = []  # faces, class, instance, color, material
 
-    def triangles(self, corners: ArrayLike, category: str, instance: int, color: Color) -> None:
+    def triangles(
+        self, corners: ArrayLike, category: str, instance: int, color: Color, material: str = "plain"
+    ) -> None:
         """Add (n, 3, 3) corners as they are, counter-clockwise seen from the front."""
         piece = np.asarray(corners, dtype=np.float64).reshape(-1, 3, 3)
         self._corners.append(piece)
-        self._labels.append((len(piece), MPCAT40.index(category), instance, color))
+        self._labels.append((len(piece), MPCAT40.index(category), instance, color, MATERIALS.index(material)))
 
-    def polygon(self, corners: ArrayLike, category: str, instance: int, color: Color) -> None:
+    def polygon(self, corners: ArrayLike, category: str, instance: int, color: Color, material: str = "plain") -> None:
         """Add a flat convex polygon, (k, 3), counter-clockwise seen from the front."""
         points = np.asarray(corners, dtype=np.float64)
         fan = np.stack([np.repeat(points[:1], len(points) - 2, axis=0), points[1:-1], points[2:]], axis=1)
-        self.triangles(fan, category, instance, color)
+        self.triangles(fan, category, instance, color, material)
 
-    def prism(self, base: ArrayLike, low: float, high: float, category: str, instance: int, color: Color) -> None:
+    def prism(
+        self,
+        base: ArrayLike,
+        low: float,
+        high: float,
+        category: str,
+        instance: int,
+        color: Color,
+        material: str = "plain",
+    ) -> None:
         """Add an upright prism over a convex base, (k, 2) counter-clockwise."""
         flat = np.asarray(base, dtype=np.float64)
         bottom, top = (np.column_stack([flat, np.full(len(flat), z)]) for z in (low, high))
         after, over = np.roll(bottom, -1, axis=0), np.roll(top, -1, axis=0)
         sides = np.concatenate([np.stack([bottom, after, over], axis=1), np.stack([bottom, over, top], axis=1)])
-        self.triangles(sides, category, instance, color)
-        self.polygon(top, category, instance, color)
-        self.polygon(bottom[::-1], category, instance, color)
+        self.triangles(sides, category, instance, color, material)
+        self.polygon(top, category, instance, color, material)
+        self.polygon(bottom[::-1], category, instance, color, material)
 
-    def box(self, low: Sequence[float], high: Sequence[float], category: str, instance: int, color: Color) -> None:
+    def box(
+        self,
+        low: Sequence[float],
+        high: Sequence[float],
+        category: str,
+        instance: int,
+        color: Color,
+        material: str = "plain",
+    ) -> None:
         """Add an axis-aligned box."""
         (x0, y0, z0), (x1, y1, z1) = low, high
-        self.prism([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z0, z1, category, instance, color)
+        self.prism([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], z0, z1, category, instance, color, material)
 
     def mesh(self) -> Mesh:
         """The mesh of all pieces, with equal corners merged."""
@@ -90,4 +110,5 @@ class Solids:
             spread(1, np.uint8),
             spread(2, np.int32),
             spread(3, np.uint8).reshape(-1, 3),
+            spread(4, np.uint8),
         )

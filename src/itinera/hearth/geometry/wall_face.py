@@ -18,11 +18,12 @@ Hole = tuple[float, float, float, float]  # s0, s1, z0, z1
 
 @dataclass(frozen=True)
 class Paint:
-    """The labels and color of a piece of the mesh."""
+    """The labels, color and material of a piece of the mesh."""
 
     category: str
     instance: int
     color: Color
+    material: str = "plain"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,8 @@ class WallFace:
         """Add a flat rectangle with corners at (s, z, d), counter-clockwise seen from its front."""
         (x, y), (ox, oy) = self.origin.tolist(), self.out.tolist()
         a, b, c, e = [(x - s * oy + d * ox, y + s * ox + d * oy, z) for s, z, d in corners]
-        self.solids.triangles([(a, b, c), (a, c, e)], paint.category, paint.instance, paint.color)
+        labels = paint.category, paint.instance, paint.color, paint.material
+        self.solids.triangles([(a, b, c), (a, c, e)], *labels)
 
     def plate(self, s: tuple[float, float], z: tuple[float, float], d: float, paint: Paint) -> None:
         """Add a rectangle parallel to the face."""

@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # readers of descriptions do not need to load the house gener
 BUILDING_CATEGORIES = frozenset({"wall", "floor", "ceiling", "door", "window", "railing", "void", "unlabeled"})
 """Categories that belong to the building and are not mentioned as objects."""
 
+_UNNAMED_CATEGORIES = BUILDING_CATEGORIES - {"window"}  # people do mention windows
+
 MAX_LANDMARK_HEIGHT = 1.9  # metres above the floor; objects that hang higher are no landmarks
 MIN_CLIMB = 0.25  # metres of height difference that make a step up or down
 ROOM_VISIBLE_DISTANCE = 7.0  # metres within which the room behind a door is recognizable
@@ -40,6 +42,9 @@ class DescribedObject:
     distance: float  # metres along the floor, to its center
     size: float  # metres, its longest side
     instance: int = 0  # its index in the house; 0 for agents, which may not know it
+    material: str = ""  # "wooden", or empty
+    height: float = 0.0  # metres of its center above the floor
+    inside: bool = True  # whether it is in the room of the viewpoint, not behind a door or an opening
 
     @cached_property
     def offset(self) -> tuple[float, float]:
@@ -90,6 +95,18 @@ class SceneDescription:
     candidates: tuple[DescribedCandidate, ...]
     doors: tuple[DescribedDoor, ...]
 
+    def objects_named(self, name: str) -> tuple[DescribedObject, ...]:
+        """The visible objects whose name ends with this one: an office chair is a chair as well."""
+        found = self._by_name.get(name)
+        if found is None:
+            found = tuple(thing for thing in self.objects if thing.name.endswith(name))
+            self._by_name[name] = found
+        return found
+
+    @cached_property
+    def _by_name(self) -> dict[str, tuple[DescribedObject, ...]]:
+        return {}
+
 
 class AnnotatedViewpoints(Protocol):
     """Annotations of the viewpoints of a house."""
@@ -110,7 +127,7 @@ def describe_scenes(house: House, graph: NavGraph, annotations: AnnotatedViewpoi
         seen[node] = SceneDescription(
             node,
             annotations.rooms[node].label,
-            tuple(_objects(house, where, annotations.objects.get(node, ()))),
+            tuple(_objects(house, where, int(annotations.rooms[node].region_id), annotations.objects.get(node, ()))),
             tuple(_candidates(graph, node, annotations.rooms, passages)),
             tuple(passages.visible_doors(where, int(annotations.rooms[node].region_id))),
         )
@@ -124,16 +141,16 @@ def anonymize(description: SceneDescription) -> SceneDescription:
     return replace(description, node="", objects=objects, candidates=candidates)
 
 
-def _objects(house: House, where: Array, objects: Sequence[VisibleObject]) -> Iterator[DescribedObject]:
+def _objects(house: House, where: Array, room: int, objects: Sequence[VisibleObject]) -> Iterator[DescribedObject]:
     for object in objects:
         item = house.object(int(object.id))
-        if (
-            item.category in BUILDING_CATEGORIES
-            or item.center[2] - house.plan.rooms[item.room].floor > MAX_LANDMARK_HEIGHT
-        ):
+        height = round(float(item.center[2] - house.plan.rooms[item.room].floor), 4)
+        if item.category in _UNNAMED_CATEGORIES or height > MAX_LANDMARK_HEIGHT:
             continue
         heading, distance = _direction(where, item.center)
-        yield DescribedObject(item.name, item.color, item.shape, heading, distance, float(item.size.max()), item.index)
+        size, inside = float(item.size.max()), item.room == room
+        looks = item.name, item.color, item.shape
+        yield DescribedObject(*looks, heading, distance, size, item.index, item.material, height, inside)
 
 
 EYE_HEIGHT = 1.5  # metres, the height of a viewpoint above the floor

@@ -14,6 +14,7 @@ from itinera.hearth.language.path_context import PathContext, Segment
 from itinera.hearth.language.semantics import Act
 
 AMBIGUITY_COSTS = (0.0, 3.0, 20.0)  # costs of ambiguous clauses
+STAIRS_NAME = "stairs"
 UNMENTIONED_STAIRS_COST = 3.0  # cost of not mentioning stairs
 
 
@@ -26,13 +27,15 @@ class ClauseCosts:
     stretch: float  # per step beyond the first that a clause covers
     turn_first: float  # for an additional turn
     stride: float  # for stating a distance
+    negation: float  # for stating where not to go
+    contents: float  # for naming a room by an object in it
     repetition: float  # for an act repeated in a row; more for a landmark mentioned twice
     noise: float  # scale of the noise
 
 
 STEPS = ClauseCosts(
     {
-        Act.GO: -0.4,
+        Act.GO: -1.25,
         Act.TOWARDS: 0.9,
         Act.REACH: 0.5,
         Act.PASS: 0.5,
@@ -42,16 +45,19 @@ STEPS = ClauseCosts(
         Act.END: 0.5,
         Act.UP: 0.0,
         Act.DOWN: 0.0,
+        Act.SEE: 0.7,
         Act.STOP: 0.8,  # without a landmark; 0 with one
     },
     segment=0.2,
     stretch=1.0,
-    turn_first=0.35,
+    turn_first=0.1,
     stride=1.4,
+    negation=1.3,
+    contents=0.8,
     repetition=0.3,
     noise=0.35,
 )
-ORDINARY = replace(STEPS, segment=1.2, stretch=0.0)
+ORDINARY = replace(STEPS, acts={**STEPS.acts, Act.GO: -1.75}, segment=1.2, stretch=0.2)
 
 
 def choose_segments(context: PathContext, rng: np.random.Generator, costs: ClauseCosts) -> list[Segment]:
@@ -88,6 +94,10 @@ def _segment_cost(segment: Segment, costs: ClauseCosts, rng: np.random.Generator
         cost += costs.turn_first
     if clause.stride:
         cost += costs.stride
+    if clause.act is Act.ENTER and clause.landmark is not None:
+        cost += costs.contents
+    if clause.avoid or clause.avoid_side:
+        cost += costs.negation
     return round(cost, 6)  # to the precision at which logarithms agree on every machine
 
 
@@ -100,6 +110,8 @@ def _repetition_cost(before: Sequence[Segment], segment: Segment, costs: ClauseC
     cost = costs.repetition * (last.act is now.act) * (2.5 if now.act is Act.GO else 1.0)
     if last.landmark is not None and now.landmark is not None and last.landmark.name == now.landmark.name:
         cost += 10 * costs.repetition
+    if last.act in (Act.UP, Act.DOWN) and now.landmark is not None and now.landmark.name == STAIRS_NAME:
+        cost += 10 * costs.repetition  # "go up the stairs and stop by the stairs"
     return cost
 
 

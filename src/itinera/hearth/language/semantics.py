@@ -7,9 +7,17 @@ only the scene description, the heading, and the movement since the clause began
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
+from itinera.hearth.language.references import (
+    LAST,
+    NEAR_ANCHOR,
+    Reference,
+    matching_objects,
+    relative_side,
+    wrap_angle,
+)
 from itinera.hearth.language.scene_description import (
     DescribedCandidate,
     DescribedDoor,
@@ -24,12 +32,13 @@ DIRECTION_TOLERANCE = math.radians(30)  # tolerance of a stated direction
 TARGET_TOLERANCE = math.radians(20)  # tolerance of the direction to a visible object
 MIN_GAIN = 0.3  # metres by which a step must reduce the distance to count
 MAX_PASS_DISTANCE = 2.8  # metres, the maximum distance for passing an object
-AHEAD_ANGLE = math.radians(20)  # an object within this angle of straight ahead,
-AHEAD_OFFSET = 0.7  # and at most so many metres to the side, is on neither side
 ONWARD_ANGLE = math.radians(40)  # tolerance of going straight on
 BACK_ANGLE = math.radians(150)  # anything farther around is where the agent came from
 ALTERNATIVE = 0.3  # fraction of the best score from which a candidate is an alternative
 NO_EVIDENCE = 0.02  # the score of a candidate without evidence
+AVOIDED = 0.05  # factor for a candidate in a room that the clause says not to enter
+LANDING_ANGLE = math.radians(50)  # stairs that turn by more than this have a landing
+STAIRS = "s"  # the kind of room of a stairwell
 
 
 class Act(Enum):
@@ -45,25 +54,9 @@ class Act(Enum):
     END = "end"  # straight on, to the end of the room
     UP = "up"  # to the top of the stairs
     DOWN = "down"  # to the bottom of the stairs
+    SEE = "see"  # straight on, until an object or a room comes into view
+    GOAL = "goal"  # no step: the statement where the path ends
     STOP = "stop"  # here, or as near to an object as possible
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A referring expression for one of the visible objects."""
-
-    name: str
-    color: str = ""
-    shape: str = ""
-    side: str = ""  # "left" or "right" of the heading, if mentioned
-
-    def matches(self, landmark: DescribedObject, heading: float) -> bool:
-        return (
-            landmark.name.endswith(self.name)  # an office chair is a chair as well
-            and self.color in ("", landmark.color)
-            and self.shape in ("", landmark.shape)
-            and (not self.side or self.side == relative_side(landmark, heading))
-        )
 
 
 @dataclass(frozen=True)
@@ -72,12 +65,20 @@ class Clause:
 
     act: Act
     turn: str = ""  # a key of TURNS for the first step; empty if not mentioned
-    landmark: Reference | None = None
+    landmark: Reference | None = None  # for a door, the object next to it; for a room, an object in it
     room: str = ""  # the kind to enter, or to leave
     side: str = ""  # of a door, or of an object to pass: "left", "right", or "ahead" for a door
-    rank: int = 0  # which door on that side, from 1; 0 for the only one
+    rank: int = 0  # which door on that side, from 1; LAST for the farthest; 0 for the only one
     wide: bool = False  # an opening rather than a door
-    stride: str = ""  # "short" or "long": among fitting candidates, the nearer or farther one; part of the stairs only
+    stride: str = ""  # "short" or "long": among fitting candidates, the nearer or farther one; a key of STAIR_PARTS
+    avoid: str = ""  # the kind of room not to enter
+    avoid_side: str = ""  # the side of the door not to take
+    color: str = ""  # of a door
+    floor: str = ""  # of a goal: "up" or "down" for another storey
+
+
+STAIR_PARTS = ("", "short", "landing", "floor")
+"""Parts of stairs: all the way, some steps, up to the landing, one storey."""
 
 
 @dataclass(frozen=True)
@@ -110,25 +111,6 @@ class Progress:
         return Progress(self.heading, self.has_moved, self.position, self.moves, self.crossed, self.climbed, there)
 
 
-def wrap_angle(angle: float) -> float:
-    """The angle in (-pi, pi]."""
-    return math.pi - (math.pi - angle) % (2 * math.pi)
-
-
-def relative_side(seen: DescribedObject | DescribedDoor, heading: float) -> str:
-    """The side of an object relative to a heading: "left", "right", "ahead" or "behind".
-
-    "Ahead" means within some degrees of straight ahead and not far to the side: the doors along a hall are on its sides
-    at any distance.
-    """
-    angle = wrap_angle(seen.heading - heading)
-    if abs(angle) <= AHEAD_ANGLE and abs(math.sin(angle)) * seen.distance <= AHEAD_OFFSET:
-        return "ahead"
-    if abs(angle) >= math.pi - AHEAD_ANGLE:
-        return "behind"
-    return "left" if angle > 0 else "right"
-
-
 def name_turn(relative: float) -> str:
     """The name of a turn by that many radians to the left."""
     return min(TURNS, key=lambda turn: abs(wrap_angle(relative - TURNS[turn])))
@@ -136,19 +118,22 @@ def name_turn(relative: float) -> str:
 
 def matching_doors(clause: Clause, description: SceneDescription, heading: float) -> list[DescribedDoor]:
     """The doors that a clause may refer to, nearest first."""
-    doors = [door for door in description.doors if door.wide == clause.wide]
+    doors = [door for door in description.doors if door.wide == clause.wide and clause.color in ("", door.color)]
     if clause.side:
         doors = [door for door in doors if relative_side(door, heading) == clause.side]
+    if clause.avoid_side:
+        doors = [door for door in doors if relative_side(door, heading) != clause.avoid_side]
+    if clause.landmark is not None:
+        marks = matching_objects(clause.landmark, description, heading)
+        doors = [door for door in doors if any(_is_near_door(mark, door) for mark in marks)]
     doors.sort(key=lambda door: (door.distance, door.heading))
     if clause.rank:
-        doors = doors[clause.rank - 1 : clause.rank]
+        doors = doors[-1:] if clause.rank == LAST else doors[clause.rank - 1 : clause.rank]
     return doors
 
 
-def matching_objects(reference: Reference, description: SceneDescription, heading: float) -> list[DescribedObject]:
-    """The visible objects that match the expression, nearest first."""
-    found = [landmark for landmark in description.objects if reference.matches(landmark, heading)]
-    return sorted(found, key=lambda landmark: (landmark.distance, landmark.heading))
+def _is_near_door(mark: DescribedObject, door: DescribedDoor) -> bool:
+    return math.dist(mark.offset, door.offset) <= min(0.9 + mark.size / 2, NEAR_ANCHOR)
 
 
 def find_referents(
@@ -157,12 +142,17 @@ def find_referents(
     """The visible objects or doors that the clause may refer to, nearest first."""
     if clause.act is Act.DOOR:
         return matching_doors(clause, description, heading)
-    return matching_objects(clause.landmark, description, heading) if clause.landmark is not None else []
+    if clause.landmark is None:
+        return []
+    found = matching_objects(clause.landmark, description, heading)
+    if clause.act is Act.ENTER:  # "the room with the round table" is another room
+        found = [landmark for landmark in found if not landmark.inside]
+    return found
 
 
 def resolve_target(clause: Clause, description: SceneDescription, progress: Progress) -> Progress:
     """The progress with the target set, if it was not and the referent is visible now."""
-    if progress.target is not None:
+    if progress.target is not None or clause.act is Act.SEE:
         return progress
     found = find_referents(clause, description, progress.heading)
     return progress.with_target(found[0]) if found else progress
@@ -178,6 +168,11 @@ def candidate_scores(clause: Clause, description: SceneDescription, progress: Pr
         ]
     if clause.stride and progress.moves == 0 and clause.act not in (Act.UP, Act.DOWN):
         scores = _stride_scores(clause.stride, scores, description)
+    if clause.avoid:
+        scores = [
+            score * (AVOIDED if candidate.room == clause.avoid and candidate.exit else 1.0)
+            for score, candidate in zip(scores, description.candidates, strict=True)
+        ]
     if progress.has_moved and clause.turn != "around":
         # Instructions rarely undo a step without saying to turn around.
         scores = [
@@ -273,12 +268,30 @@ def _along(candidate: DescribedCandidate, x: float, y: float) -> tuple[float, fl
 
 
 def _enter_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
+    if clause.landmark is not None:
+        return _enter_room_with(clause, description, progress)
     found = [
         1.0 if candidate.room == clause.room and candidate.exit else NO_EVIDENCE for candidate in description.candidates
     ]
     if max(found, default=0.0) > NO_EVIDENCE:
         return found
     return _nearest_door_scores(description, progress, [door for door in description.doors if door.room == clause.room])
+
+
+def _enter_room_with(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
+    """Scores for entering the room that an object is in: towards the object, out of this room if that is possible."""
+    near = _reach_scores(clause, description, progress)
+    if progress.target is None:
+        return near
+    exits = [
+        score if candidate.exit and clause.room in ("", candidate.room) else NO_EVIDENCE
+        for score, candidate in zip(near, description.candidates, strict=True)
+    ]
+    return exits if max(exits, default=0.0) >= ALTERNATIVE else near
+
+
+def _see_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
+    return _straight_on_scores(description, progress)
 
 
 def _leave_scores(clause: Clause, description: SceneDescription, progress: Progress) -> list[float]:
@@ -358,6 +371,8 @@ _SCORES = {
     Act.END: _end_scores,
     Act.UP: _climb_scores,
     Act.DOWN: _climb_scores,
+    Act.SEE: _see_scores,
+    Act.GOAL: _see_scores,
     Act.STOP: _reach_scores,
 }
 
@@ -366,22 +381,49 @@ def is_done(clause: Clause, description: SceneDescription, progress: Progress) -
     """Whether the clause is done, judged from here."""
     if clause.act in (Act.STOP, Act.REACH):
         return clause.landmark is None or (progress.target is not None and not _can_approach(description, progress))
+    if clause.act is Act.GOAL:
+        return True
     if progress.moves == 0:
         return False
     if clause.act is Act.PASS:
         return progress.target is not None and _is_behind(progress)
     if clause.act is Act.ENTER:
-        return description.room == clause.room and progress.crossed
+        return progress.crossed and _is_in_the_room(clause, description, progress)
     if clause.act in (Act.LEAVE, Act.DOOR):
         return progress.crossed
     if clause.act is Act.END:
         return max(_end_scores(clause, description, progress), default=0.0) < _bell(ONWARD_ANGLE, DIRECTION_TOLERANCE)
     if clause.act in (Act.UP, Act.DOWN):
-        climb = 1 if clause.act is Act.UP else -1
-        return progress.climbed and (
-            clause.stride == "short" or all(candidate.climb != climb for candidate in description.candidates)
-        )
-    return True
+        return progress.climbed and _is_climbed(clause, description, progress)
+    return clause.act is not Act.SEE or is_in_view(clause, description, progress.heading)
+
+
+def _is_in_the_room(clause: Clause, description: SceneDescription, progress: Progress) -> bool:
+    if clause.room and description.room != clause.room:
+        return False
+    if clause.landmark is None:
+        return True
+    plain = replace(clause.landmark, side="", rank=0, relation="", anchors=(), count=0, far=False)
+    return any(landmark.inside for landmark in matching_objects(plain, description, progress.heading))
+
+
+def _is_climbed(clause: Clause, description: SceneDescription, progress: Progress) -> bool:
+    climb = 1 if clause.act is Act.UP else -1
+    onward = [candidate for candidate in description.candidates if candidate.climb == climb]
+    if clause.stride == "short" or not onward:
+        return True
+    if clause.stride == "landing":
+        return all(abs(wrap_angle(candidate.heading - progress.heading)) > LANDING_ANGLE for candidate in onward)
+    return clause.stride == "floor" and any(
+        candidate.climb == 0 and candidate.room != STAIRS for candidate in description.candidates
+    )
+
+
+def is_in_view(clause: Clause, description: SceneDescription, heading: float) -> bool:
+    """Whether the object or room of the clause is in view; the room counts if it is behind a visible door."""
+    if clause.landmark is not None:
+        return bool(matching_objects(clause.landmark, description, heading))
+    return clause.room == description.room or any(door.room == clause.room for door in description.doors)
 
 
 def _is_behind(progress: Progress) -> bool:

@@ -62,7 +62,7 @@ DEFAULT_COSTS = {"h": 1.0, "e": 3.0, "f": 5.0, "l": 6.0, "n": 6.0, "d": 8.0, "k"
 
 LOOP_PROBABILITIES: Mapping[str, float] = MappingProxyType(
     {
-        "dk": 0.9,
+        "dk": 1.0,
         "dl": 0.85,
         "fl": 0.6,
         "fk": 0.8,
@@ -102,7 +102,11 @@ LOOP_PROBABILITIES: Mapping[str, float] = MappingProxyType(
 
 CORNER_CLEARANCE = 0.23  # metres from the middle of a crossing wall to the edge of an opening: half the wall and 0.15 m
 DOOR_WIDTHS = (0.8, 0.85, 0.9, 0.95)
-LANE_OPENING = 1.0  # metres, from the hall to the lane beside the stairs
+LANE_OPENING = 1.0  # metres, from the hall to the lane beside a straight flight of stairs
+STRAIGHT_WELL = 56, 30  # decimetres; a stairwell at least as deep and at most as wide has a straight flight
+OPEN_PLAN_WIDTH = 6.0  # metres at most, of an opening between the rooms of an open plan
+OPEN_PLAN = "kdl"  # kinds that an open plan joins
+BEDROOM_NEIGHBORS = "hes"  # from where a bedroom is entered
 
 
 @dataclass(frozen=True)
@@ -121,16 +125,31 @@ def pair_key(a: str, b: str) -> str:
 
 
 def place_doors(
-    rng: np.random.Generator, rooms: Sequence[RoomSketch], walls: Sequence[Wall], *, lane_low: bool
+    rng: np.random.Generator,
+    rooms: Sequence[RoomSketch],
+    walls: Sequence[Wall],
+    *,
+    lane_low: bool,
+    open_plan: bool = False,
 ) -> list[DoorPlacement]:
     """The doorways of a storey: every room is reachable, mostly in more than one way.
 
-    The lane beside the stairs is on the side of smaller x or y if `lane_low`; there they open to the hall.
+    The lane beside straight stairs is on the side of smaller x or y if `lane_low`; there they open to the hall. In an
+    open plan, kitchen, dining room and living room are joined wherever they touch.
     """
     contacts = _shared_walls(walls)
     chosen = _spanning_doors(rooms, contacts)
-    chosen += _extra_doors(rng, rooms, contacts, chosen)
-    return [_place_door(rng, rooms, contacts[ab], lane_low=lane_low) for ab in chosen]
+    chosen += _extra_doors(rng, rooms, contacts, chosen, open_plan=open_plan)
+    _check_kitchen(rooms, chosen)
+    return [_place_door(rng, rooms, contacts[ab], lane_low=lane_low, open_plan=open_plan) for ab in chosen]
+
+
+def _check_kitchen(rooms: Sequence[RoomSketch], chosen: Sequence[tuple[int, int]]) -> None:
+    """Raise InvalidLayout if there is a dining room and the kitchen has no door to it."""
+    kinds = [room.kind for room in rooms]
+    pairs = {pair_key(kinds[a], kinds[b]) for a, b in chosen}
+    if "k" in kinds and "d" in kinds and "dk" not in pairs:
+        raise InvalidLayout("the kitchen is far from the dining room")
 
 
 def _shared_walls(walls: Sequence[Wall]) -> dict[tuple[int, int], Wall]:
@@ -180,6 +199,10 @@ def _may_join(rooms: Sequence[RoomSketch], a: int, b: int, chosen: Sequence[tupl
     """Whether a door between two rooms respects the privacy of both."""
     for this, other in ((a, b), (b, a)):
         tier = _privacy(rooms[this])
+        if rooms[this].kind == "s" and rooms[other].kind != "h":
+            return False
+        if rooms[this].kind == "b" and _privacy(rooms[other]) < 2 and rooms[other].kind not in BEDROOM_NEIGHBORS:
+            return False
         if rooms[this].owner not in (NO_ROOM, other):
             return False
         if tier == 2 and (_privacy(rooms[other]) == 2 or any(this in ab for ab in chosen)):
@@ -200,10 +223,14 @@ def _extra_doors(
     rooms: Sequence[RoomSketch],
     contacts: Mapping[tuple[int, int], Wall],
     chosen: Sequence[tuple[int, int]],
+    *,
+    open_plan: bool,
 ) -> list[tuple[int, int]]:
     """Extra pairs, at least one if any is possible, so that there are loops."""
     chances = {
-        (a, b): LOOP_PROBABILITIES.get(pair_key(rooms[a].kind, rooms[b].kind), 0.0)
+        (a, b): 1.0
+        if open_plan and rooms[a].kind in OPEN_PLAN and rooms[b].kind in OPEN_PLAN
+        else LOOP_PROBABILITIES.get(pair_key(rooms[a].kind, rooms[b].kind), 0.0)
         for a, b in contacts
         if (a, b) not in chosen and rooms[a].owner == rooms[b].owner == NO_ROOM
     }
@@ -212,20 +239,36 @@ def _extra_doors(
     return more or ([likely] if likely is not None and chances[likely] > 0 else [])
 
 
-def _place_door(rng: np.random.Generator, rooms: Sequence[RoomSketch], wall: Wall, *, lane_low: bool) -> DoorPlacement:
+def _place_door(
+    rng: np.random.Generator, rooms: Sequence[RoomSketch], wall: Wall, *, lane_low: bool, open_plan: bool
+) -> DoorPlacement:
     """An opening of suitable width and position in this wall."""
     kinds = [rooms[k].kind for k in wall.rooms]
     low, high = wall.low / 10 + CORNER_CLEARANCE, wall.high / 10 - CORNER_CLEARANCE
     free = high - low
     if "s" in kinds:
-        center = low + LANE_OPENING / 2 if lane_low else high - LANE_OPENING / 2
-        return DoorPlacement(wall, round(center, 3), LANE_OPENING, True)
+        return _stairs_opening(rooms[wall.rooms[kinds.index("s")]], wall, lane_low=lane_low)
     wide = all(kind in PUBLIC for kind in kinds)
-    if wide:
-        width = round(min(float(rng.uniform(1.4, 3.0)), free), 2)
+    if open_plan and all(kind in OPEN_PLAN for kind in kinds):
+        width = round(min(OPEN_PLAN_WIDTH, free), 2)
+    elif wide:
+        width = round(min(float(rng.uniform(1.2, 2.4)), free), 2)
     else:
         width = max(w for w in DOOR_WIDTHS[: 1 + int(rng.integers(len(DOOR_WIDTHS)))] if w <= free + 1e-9)
     return DoorPlacement(wall, round(_center(rng, low + width / 2, high - width / 2, middle=wide), 2), width, wide)
+
+
+def _stairs_opening(well: RoomSketch, wall: Wall, *, lane_low: bool) -> DoorPlacement:
+    """The opening from the hall to the stairs: as wide as the stairwell, or to the lane beside a straight flight."""
+    low, high = wall.low / 10 + CORNER_CLEARANCE, wall.high / 10 - CORNER_CLEARANCE
+    (x0, y0, x1, y1) = well.rects[0]
+    deep, wide = (x1 - x0, y1 - y0) if wall.upright else (y1 - y0, x1 - x0)
+    if wall.length < wide:
+        raise InvalidLayout("the stairs do not open to the hall")
+    if deep < STRAIGHT_WELL[0] + 1.4 or wide > STRAIGHT_WELL[1]:
+        return DoorPlacement(wall, round((low + high) / 2, 3), round(high - low, 3), True)
+    center = low + LANE_OPENING / 2 if lane_low else high - LANE_OPENING / 2
+    return DoorPlacement(wall, round(center, 3), LANE_OPENING, True)
 
 
 def _center(rng: np.random.Generator, low: float, high: float, *, middle: bool) -> float:

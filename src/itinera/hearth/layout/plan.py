@@ -12,6 +12,7 @@ import numpy as np
 from itinera.worlds import Array
 
 OUTSIDE = -1  # in place of a room index
+OUTDOOR = "pxy"  # kinds of rooms in the open: terrace, garden, balcony
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,12 @@ class PlannedRoom:
     kind: str  # Matterport's letter, "k" for kitchen
     outline: Array  # (k, 2) corners, counter-clockwise, the first not repeated; not always a rectangle
     floor: float  # height of the floor, z
-    height: float  # from floor to ceiling
+    height: float  # from floor to ceiling; outdoors, to the height of the ceilings beside it
+
+    @property
+    def outdoor(self) -> bool:
+        """Whether it is a terrace, a garden or a balcony: no ceiling, and a fence or railing in place of walls."""
+        return self.kind in OUTDOOR
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +37,7 @@ class Passage:
     """A passable opening in the wall between two rooms: a door, or a wide opening."""
 
     index: int  # its position in the plan's passages
-    rooms: tuple[int, int]  # the rooms it connects; OUTSIDE for the front door, which stays closed
+    rooms: tuple[int, int]  # the rooms it connects; OUTSIDE for the front door and the garage door, which stay closed
     wide: bool  # an opening without a door
     center: Array  # (2,) the middle of the opening, halfway through the wall
     normal: Array  # (2,) unit vector through the wall, from rooms[0] to rooms[1]
@@ -56,23 +62,88 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Flight:
-    """A straight flight of stairs from one storey to the next, along a wall of a room of kind "s" on both storeys.
+    """A straight flight of steps, part of a staircase."""
 
-    The upper floor is open above the whole flight, see `stairwell`; a lane beside the flight is free on both storeys.
-    """
-
-    rooms: tuple[int, int]  # the room it rises from and the one it arrives in
     foot: Array  # (3,) the middle of the lower edge of the first step
-    head: Array  # (3,) the middle of the upper end, on the upper floor
+    head: Array  # (3,) the middle of the upper end, on a landing or on the upper floor
     width: float
-    steps: int  # number of rises; the last one is onto the upper floor
+    steps: int  # number of rises; the last one is onto the landing or the upper floor
 
     @property
-    def stairwell(self) -> Array:
-        """(4,) x0, y0, x1, y1: the area the flight covers below, and where the upper floor is open."""
+    def area(self) -> Array:
+        """(4,) x0, y0, x1, y1: the area that the flight covers."""
         across = self.width / 2 * (np.abs(self.head - self.foot)[1::-1] > 0.01)
         low, high = np.minimum(self.foot, self.head)[:2], np.maximum(self.foot, self.head)[:2]
         return np.round(np.concatenate([low - across, high + across]), 4)
+
+    @property
+    def up(self) -> Array:
+        """(2,) unit vector, the direction of climbing."""
+        run = (self.head - self.foot)[:2]
+        return np.asarray(np.round(run / np.abs(run).sum(), 6))
+
+
+@dataclass(frozen=True, eq=False)
+class Landing:
+    """A level platform between two flights: a quarter landing in an L-shaped staircase, a half landing in a U."""
+
+    area: Array  # (4,) x0, y0, x1, y1
+    floor: float  # z
+
+
+@dataclass(frozen=True, eq=False)
+class Staircase:
+    """The stairs from one storey to the next, along the walls of a room of kind "s" with the same outline on both.
+
+    The upper floor is open above all flights and landings; beside them both floors have room to walk.
+    """
+
+    rooms: tuple[int, int]  # the room it rises from and the one it arrives in
+    flights: tuple[Flight, ...]  # from the lowest: one is straight, two are L-shaped or U-shaped
+    landings: tuple[Landing, ...]  # between consecutive flights
+
+    @property
+    def foot(self) -> Array:
+        return self.flights[0].foot
+
+    @property
+    def head(self) -> Array:
+        return self.flights[-1].head
+
+    @property
+    def shape(self) -> str:
+        """ "straight", "L" or "U"."""
+        if len(self.flights) == 1:
+            return "straight"
+        return "U" if float(self.flights[0].up @ self.flights[1].up) < -0.5 else "L"
+
+    @property
+    def areas(self) -> tuple[Array, ...]:
+        """The rectangles of all flights and landings, (4,) each, where the upper floor is open."""
+        return (*(flight.area for flight in self.flights), *(landing.area for landing in self.landings))
+
+    @property
+    def stairwell(self) -> Array:
+        """(4,) x0, y0, x1, y1: the bounding box of the areas."""
+        areas = np.array(self.areas)
+        return np.concatenate([areas[:, :2].min(axis=0), areas[:, 2:].max(axis=0)])
+
+
+@dataclass(frozen=True, eq=False)
+class Fence:
+    """A straight side of a room outdoors where it ends in the open: a fence, a hedge, a wall or a railing."""
+
+    room: int
+    start: Array  # (2,) with the room to the left of the line from start to end
+    end: Array  # (2,)
+
+
+@dataclass(frozen=True, eq=False)
+class Facade:
+    """The outer faces of the outside walls of a storey."""
+
+    outline: Array  # (k, 2) counter-clockwise, with bays
+    block: Array  # (j, 2) the same without bays; all sides are axis-aligned
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +153,9 @@ class FloorPlan:
     rooms: tuple[PlannedRoom, ...]
     passages: tuple[Passage, ...]
     windows: tuple[Window, ...]
-    flights: tuple[Flight, ...]
+    staircases: tuple[Staircase, ...]
+    facades: tuple[Facade, ...] = ()  # per storey; empty for a house that is seen only from inside
+    fences: tuple[Fence, ...] = ()
 
     @property
     def storeys(self) -> int:

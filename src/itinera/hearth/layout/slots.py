@@ -109,11 +109,12 @@ LEISURE = (
     single_room("f", (32, 48), (52, 80), 0.5),
 )
 DOWNSTAIRS_ONLY = (
-    single_room("g", (34, 47), (56, 80), 0.6),
+    single_room("g", (28, 44), (52, 80), 3.0),
     single_room("S", (13, 19), (28, 38), 0.15),
     single_room("B", (16, 23), (30, 44), 0.2),
 )
 
+FILL_TRIES = 12  # for a stretch of hall; more are dearer than another house
 MAX_PER_KIND = dict.fromkeys("ktjugoivnrwfSBde", 1) | {"o": 2, "b": 6, "a": 5, "c": 5}
 """The maximum number of rooms of each kind in a house."""
 
@@ -127,7 +128,7 @@ def fill_hall(
     if total < 0:
         raise InvalidLayout("the hall is too short")
     spans = {slot: span for slot in menu if (span := slot.span(depth))[0] <= span[1]}
-    for _ in range(40):
+    for _ in range(FILL_TRIES):
         chosen = _draw_slots(rng, total, spans, list(taken))
         if chosen:
             taken.extend("".join(slot.kinds for slot in chosen))

@@ -1,13 +1,13 @@
-"""A storey: a hall with rooms along both sides, blocks of rooms across its ends, and perhaps wings.
+"""A storey: a hall with rooms along both sides, blocks of rooms across its ends, and perhaps a wing.
 
-The ground floor has the entry, the public rooms and, in a house of two storeys, the stairs; the upper floor lies above
-it with its stairs in the same place. The hall runs along x from 0, with the front of the house towards smaller y.
+The ground floor has the entry, the public rooms and, in a house of several storeys, the stairs; upper floors lie above
+it with the stairs in the same place. The hall runs along x from 0, with the front of the house towards smaller y.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,9 +26,10 @@ from itinera.hearth.layout.slots import (
 
 ENTRY = single_room("e", (12, 21), (26, 40))
 KITCHEN = single_room("k", (22, 32), (36, 62))
-UPPER_ROOMS = 8  # about as many rooms as are left for the upper floor
-STAIRS_WIDTH = 24, 27
-STAIRS_DEPTH = 58, 61  # a flight of sixteen steps and a landing at either end
+UPPER_ROOMS = 8  # about as many rooms as are left for each upper floor
+MAX_HALL = 136  # length of a hall, decimetres
+STAIRWELLS = ((24, 27, 58, 61), (23, 25, 50, 56), (34, 38, 50, 56))
+"""Least and most width along the hall, and depth, of the stairwells of straight, U-shaped and L-shaped stairs."""
 
 GROUND = (*BEDROOMS, *SERVICE, *LEISURE, *DOWNSTAIRS_ONLY)
 UPPER = (*BEDROOMS, *SERVICE, *LEISURE)
@@ -45,6 +46,16 @@ class Spine:
     back: int  # depth of the row behind
     ends: tuple[int, int]  # the extent of the house along the hall
     stairs: tuple[int, int]  # their extent along the hall
+
+
+@dataclass(frozen=True)
+class HallStyle:
+    """The proportions of a house along one hall."""
+
+    widths: tuple[int, int]  # of the hall
+    extension: tuple[int, int]  # length of the hall beyond the entry and the stairs
+    wing: float  # probability of a wing across the hall
+    depths: tuple[int, int] = (48, 60)  # of the rows of rooms
 
 
 @dataclass
@@ -78,39 +89,41 @@ def randint(rng: np.random.Generator, low: int, high: int) -> int:
     return int(rng.integers(low, high + 1))
 
 
-def sketch_ground_floor(rng: np.random.Generator, *, rooms: int, stairs: bool) -> tuple[list[RoomSketch], Spine]:
+def sketch_ground_floor(
+    rng: np.random.Generator, style: HallStyle, *, rooms: int, upper_floors: int
+) -> tuple[list[RoomSketch], Spine]:
     """The rooms of a ground floor, for a house of about `rooms` rooms."""
-    width = randint(rng, 15, 21)
-    front, back = randint(rng, *STAIRS_DEPTH) if stairs else randint(rng, 50, 63), randint(rng, 50, 63)
+    stairs = upper_floors > 0
+    width = randint(rng, *style.widths)
+    well = STAIRWELLS[int(rng.choice(3, p=(0.2, 0.4, 0.4)))]
+    front, back = randint(rng, *(well[2:] if stairs else style.depths)), randint(rng, *style.depths)
     sketch = StoreySketch(rng, [], taken=list("ekdl"))
     shares = _public_shares(rng)
     sketch.taken += [kind for kind, _ in shares if kind not in "kdl"]
     in_front, behind = RowFrame((0, 0), (1, 0), (0, -1)), RowFrame((0, width), (1, 0), (0, 1))
-    entry, stairs_at, used = _front_rooms(sketch, in_front, front, stairs=stairs)
-    wings = _wing_sides(rng, rooms, stairs=stairs)
-    length = max(used + _hall_extension(rng, rooms, stairs=stairs, wings=len(wings)), 60)
+    entry, stairs_at, used = _front_rooms(sketch, in_front, front, well if stairs else None)
+    wing = bool(rng.random() < style.wing)
+    length = max(used + _hall_extension(rng, style), 60)
+    if length > MAX_HALL:
+        raise InvalidLayout("the hall is too long")
     sketch.hall.append((0, 0, length, width))
-    _finish_row(sketch, in_front, used, length, front, wing=-1 in wings, may_step=not stairs)
+    wing_in_front = wing and not stairs and bool(rng.random() < 0.5)
+    _finish_row(sketch, in_front, used, length, front, wing=wing_in_front, room_width=width)
     kitchen_in_row = "k" not in [kind for kind, _ in shares]
-    used = sketch.add_row(behind, 0, back, [(KITCHEN, _draw_length(rng, KITCHEN, back))] if kitchen_in_row else [])
-    _finish_row(sketch, behind, used, length, back, wing=1 in wings, may_step=True)
-    missing = rooms - len(sketch.rooms) - len(shares) - 1 - (UPPER_ROOMS if stairs else 0)
+    used = sketch.add_row(behind, 0, back, [(KITCHEN, draw_length(rng, KITCHEN, back))] if kitchen_in_row else [])
+    _finish_row(sketch, behind, used, length, back, wing=wing and not wing_in_front, room_width=width)
+    missing = rooms - len(sketch.rooms) - len(shares) - 1 - UPPER_ROOMS * upper_floors
     if not -1 <= missing <= 4:
         raise InvalidLayout("too few or too many rooms")
-    if missing < 2 and not any(room.kind in "at" for room in sketch.rooms):
-        raise InvalidLayout("no toilet on the ground floor")
     _public_block(sketch, shares, width, front, back, entry)
     if missing >= 2:
         _own_bath_block(sketch, length, width, front, back, outwards=1)
     return sketch.all_rooms(), Spine(width, front, back, _ends(sketch), stairs_at)
 
 
-def _hall_extension(rng: np.random.Generator, rooms: int, *, stairs: bool, wings: int) -> int:
+def _hall_extension(rng: np.random.Generator, style: HallStyle) -> int:
     """The length of the hall beyond the entry and the stairs."""
-    if stairs:
-        return 0 if rng.random() < 0.25 else randint(rng, 36, 60)
-    wanted = 40 + 12 * (rooms - 8) - 40 * wings + randint(rng, -15, 25)
-    return min(max(wanted, 38), 160)
+    return 0 if rng.random() < 0.2 else randint(rng, *style.extension)
 
 
 def _public_shares(rng: np.random.Generator) -> list[RoomShare]:
@@ -129,7 +142,7 @@ def _public_shares(rng: np.random.Generator) -> list[RoomShare]:
 
 
 def _front_rooms(
-    sketch: StoreySketch, frame: RowFrame, depth: int, *, stairs: bool
+    sketch: StoreySketch, frame: RowFrame, depth: int, well: tuple[int, int, int, int] | None
 ) -> tuple[Rect, tuple[int, int], int]:
     """The rectangle of the entry, the extent of the stairs, and how much of the row is used."""
     rng = sketch.rng
@@ -137,59 +150,43 @@ def _front_rooms(
     if rng.random() < 0.25:
         start = sketch.add_row(frame, 0, depth, fill_hall(rng, randint(rng, 34, 56), depth, LEISURE, sketch.taken))
     # Entries are often recessed, sometimes brought forward.
-    entry_depth = min(60, depth + int(rng.choice([0, -8, -10, -12, 8])))
-    length = _draw_length(rng, ENTRY, entry_depth)
+    entry_depth = min(60, depth + int(rng.choice([0, 0, -10, -12])))
+    length = draw_length(rng, ENTRY, entry_depth)
     entry = (start, 0, start + length, entry_depth)
     sketch.add("e", frame.place(entry))
     start += length
-    if not stairs:
+    if well is None:
         return frame.place(entry), (0, 0), start
-    end = start + randint(rng, *STAIRS_WIDTH)
+    end = start + randint(rng, *well[:2])
     sketch.add("s", frame.place((start, 0, end, depth)))
     return frame.place(entry), (start, end), end
 
 
-def _wing_sides(rng: np.random.Generator, rooms: int, *, stairs: bool) -> tuple[int, ...]:
-    """The sides of the hall with a wing: -1 in front, 1 behind."""
-    one = -1 if rng.random() < 0.5 else 1
-    chance = float(rng.random())
-    if stairs:
-        return (1,) if chance < 0.15 else ()
-    if rooms < 11 or chance < 0.3:
-        return ()
-    return (one,) if rooms < 15 or chance < 0.85 else (-1, 1)
-
-
 def _finish_row(
-    sketch: StoreySketch, frame: RowFrame, start: int, end: int, depth: int, *, wing: bool, may_step: bool
+    sketch: StoreySketch, frame: RowFrame, start: int, end: int, depth: int, *, wing: bool, room_width: int
 ) -> None:
-    """Add rooms from `start` to the end of the hall, some of them beyond a branch of the hall."""
+    """Add rooms from `start` to the end of the hall, with a wing at its end if asked."""
     rng = sketch.rng
-    if may_step and rng.random() < 0.6:
-        depth = min(66, depth + int(rng.choice([-10, -8, 8, 10])))
     if not wing:
         sketch.fill(frame, start, end, depth, GROUND)
         return
     width = randint(rng, 15, 19)
-    after = 0 if rng.random() < 0.6 else randint(rng, 40, 64)
-    at = end - after - width
-    sketch.fill(frame, start, at, depth, GROUND)
-    sketch.fill(frame, end - after, end, depth, GROUND)
-    _wing(sketch, frame, at, width, depth)
+    sketch.fill(frame, start, end - width, depth, GROUND)
+    _wing(sketch, frame, end - width, width, depth, longest=MAX_HALL - depth - room_width)
 
 
-def _wing(sketch: StoreySketch, frame: RowFrame, at: int, width: int, depth: int) -> None:
-    """Add a branch of the hall through a row and beyond, with rooms along it."""
+def _wing(sketch: StoreySketch, frame: RowFrame, at: int, width: int, depth: int, *, longest: int) -> None:
+    """Add a branch of the hall through a row and beyond, with rooms along one or both of its sides."""
     rng = sketch.rng
-    long = randint(rng, 42, 105)
+    long = randint(rng, 42, min(longest, 80))
     sketch.hall.append(frame.place((at, 0, at + width, depth + long)))
     (ox, oy), (ax, ay), away = frame.origin, frame.along, frame.away
     sides = [(at, (-ax, -ay)), (at + width, (ax, ay))]
-    only = int(rng.integers(2)) if rng.random() < 0.25 else None
+    only = 1 if rng.random() < 0.4 else None
     for which, (s, outwards) in enumerate(sides):
         if only in (None, which):
             origin = ox + s * ax + depth * away[0], oy + s * ay + depth * away[1]
-            sketch.fill(RowFrame(origin, away, outwards), 0, long, randint(rng, 48, 60), UPPER)
+            sketch.fill(RowFrame(origin, away, outwards), 0, long, randint(rng, 46, 56), UPPER)
 
 
 def _public_block(
@@ -197,8 +194,8 @@ def _public_block(
 ) -> None:
     """Add the public rooms across the near end of the hall."""
     rng = sketch.rng
-    low = -front - int(rng.choice([0, 0, 10, 16, 26, -10]))
-    high = width + back + int(rng.choice([0, 0, 10, 16, 26, -10]))
+    low = -front - int(rng.choice([0, 0, 0, 14, -12]))
+    high = width + back + int(rng.choice([0, 0, 0, 14, -12]))
     long = round(sum(area for _, area in shares) * 100 / (high - low))
     hall_gains = {"l": 4.0, "d": 3.0, "f": 2.0, "k": 0.5, "n": 2.0}
     steps: list[tuple[Rect, Mapping[str, float]]] = [((0, 0, 1, width), hall_gains)]
@@ -213,7 +210,7 @@ def _public_block(
 def _own_bath_block(sketch: StoreySketch, at: int, width: int, front: int, back: int, *, outwards: int) -> None:
     """Add a large bedroom with its bath and closet across the end of a hall."""
     rng = sketch.rng
-    low, high = -front + int(rng.choice([0, 0, 8, 12])), width + back - int(rng.choice([0, 0, 8, 12]))
+    low, high = -front + int(rng.choice([0, 0, 0, 12])), width + back - int(rng.choice([0, 0, 0, 12]))
     shares: list[RoomShare] = [
         ("b", float(rng.uniform(23, 30))),
         ("a", float(rng.uniform(8, 12))),
@@ -233,10 +230,14 @@ def _ends(sketch: StoreySketch) -> tuple[int, int]:
     return min(rect[0] for rect in rects), max(rect[2] for rect in rects)
 
 
-def sketch_upper_floor(rng: np.random.Generator, spine: Spine, below: Sequence[str], *, rooms: int) -> list[RoomSketch]:
-    """About `rooms` rooms on the upper floor, around the same stairs; `below` are the kinds the house has already."""
+def sketch_upper_floor(
+    rng: np.random.Generator, spine: Spine, below: Sequence[str], *, rooms: int
+) -> tuple[list[RoomSketch], Spine]:
+    """About `rooms` rooms on an upper floor, around the same stairs; `below` are the kinds the house has already."""
     start, end = spine.stairs
     low, high = start - _upper_extension(rng, start - spine.ends[0]), end + _upper_extension(rng, spine.ends[1] - end)
+    if high - low > MAX_HALL:
+        raise InvalidLayout("the hall is too long")
     width, front, back = spine.width, spine.front, spine.back
     sketch = StoreySketch(
         rng, [(low, 0, high, width)], taken=[*(kind for kind in below if kind not in "bac"), *"ekdlug"]
@@ -253,17 +254,18 @@ def sketch_upper_floor(rng: np.random.Generator, spine: Spine, below: Sequence[s
         _own_bath_block(sketch, high, width, front, back, outwards=1)
     elif missing >= 2 and low - spine.ends[0] >= 36:
         _own_bath_block(sketch, low, width, front, back, outwards=-1)
-    return sketch.all_rooms()
+    return sketch.all_rooms(), replace(spine, ends=_ends(sketch))
 
 
 def _upper_extension(rng: np.random.Generator, most: int) -> int:
-    """The length of the upper floor beside the stairs."""
-    if most < 34 or rng.random() < 0.15:
+    """The length of the upper floor beside the stairs: often up to the facade below."""
+    if most < 34 or rng.random() < 0.1:
         return 0
-    return randint(rng, 34, min(most, 70))
+    return most if most <= 75 and rng.random() < 0.5 else randint(rng, 34, min(most, 75))
 
 
-def _draw_length(rng: np.random.Generator, slot: Slot, depth: int) -> int:
+def draw_length(rng: np.random.Generator, slot: Slot, depth: int) -> int:
+    """A random length for a slot of this depth."""
     low, high = slot.span(depth)
     if low > high:
         raise InvalidLayout(f"no {slot.kinds} is {depth} deep")

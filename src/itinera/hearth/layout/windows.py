@@ -65,8 +65,13 @@ def place_windows(
     *,
     half_wall: float,
     closed: Sequence[Wall] = (),
+    for_bays: Sequence[Wall] = (),
+    all_rooms: StoreyLayout | None = None,
 ) -> tuple[list[Window], list[Bay]]:
-    """The windows of a storey with its floor at height 0, and its bays; none in the walls listed in `closed`."""
+    """The windows of a storey with its floor at height 0, and its bays; none in the walls listed in `closed`.
+
+    Bays are built only in walls of `for_bays`, and not where `all_rooms`, with those outdoors, has another room.
+    """
     windows: list[Window] = []
     bays: list[Bay] = []
     low_rooms = {k: bool(rng.random() < 0.3) for k in range(len(storey.rooms))}
@@ -78,7 +83,8 @@ def place_windows(
         # Along the long walls of a stairwell, the flight would cover the panes.
         if not _is_clear(storey, wall, 15) or (kind == "s" and wall.length > 35):
             continue
-        if kind in BAY_KINDS and len(bays) < MAX_BAYS and rng.random() < 0.2 and _may_have_bay(storey, wall, bays):
+        may_have_bay = kind in BAY_KINDS and len(bays) < MAX_BAYS and wall in for_bays
+        if may_have_bay and rng.random() < 0.2 and _may_have_bay(all_rooms or storey, wall, bays):
             bay, lights = _bay(rng, side)
             bays.append(bay)
             windows += lights

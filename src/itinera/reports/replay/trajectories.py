@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -28,10 +27,10 @@ from itinera.reports.replay.data import (
     ReplayEpisode,
     ReplayFrame,
     ReplayTrajectory,
-    TextSpan,
     Track,
 )
 from itinera.reports.replay.scene_map import StoreyLevels, make_scene_map, to_centimeters, to_positions
+from itinera.reports.replay.words import split_instruction
 from itinera.tasks import Episode, Protocol, Split
 from itinera.tasks.fastest_times import FastestTimes
 from itinera.worlds import Array, Places, Ragged, World
@@ -46,7 +45,6 @@ PHASES = {Phase.ACTING: ACTING, Phase.GUIDED_TO_GOAL: GUIDED_TO_GOAL, Phase.GUID
 METRICS = ("NE", "SPL", "nDTW")  # shown besides success
 NEEDS_DENSE_REFERENCE = ("nDTW",)  # on the ground it compares step by step, with references a replay does not have
 ACCEPT_ALL = MatchingRules(jumps="measure", starts="measure")  # a replay also shows trajectories a score would refuse
-SEARCH_RANGE = 20  # characters in which an exact word is preferred to a longer one
 MAX_VIEWS = 1000  # first-person views of a replay
 _EMPTY = Track([], [], [])
 
@@ -204,7 +202,7 @@ def _episode(
         id=episode.id,
         scene=scene,
         language=episode.instruction.language,
-        instruction=_text_spans(episode),
+        instruction=split_instruction(episode),
         reference=levels.track(to_positions(world, episode.reference)) if len(episode.reference) else _EMPTY,
         shortest=_shortest_path(episode, world, levels),
         fastest=_EMPTY if drive is None else levels.track(drive),
@@ -232,39 +230,6 @@ def _shortest_path(episode: Episode, world: World, levels: StoreyLevels) -> Trac
         return levels.track(to_positions(world, world.space.route(episode.start.place, episode.goals[nearest])))
     except NoRoute:
         return _EMPTY
-
-
-def _text_spans(episode: Episode) -> list[TextSpan]:
-    """The instruction split into words aligned with the reference path, and the text between them."""
-    text, aligned = episode.instruction.text, episode.alignment
-    if aligned is None or not len(episode.reference) or not (aligned.first >= 0).any():
-        return [TextSpan(text, -1, -1)] if text else []
-    spans: list[TextSpan] = []
-    position = 0
-    for word, first, last in zip(aligned.words, aligned.first.tolist(), aligned.last.tolist(), strict=True):
-        begin, end = _find_word(text, word, position)
-        if begin == end:
-            continue  # the spoken word is not in the written text
-        if begin > position:
-            spans.append(TextSpan(text[position:begin], -1, -1))
-        spans.append(TextSpan(text[begin:end], first, last))
-        position = end
-    return [*spans, TextSpan(text[position:], -1, -1)] if position < len(text) else spans
-
-
-def _find_word(text: str, word: str, position: int) -> tuple[int, int]:
-    """Begin and end of a word in the text from a position on; begin = end if it is not there.
-
-    The words of Fine-Grained R2R have no capitals and no endings, so a longer word that starts with this one matches
-    too, unless the word itself follows soon.
-    """
-    if not word.isascii() or not word:
-        begin = text.find(word, position)
-        return (begin, begin + len(word)) if begin >= 0 else (position, position)
-    limit = position + len(word) + SEARCH_RANGE
-    exact = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search(text, position, limit)
-    found = exact or re.compile(rf"(?<!\w){re.escape(word)}\w*", re.IGNORECASE).search(text, position)
-    return found.span() if found else (position, position)
 
 
 class _Views:

@@ -1,0 +1,1 @@
+"""Houses of Hearth in the formats of other simulators, one file per format; `export.py` writes a season."""

@@ -1,0 +1,83 @@
+"""The surfaces of a mesh: color, texture, light or sky of each face, in the layout of the shading kernel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.rendering import _shading_kernels as layout
+from itinera.rendering._shading_kernels import FRACTION, MIRROR, SKY, SURFACE, WIDTH, Surfaces
+from itinera.rendering.appearance import Appearance, Variation, draw_variation, tile_sizes
+from itinera.rendering.charts import U_AXES, V_AXES
+from itinera.rendering.emitters import is_pane
+from itinera.rendering.lightmaps import Lightmap, bake_light, even_light
+from itinera.rendering.mipmaps import OFFSETS, mip_maps
+from itinera.rendering.noise import SIZE
+from itinera.rendering.sky import paint_sky
+from itinera.rendering.textures import dominant_axes
+from itinera.worlds.mesh import Mesh
+from itinera.worlds.space import Array
+
+PANE, REFLECTION = 0.96, 0.55  # share of the light that a pane lets through, and that it mirrors to the outside
+
+
+def make_surfaces(mesh: Mesh, normals: Array, order: NDArray[np.int64], appearance: Appearance) -> Surfaces:
+    """The surfaces of the faces in this order (n,), -1 for padding and the background; normals (f, 3) have length 1."""
+    variation = draw_variation(appearance)
+    normals = np.where(normals.any(axis=1, keepdims=True), normals, (0.0, 0.0, 1.0))  # faces without area are not drawn
+    lightmap = even_light(mesh, normals) if appearance.mood == "flat" else bake_light(mesh, normals, appearance.mood)
+    skins = np.zeros((len(mesh.faces) + 1, WIDTH), dtype=np.float32)
+    marks = skins.view(np.int32)
+    _texture_faces(mesh, variation, skins[:-1])
+    _light_faces(lightmap, skins[:-1], marks[:-1])
+    _glaze_panes(mesh, normals, lightmap, skins[:-1])
+    skins[-1, : layout.BLUE + 1] = 1.0  # the background
+    marks[:-1, layout.INSTANCE] = mesh.instances
+    marks[:-1, layout.CODE] = _codes(mesh, normals, lightmap, textured=appearance.textures)
+    marks[-1, layout.CODE] = SKY
+    texels, _ = mip_maps()
+    light = lightmap.texels * np.append(variation.light, 1.0)
+    placed = np.ascontiguousarray(skins[order])
+    return Surfaces(
+        placed, placed.view(np.int32), texels, OFFSETS, light.astype(np.float32).ravel(), paint_sky(appearance.mood)
+    )
+
+
+def _texture_faces(mesh: Mesh, variation: Variation, skins: NDArray[np.float32]) -> None:
+    """skins <- the color of each face and its place on the texture."""
+    materials = mesh.materials
+    skins[:, layout.RED : layout.BLUE + 1] = mesh.colors * variation.tints[materials]
+    scales = SIZE * FRACTION / (tile_sizes() * variation.scales)
+    skins[:, layout.SCALE] = scales[materials]
+    skins[:, layout.U_PHASE : layout.V_PHASE + 1] = (variation.phases * SIZE * FRACTION)[materials]
+
+
+def _light_faces(lightmap: Lightmap, skins: NDArray[np.float32], marks: NDArray[np.int32]) -> None:
+    """skins, marks <- the place of each face on the lightmap."""
+    charts = lightmap.charts
+    skins[:, layout.S_ORIGIN : layout.T_ORIGIN + 1] = charts.origins[charts.faces]
+    skins[:, layout.S_SCALE : layout.T_SCALE + 1] = charts.scales[charts.faces]
+    skins[:, layout.S_LAST : layout.T_LAST + 1] = charts.sizes[charts.faces] - 1
+    marks[:, layout.CHART] = charts.starts[charts.faces]
+    marks[:, layout.CHART_WIDTH] = charts.sizes[charts.faces, 0]
+
+
+def _glaze_panes(mesh: Mesh, normals: Array, lightmap: Lightmap, skins: NDArray[np.float32]) -> None:
+    """skins <- the tint of window panes, and their normals instead of a place on the lightmap."""
+    panes = is_pane(mesh)
+    skins[panes, : layout.BLUE + 1] = np.where(lightmap.outdoors[panes], REFLECTION, PANE)[:, None]
+    skins[panes, layout.S_ORIGIN : layout.S_SCALE + 1] = normals[panes]
+    skins[panes, layout.T_SCALE : layout.T_LAST + 1] = 0.0
+
+
+def _codes(mesh: Mesh, normals: Array, lightmap: Lightmap, *, textured: bool) -> NDArray[np.int32]:
+    """(f,) kind, axes of texture coordinates, texture and class of each face.
+
+    Panes show the sky behind them from inside and mirror it to the outside.
+    """
+    kinds = np.where(is_pane(mesh), np.where(lightmap.outdoors, MIRROR, SKY), SURFACE)
+    axes, levels = dominant_axes(normals), mip_maps()[1][mesh.materials] * textured
+    codes: NDArray[np.int64] = kinds | U_AXES[axes] << layout.U_BIT | V_AXES[axes] << layout.V_BIT
+    codes |= levels.astype(np.int64) << layout.LEVELS_BIT
+    codes |= mesh.materials.astype(np.int64) << layout.MATERIAL_BIT | mesh.classes.astype(np.int64) << layout.CLASS_BIT
+    return codes.astype(np.int32)
