@@ -57,6 +57,8 @@ NOT_RUN = {
     "tensorboard": "serves a page until it is stopped",
 }
 
+QUOTING = ("coming-from/", "errors/", "exports.md")  # pages that quote other projects' code and commands
+
 
 @dataclass(frozen=True)
 class Block:
@@ -221,7 +223,7 @@ def may_be_installed(package: str) -> bool:
 
 def quote_only(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Other projects' code and commands, on the pages that compare them with ours."""
-    assert "/" in block.where, f"{block.where}: only pages of coming-from/ and errors/ quote other projects"
+    assert block.where.startswith(QUOTING), f"{block.where}: only {', '.join(QUOTING)} quote other projects"
 
 
 TRIALS: dict[str, Callable[[Block, dict[str, Any], pytest.MonkeyPatch], None]] = {

@@ -68,7 +68,9 @@ def test_with_nothing_given_a_small_house_is_built(env_id):
     seen, info = env.reset(seed=0)
     assert seen in env.observation_space
     for _ in range(3):
-        env.step(int(np.flatnonzero(info["action_mask"])[-1]))
+        *_, terminated, truncated, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
+        if terminated or truncated:
+            break
     picture = env.render()
     assert (picture.shape, picture.dtype) == ((240, 320, 3), np.uint8)
     assert picture.std() > 1

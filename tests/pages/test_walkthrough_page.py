@@ -178,9 +178,11 @@ def test_a_furnished_house_is_drawn_from_above_and_from_within(visiting, season,
 
 def test_a_click_on_a_viewpoint_goes_there(visiting, house):
     visit, graph = visiting(), contents(house).graph
-    levels = [k for k, z in enumerate(graph.z) if abs(z) < 0.1]
-    for k in levels:
-        visit.page.mouse.click(*visit.locate((graph.x[k], graph.y[k], graph.z[k] + 0.03)))
+    places = np.array([visit.locate((x, y, z + 0.03)) for x, y, z in zip(graph.x, graph.y, graph.z, strict=True)])
+    gaps = np.hypot(*(places[:, None] - places).T) + 1e9 * np.eye(len(places))
+    alone = sorted(range(len(places)), key=lambda k: -gaps[k].min())  # on the screen, so that no other one is clicked
+    for k in (k for k in alone if abs(graph.z[k]) < 0.1):
+        visit.page.mouse.click(*places[k].tolist())
         visit.settle()
         if visit.show("mode") == "walk":
             break  # those behind walls and below furniture cannot be clicked
@@ -209,7 +211,7 @@ def test_a_click_on_the_floor_walks_there(visiting):
         if visit.eye != (x, y, z):
             break
     assert math.hypot(visit.eye[0] - x, visit.eye[1] - y) > 0.3
-    assert visit.eye[2] == pytest.approx(z, abs=0.01)
+    assert visit.eye[2] == pytest.approx(z, abs=0.03)  # a doorstep is up to 2 cm high
 
 
 def test_keys_walk_turn_and_look(visiting):

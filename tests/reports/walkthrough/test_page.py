@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import msgspec
 import pytest
 
 import cottage
+from itinera.builders.hearth import build_house_graph
 from itinera.errors import BadArgument
 from itinera.reports.walkthrough.data import Walkthrough
 from itinera.reports.walkthrough.make import make_walkthrough
@@ -40,11 +42,15 @@ def test_the_page_needs_nothing_else(page):
     assert not re.search(r"(?:src|href)\s*=|@import|https?://", page.replace("http-equiv", ""))
 
 
-def test_a_house_of_sixty_thousand_triangles_takes_less_than_a_megabyte_and_a_half():
-    from dataclasses import replace
-
+def test_a_mesh_of_sixty_thousand_triangles_takes_less_than_a_megabyte_and_a_half():
     large = replace(cottage.house(), mesh=scattered(60_000))  # random, so harder to compress than any house
-    assert len(render_walkthrough(make_walkthrough(large, GRAPH))) < 1.5e6
+    assert len(render_walkthrough(make_walkthrough(large, GRAPH, moods=()))) < 1.5e6
+
+
+def test_a_furnished_house_with_its_light_takes_less_than_a_megabyte_and_a_half():
+    house, graph = build_house_graph(1, 1)
+    assert len(house.mesh.faces) > 40_000
+    assert len(render_walkthrough(make_walkthrough(house, graph))) < 1.5e6
 
 
 def test_a_page_ends_in_html(tmp_path):

@@ -38,7 +38,7 @@ MIN_LANDMARK_SIZE = 0.35  # metres; smaller objects are no landmarks
 MAX_LANDMARK_DISTANCE = 14.0  # metres
 DULL = 0.3  # factor of the salience of windows and curtains, of which there are many
 MAX_DOOR_OFFSET = 1.2  # metres from the middle of a step through a door to the door
-MAX_SIGHT_STEPS = 3  # steps after which an object comes into view
+MAX_STEPS_TO_VIEW = 3  # steps after which an object comes into view
 LONG_ROOMS = frozenset("hlfdkenrg")  # kinds of rooms whose end is a landmark
 MARK_DISTANCE = 1.8  # metres to an object that marks a turning point
 AT_DISTANCE = 1.6  # metres from the edge of an object within which an agent is "at" it
@@ -202,7 +202,7 @@ class PathContext:
             candidate_scores(Clause(Act.SEE), here, self._start(Clause(Act.SEE), i, None)), i, CLEAR_RATIO
         ):
             return
-        for j in range(i + 1, min(i + MAX_SIGHT_STEPS, self.end) + 1):
+        for j in range(i + 1, min(i + MAX_STEPS_TO_VIEW, self.end) + 1):
             fresh = [thing for thing in self._salient(j) if not self._is_visible(i, thing)]
             for thing in fresh[:2]:
                 found = refer(thing, self.descriptions[j], self.headings[j], rng, self.habits)

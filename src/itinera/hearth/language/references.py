@@ -131,12 +131,12 @@ def _from_anchor(a: DescribedObject, b: DescribedObject) -> tuple[float, float]:
     return dx * cos + dy * sin, dy * cos - dx * sin
 
 
-def _is_left_of(a: DescribedObject, b: DescribedObject) -> bool:
+def _is_to_the_left(a: DescribedObject, b: DescribedObject) -> bool:
     beyond, left = _from_anchor(a, b)
     return left >= max(MIN_OFFSET, abs(beyond)) and _apart(a, b) <= NEAR_ANCHOR + b.size / 2
 
 
-def _is_right_of(a: DescribedObject, b: DescribedObject) -> bool:
+def _is_to_the_right(a: DescribedObject, b: DescribedObject) -> bool:
     beyond, left = _from_anchor(a, b)
     return -left >= max(MIN_OFFSET, abs(beyond)) and _apart(a, b) <= NEAR_ANCHOR + b.size / 2
 
@@ -177,8 +177,8 @@ def _is_below(a: DescribedObject, b: DescribedObject) -> bool:
 RELATIONS: Mapping[str, Callable[..., bool]] = MappingProxyType(
     {
         "next to": _is_next_to,
-        "left of": _is_left_of,
-        "right of": _is_right_of,
+        "left of": _is_to_the_left,
+        "right of": _is_to_the_right,
         "behind": _is_behind,
         "between": _is_between,
         "on": _is_on,
