@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import itinera
@@ -114,6 +116,26 @@ def test_pretrained_agents_are_trained_one_after_another(season, tmp_path):
     done = run_recipe("trained_agents", *options, "rcm-goal", folder=tmp_path)
     assert done.stdout.startswith("rcm-goal: {'SR'"), done.stderr
     assert itinera.load_agent(tmp_path / "rcm-goal.safetensors").requirements.views == "annotations"
+
+
+@pytest.mark.slow
+def test_agents_that_see_images_are_tested_in_each_appearance(season, tmp_path):
+    options = (season, "--minutes", 0.02, "--epochs", 0.02, "--seeds", 1, "--out", tmp_path / "out")
+    first = run_recipe("appearance_transfer", *options)
+    assert first.returncode == 0, first.stderr
+    rows = _rows(first.stdout)
+    for name in ("textured", "flat", "randomized"):
+        assert sum(f"│ {name} " in row for row in rows) >= 4  # trained on it: three rows; tested on it: three
+    again = run_recipe("appearance_transfer", *options)
+    assert " steps/s" not in again.stderr
+    assert _rows(again.stdout) == rows
+
+
+def test_average_precision_is_that_of_a_ranking_worked_by_hand():
+    average_precision = load_recipe("appearance_transfer")["average_precision"]
+    truth, estimate = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.9, 0.8, 0.7, 0.1])
+    assert average_precision(truth, estimate) == pytest.approx((1 / 1 + 2 / 3) / 2)
+    assert math.isnan(average_precision(np.zeros(4), estimate))
 
 
 @pytest.mark.parametrize("recipe", sorted(file.stem for file in RECIPES.glob("*.py")))

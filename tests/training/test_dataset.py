@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from itinera.errors import BadArgument
-from itinera.policies.tokenizer import END, PAD, Tokenizer
+from itinera.policies.tokenizer import END, FIRST_WORD, PAD, UNKNOWN, Tokenizer
 from itinera.rendering.panorama import nearest_view
 from itinera.training.dataset import BatchSampler, EpisodeDataset
 from text_worlds import quick
@@ -81,3 +81,16 @@ def test_what_does_not_tell_its_path_teaches_nothing(house):
     hidden = replace(house.episodes[0], reference=())
     with pytest.raises(BadArgument, match="Episode 0 has no reference path"):
         EpisodeDataset.from_episodes([hidden], house.env, Tokenizer(WORDS))
+
+
+def test_dropped_words_become_unknown_and_nothing_else_changes(house):
+    plain, dropping = (BatchSampler(house.dataset, 12, seed=3, word_dropout=rate) for rate in (0.0, 0.4))
+    kept, words = plain[5], dropping[5]
+    changed = kept.words != words.words
+    assert 0 < changed.sum() < (kept.words >= FIRST_WORD).sum()
+    assert (words.words[changed] == UNKNOWN).all()
+    assert (kept.words[changed] >= FIRST_WORD).all()  # neither padding nor the end of a text
+    assert torch.equal(kept.index, words.index)
+    assert torch.equal(kept.lengths, words.lengths)
+    assert torch.equal(dropping[5].words, words.words)
+    assert not torch.equal(dropping[6].words, words.words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from itinera.errors import BadArgument
-from itinera.policies.tokenizer import PAD, Tokenizer
+from itinera.policies.tokenizer import FIRST_WORD, PAD, UNKNOWN, Tokenizer
 from itinera.rendering.panorama import nearest_view
 from itinera.seeding import generator
 from itinera.tasks import Episode
@@ -89,11 +89,21 @@ class EpisodeDataset:
 class BatchSampler:
     """Endless shuffled batches, bucketed by the length of the instruction.
 
-    Batch k depends only on the seed and k, so that training can resume at any step.
+    Batch k depends only on the seed and k, so that training can resume at any step. `word_dropout` is the probability
+    that a word is replaced by the unknown one: a policy that will read words it has not learned learns to skip some.
     """
 
-    def __init__(self, dataset: EpisodeDataset, batch_size: int, *, seed: int, bucket_batches: int = 20) -> None:
+    def __init__(
+        self,
+        dataset: EpisodeDataset,
+        batch_size: int,
+        *,
+        seed: int,
+        bucket_batches: int = 20,
+        word_dropout: float = 0.0,
+    ) -> None:
         self.dataset, self.batch_size, self.seed, self.bucket_batches = dataset, batch_size, seed, bucket_batches
+        self.word_dropout = word_dropout
         self._lengths = np.array([len(words) for words in dataset.words])
         self._epoch: tuple[int, list[NDArray[np.int64]]] = (-1, [])
 
@@ -101,7 +111,12 @@ class BatchSampler:
         epoch, at = divmod(k, len(self))
         if self._epoch[0] != epoch:
             self._epoch = (epoch, self._shuffle(epoch))
-        return self.dataset.batch(self._epoch[1][at])
+        batch = self.dataset.batch(self._epoch[1][at])
+        if not self.word_dropout:
+            return batch
+        draws = generator(self.seed, "word dropout", str(k)).random(tuple(batch.words.shape))
+        dropped = torch.from_numpy(draws < self.word_dropout) & (batch.words >= FIRST_WORD)
+        return replace(batch, words=batch.words.masked_fill(dropped, UNKNOWN))
 
     def __len__(self) -> int:
         """The number of batches per epoch; an incomplete last batch is dropped."""
