@@ -3,7 +3,8 @@
 RCM's navigator with annotated views, imitation learning and then policy gradient with the fidelity-oriented reward:
 
     zero-shot    trained on Hearth alone, evaluated on R2R without having seen any of its houses or instructions; its
-                 vocabulary is Hearth's, so other words are unknown to it
+                 vocabulary is Hearth's, so other words are unknown to it; in training on Hearth, one word in ten is
+                 replaced by the unknown one
     R2R          trained on R2R alone
     pretrained   trained on Hearth, then on R2R for as long as "R2R"
     best         the same with a longer schedule (--best), and paths that a speaker describes beside those of R2R
@@ -55,6 +56,7 @@ FINAL_RATIO = 0.05  # of the learning rate, at the end of each stage
 TEACHER_FORCING_RATIO = 0.8
 IMITATION_MAX_STEPS, MAX_STEPS = 10, 15  # per episode: imitation; policy gradient and evaluation
 MIN_IMITATION_PROBABILITY = 0.2  # beside the policy gradient
+WORD_DROPOUT = 0.1  # on Hearth, whose vocabulary lacks many of R2R's words
 IMITATION_SHARE = 0.65  # of the steps of an agent; the rest is policy gradient
 NUM_DESCRIBED = 30_000  # shortest paths in training houses that the speaker of "best" describes
 BEST = {"speaker": 0.15, "Hearth": 0.2, "augmented": 0.25, "imitation": 0.15, "reward": 0.25}  # shares of its steps
@@ -127,7 +129,8 @@ def train_agent(out: Path, season: Path, stages: Sequence[Stage]) -> None:
 def train_stage(out: Path, season: Path, stage: Stage) -> None:
     data = load_data(season, stage.row)["Hearth" if stage.on_hearth else "R2R"]
     model, env = start_model(out, data, stage), data.env
-    batches = BatchSampler(training_dataset(out, data, stage), BATCH_SIZE, seed=stage.seed)
+    word_dropout = WORD_DROPOUT if stage.on_hearth else 0.0
+    batches = BatchSampler(training_dataset(out, data, stage), BATCH_SIZE, seed=stage.seed, word_dropout=word_dropout)
     imitation_options = {"max_steps": IMITATION_MAX_STEPS, "teacher_forcing_ratio": TEACHER_FORCING_RATIO}
     if stage.part == "speaker":
         rate, loss_fn = SPEAKER_RATE, speaker_objective(model.policy, env, batches)
