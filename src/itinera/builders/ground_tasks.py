@@ -103,7 +103,8 @@ def _field_cache(references: Sequence[Array], surface: Surface) -> Callable[[Poi
 
     @lru_cache(maxsize=CACHED_FIELDS)
     def towards(place: Point) -> DistanceField:
-        goal, until = (snap_to_ground(surface.ground, np.array(points)) for points in ([place], sorted(previous[place])))
+        goal = snap_to_ground(surface.ground, np.array([place]))
+        until = snap_to_ground(surface.ground, np.array(sorted(previous[place])))
         return DistanceField.compute(surface.ground, goal, until=until, margin=MARGIN)
 
     return towards
