@@ -157,13 +157,14 @@ def test_a_right_import_passes(tmp_path, name, line):
 
 def test_every_kernel_is_used_by_the_package():
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+    names = {path: _names_in(tree) for path, tree in trees.items()}
     for path, tree in trees.items():
         if not path.stem.endswith("_kernels"):
             continue
         kernels = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
-        others: list[ast.AST] = [other for place, other in trees.items() if place != path]
-        others += [node for node in tree.body if not isinstance(node, ast.FunctionDef)]
-        reached = {name for other in others for name in _names_in(other)} & set(kernels)
+        others = [used for place, used in names.items() if place != path]
+        others += [_names_in(node) for node in tree.body if not isinstance(node, ast.FunctionDef)]
+        reached = set().union(*others) & set(kernels)
         waiting = list(reached)
         while waiting:
             called = _names_in(kernels[waiting.pop()]) & set(kernels) - reached

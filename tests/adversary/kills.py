@@ -218,6 +218,7 @@ class Campaign:
         sent = False
         if late:
             wait_for_work(process, folder)
+        began = time.monotonic()
         try:
             seconds = self.rng.uniform(0, self.work_seconds if late else self.seconds)
             process.wait(None if number is None else seconds)
@@ -232,6 +233,7 @@ class Campaign:
             self.counts.faults.append(f"did not end after {number!r}")
         self.counts.orphans += end_orphans(token)
         if code == 0:
+            self._shorten(time.monotonic() - began, late=late)
             self._compare(folder)
         elif not sent or number is None:
             self.counts.faults.append(f"exit code {code}: {self._stderr()}")
@@ -243,6 +245,17 @@ class Campaign:
                 self.counts.faults.append(f"exit code {code} after {number.name}: {self._stderr()}")
             if number is not signal.SIGKILL:
                 self.counts.leftovers += [f"{file} after {number.name}" for file in find_temporary(folder) - before]
+
+    def _shorten(self, seconds: float, *, late: bool) -> None:
+        """Expect no longer duration than that of a completed run: the undisturbed one may have compiled kernels.
+
+        Signals that come after the end are no kills, and each costs another run.
+        """
+        if late:
+            self.work_seconds = min(self.work_seconds, seconds)
+        else:
+            self.seconds = min(self.seconds, seconds)
+            self.work_seconds = min(self.work_seconds, seconds)
 
     def _compare(self, folder: Path) -> None:
         found = read_tree(folder)

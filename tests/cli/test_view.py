@@ -3,16 +3,39 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 import pytest
 
 import cottage
+from itinera.builders import hearth
 from itinera.errors import BadFile
 from itinera.formats import graphs, matterport
+from itinera.rendering.lightmaps import Lightmap
+from itinera.reports.walkthrough import light
 from itinera.worlds import NavGraph, World
 
 matplotlib = pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def houses_built_once() -> Iterator[None]:
+    """Several pictures of a house need one building of it, and several pages one baking of its light."""
+    baked: dict[tuple[bytes, str], Lightmap] = {}
+
+    def bake_once(mesh, normals, mood):
+        key = mesh.corners.tobytes(), mood
+        if key not in baked:
+            baked[key] = bake(mesh, normals, mood)
+        return baked[key]
+
+    bake = light.bake_light
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hearth, "build_house_graph", lru_cache(maxsize=2)(hearth.build_house_graph))
+        patch.setattr(light, "bake_light", bake_once)
+        yield
 
 
 def is_drawn(path) -> bool:

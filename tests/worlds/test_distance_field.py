@@ -116,6 +116,17 @@ def test_what_a_field_says_does_not_depend_on_how_far_it_was_spread():
     np.testing.assert_array_equal(whole, parts)
 
 
+def test_a_field_with_a_margin_reaches_so_much_farther_and_no_farther():
+    surface = Surface.from_mesh(room(8, 2), **ROBOT)
+    goal, until = (snap_to_ground(surface.ground, [(x, 1.0, 0.0)]) for x in (1.0, 3.0))
+    places = snap_to_ground(surface.ground, [(x, 1.0, 0.0) for x in (3.0, 3.5, 4.5)])
+    whole = DistanceField.compute(surface.ground, goal).lookup(places)[0]
+    near = DistanceField.compute(surface.ground, goal, until=until).lookup(places)[0]
+    far = DistanceField.compute(surface.ground, goal, until=until, margin=0.6).lookup(places)[0]
+    assert near.tolist() == [whole[0], np.inf, np.inf]
+    assert far.tolist() == [whole[0], whole[1], np.inf]
+
+
 def test_a_field_has_a_goal():
     with pytest.raises(BadArgument, match="at least one goal"):
         mapped("..").field(np.empty((0, 3)))

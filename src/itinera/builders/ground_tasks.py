@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,7 +25,7 @@ ALWAYS_ACCEPTED_RATIO = 1.1  # a geodesic this many times longer than the straig
 STARTS_PER_GOAL = 24  # start poses drawn for each goal
 EPISODES_PER_GOAL = 6  # episodes per goal, at most
 CACHED_FIELDS = 24  # cached distance fields, about a megabyte each
-MARGIN = 0.6  # metres that an expert may be farther from its next waypoint than the previous one is
+MARGIN = 0.6  # metres: an expert comes within 0.25 m of a waypoint and may be that much farther from the next one
 
 
 def project_episodes(
@@ -95,21 +96,16 @@ Point: TypeAlias = tuple[float, ...]
 
 def _field_cache(references: Sequence[Array], surface: Surface) -> Callable[[Point], DistanceField]:
     """Distance fields towards waypoints, each computed no farther than the expert needs."""
-    places = np.unique(np.concatenate([np.empty((0, 3)), *references]), axis=0)
-    longest: dict[Point, float] = {}  # the longest step that ends at a waypoint
+    previous: dict[Point, set[Point]] = {}  # the waypoints before each waypoint
     for reference in references:
-        for end, leg in zip(reference[1:].tolist(), np.linalg.norm(np.diff(reference, axis=0), axis=1), strict=True):
-            longest[tuple(end)] = max(float(leg), longest.get(tuple(end), 0.0))
+        for begin, end in itertools.pairwise(map(tuple, reference.tolist())):
+            previous.setdefault(end, set()).add(begin)
 
     @lru_cache(maxsize=CACHED_FIELDS)
     def towards(place: Point) -> DistanceField:
-        distances = np.linalg.norm(places - place, axis=1).round(6)
-        beyond = np.flatnonzero(distances >= longest[place] + MARGIN)
-        # The nearest waypoint beyond: once that is reached, everything nearer is.
-        until = (
-            snap_to_ground(surface.ground, places[beyond[np.argmin(distances[beyond])]][None]) if len(beyond) else None
-        )
-        return DistanceField.compute(surface.ground, snap_to_ground(surface.ground, np.array([place])), until=until)
+        goal = snap_to_ground(surface.ground, np.array([place]))
+        until = snap_to_ground(surface.ground, np.array(sorted(previous[place])))
+        return DistanceField.compute(surface.ground, goal, until=until, margin=MARGIN)
 
     return towards
 
@@ -128,7 +124,7 @@ def sample_pointnav(
             break
         goal = surface.sample(rng, 1).round(4)
         starts = surface.sample(rng, STARTS_PER_GOAL).round(4)
-        distances = surface.field(goal).distances(starts).round(4)
+        distances = _distances_on_floor(surface, starts, goal)
         chosen = np.flatnonzero(_accept(starts, goal[0], distances, rng))[
             : min(EPISODES_PER_GOAL, count - len(episodes))
         ]
@@ -142,15 +138,26 @@ def sample_pointnav(
     return tuple(episodes)
 
 
+def _distances_on_floor(surface: Surface, starts: Array, goal: Array) -> Array:
+    """(n,) geodesic distances to the goal; inf where the start is on another floor or unreachable."""
+    distances = np.full(len(starts), np.inf)
+    # The field need not reach other floors: their starts are rejected at any distance.
+    level = np.flatnonzero(_on_floor(starts, goal[0]))
+    if len(level):
+        distances[level] = surface.between(starts[level], goal)[:, 0].round(4)
+    return distances
+
+
+def _on_floor(starts: Array, goal: Array) -> NDArray[np.bool_]:
+    level: NDArray[np.bool_] = np.abs(starts[:, 2] - goal[2]) <= MAX_HEIGHT_DIFFERENCE
+    return level
+
+
 def _accept(starts: Array, goal: Array, distances: Array, rng: np.random.Generator) -> NDArray[np.bool_]:
     """(n,) whether each start is accepted."""
     straight = np.linalg.norm(starts - goal, axis=1)
     ratios = (np.where(np.isfinite(distances), distances, 0.0) / np.maximum(straight, 1e-6)).round(6)
     accepted = rng.random(len(starts)) < 20 * (ratios - 0.98) ** 2
-    near = (
-        (distances >= MIN_DISTANCE)
-        & (distances <= MAX_DISTANCE)
-        & (np.abs(starts[:, 2] - goal[2]) <= MAX_HEIGHT_DIFFERENCE)
-    )
+    near = (distances >= MIN_DISTANCE) & (distances <= MAX_DISTANCE) & _on_floor(starts, goal)
     chosen: NDArray[np.bool_] = near & ((ratios >= ALWAYS_ACCEPTED_RATIO) | accepted)
     return chosen

@@ -66,6 +66,7 @@ def spread(
     goal_cells: Ints,
     goals: Floats,
     wanted: NDArray[np.bool_],
+    margin: float,
     wave: Records,
     waiting: Ints,
     turns: Records,
@@ -73,7 +74,7 @@ def spread(
     """wave <- each cell's distance to the nearest goal and first turning point; inf and -1 where unreachable.
 
     Returns the turning points, goals first, in an array grown as needed, and their number. If any cell is wanted, the
-    wave ends a little beyond the last of them; farther distances are inf. waiting: RING times -1.
+    wave ends `margin` cells and a little beyond the last of them; farther distances are inf. waiting: RING times -1.
     """
     left = 0
     for n in range(len(wave)):
@@ -110,7 +111,7 @@ def spread(
             left -= 1
             if left == 0:
                 # One more cell, so that the neighbors of a cell do not depend on which other cells are wanted.
-                last = grain + 1.0 / _GRAIN + 1.0
+                last = grain + (margin + 1.0) / _GRAIN + 1.0
     for n in range(len(wave)):
         if wave[n].state != _REACHED:
             wave[n].far, wave[n].turn = np.inf, -1

@@ -95,15 +95,19 @@ class DistanceField:
     turns: NDArray[np.void]  # (t,) records `TURN`, positions and distances in cells; the goals come first
 
     @classmethod
-    def compute(cls, ground: Ground, goals: GroundPoints, *, until: GroundPoints | None = None) -> DistanceField:
-        """The field of these goals. Propagation stops early once it has reached every point of `until`."""
+    def compute(
+        cls, ground: Ground, goals: GroundPoints, *, until: GroundPoints | None = None, margin: float = 0.0
+    ) -> DistanceField:
+        """The field of these goals. Propagation stops early, `margin` metres beyond the farthest point of `until`."""
         wave = np.empty(len(ground), dtype=WAVE)
         wave[0] = (np.inf, -1, 0, 0, -1, -1, -1, -1, -1, -1)
         wanted = np.zeros(len(ground), dtype=np.bool_)
         if until is not None:
             wanted[until.cells] = True
         waiting, turns = np.full(RING, -1, dtype=np.int32), np.empty(1024, dtype=TURN)
-        turns, count = spread(ground.links, ground.slopes, goals.cells, goals.across, wanted, wave, waiting, turns)
+        turns, count = spread(
+            ground.links, ground.slopes, goals.cells, goals.across, wanted, margin / ground.size, wave, waiting, turns
+        )
         return cls(ground, wave["far"].copy(), wave["turn"].copy(), turns[:count].copy())
 
     def distances(self, points: Places) -> Array:

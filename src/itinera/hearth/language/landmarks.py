@@ -138,6 +138,15 @@ class _Scene:
 
     def relations(self, landmark: DescribedObject) -> Iterator[Reference]:
         """Expressions by a relation to one or two other objects, each in view and unambiguous itself."""
+        key = "relations", landmark, self.habits.can_name
+        options = self.description.remember(key, lambda: self._relation_options(landmark))
+        for k in self.rng.permutation(len(options)).tolist():
+            words = options[k]
+            if words is not None:
+                yield words
+
+    def _relation_options(self, landmark: DescribedObject) -> list[Reference | None]:
+        """Every expression by a relation, None for one that is ambiguous; the same for every heading."""
         anchors = [(seen, words) for seen in self._near(landmark) if (words := self._anchor(seen)) is not None]
         single = [(name, (words,)) for seen, words in anchors for name in _relations(landmark, seen)]
         pairs = [
@@ -147,11 +156,13 @@ class _Scene:
             if RELATIONS["between"](landmark, first[0], second[0])
         ]
         options: list[tuple[str, tuple[Reference, ...]]] = [*pairs, *single]
-        for k in self.rng.permutation(len(options)).tolist():
-            name, chosen = options[k]
-            words = Reference(landmark.name, relation=name, anchors=chosen)
-            if landmark.name not in {anchor.name for anchor in chosen} and self.identifies(words, landmark):
-                yield words
+        every = [(Reference(landmark.name, relation=name, anchors=chosen), chosen) for name, chosen in options]
+        return [
+            words
+            if landmark.name not in {anchor.name for anchor in chosen} and self.identifies(words, landmark)
+            else None
+            for words, chosen in every
+        ]
 
     def _near(self, landmark: DescribedObject) -> list[DescribedObject]:
         x, y = landmark.offset

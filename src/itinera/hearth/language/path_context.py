@@ -71,6 +71,16 @@ def _salience(landmark: DescribedObject) -> float:
     return round(plain * landmark.size / (1.0 + landmark.distance), 4)
 
 
+def _most_salient(here: SceneDescription) -> list[DescribedObject]:
+    large = [
+        landmark
+        for landmark in here.objects
+        if landmark.size >= MIN_LANDMARK_SIZE and landmark.distance <= MAX_LANDMARK_DISTANCE
+    ]
+    large.sort(key=lambda landmark: (-_salience(landmark), landmark.heading))
+    return large[:LANDMARKS]
+
+
 class PathContext:
     """A path with the scene descriptions of its nodes."""
 
@@ -277,13 +287,8 @@ class PathContext:
 
     def _salient(self, i: int) -> list[DescribedObject]:
         """The most salient visible objects."""
-        large = [
-            landmark
-            for landmark in self.descriptions[i].objects
-            if landmark.size >= MIN_LANDMARK_SIZE and landmark.distance <= MAX_LANDMARK_DISTANCE
-        ]
-        large.sort(key=lambda landmark: (-_salience(landmark), landmark.heading))
-        return large[:LANDMARKS]
+        here = self.descriptions[i]
+        return here.remember("salient", lambda: _most_salient(here))
 
     def _landmarks(self, i: int, rng: np.random.Generator) -> Iterator[tuple[DescribedObject, Reference]]:
         """Salient visible objects, each with an expression that refers to no other visible object."""

@@ -6,10 +6,10 @@ Start with `describe_scenes`. The generator and the reader of instructions both 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from itinera.worlds import Array, NavGraph, Room, VisibleObject
 
 if TYPE_CHECKING:  # readers of descriptions do not need to load the house generator
     from itinera.hearth.build import House
+
+T = TypeVar("T")
 
 BUILDING_CATEGORIES = frozenset({"wall", "floor", "ceiling", "door", "window", "railing", "void", "unlabeled"})
 """Categories that belong to the building and are not mentioned as objects."""
@@ -103,8 +105,19 @@ class SceneDescription:
             self._by_name[name] = found
         return found
 
+    def remember(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The result of a computation that depends on this description and the key only, computed once."""
+        if key not in self._results:
+            self._results[key] = compute()
+        result: T = self._results[key]
+        return result
+
     @cached_property
     def _by_name(self) -> dict[str, tuple[DescribedObject, ...]]:
+        return {}
+
+    @cached_property
+    def _results(self) -> dict[Hashable, Any]:
         return {}
 
 
