@@ -355,8 +355,8 @@ def test_gardens_of_row_houses_do_not_reach_behind_the_neighbors() -> None:
     gardens = [(plan, room) for plan, room in rooms_of(plans) if room.kind == "x"]
     for plan, garden in gardens:
         house = np.concatenate([room.outline for room in plan.rooms if not room.outdoor and room.storey == 0])
-        beyond = np.maximum(house.min(axis=0) - garden.outline.min(axis=0), garden.outline.max(axis=0) - house.max(axis=0))
-        assert beyond.min() < 0.1, "wider than the house"
+        low, high = house.min(axis=0) - garden.outline.min(axis=0), garden.outline.max(axis=0) - house.max(axis=0)
+        assert np.maximum(low, high).min() < 0.1, "wider than the house"
     assert len(gardens) > 10
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,36 +58,41 @@ def _free_runs(room: Interior) -> list[Run]:
 
 
 def _place_main_row(room: Interior, style: KitchenStyle, fridges: Sequence[FurnitureGroup]) -> bool:
-    """Place the row with sink and stove and, close to it, the refrigerator; returns whether a row fits.
-
-    The stove is not in front of a window if possible.
-    """
-    # A stable sort: among equals, rows that fill their run come first, and of those the longer run.
-    rows = sorted(_main_rows(room, style), key=lambda row: _stove_before_window(room, row))
+    """Place the row with sink and stove and, close to it, the refrigerator; returns whether a row fits."""
     bare = room.mark()
-    distances = []
-    for row in rows:
+    rows, distances = [], []
+    for row in _main_rows(room, style):
+        rows.append(row)
         distances.append(_place_row_and_fridge(room, row, style, fridges))
         if distances[-1] <= FRIDGE_DISTANCE:
             return True
         room.undo(bare)
+    if min(distances, default=np.inf) < np.inf:
+        _place_row_and_fridge(room, rows[int(np.argmin(distances))], style, fridges)
+        return True
     # A row without a refrigerator is better than none.
-    order = np.argsort(distances, kind="stable")
-    return any(_place_row_and_fridge(room, rows[k], style, fridges) < np.inf for k in order) or any(
-        _place_row(room, row, style) for row in rows
-    )
+    return any(_place_row(room, row, style) for row in rows)
 
 
-def _main_rows(room: Interior, style: KitchenStyle) -> list[CounterRow]:
-    """The rows to try: in the longest runs, in both orders, first without and then with a space for the refrigerator."""
+def _main_rows(room: Interior, style: KitchenStyle) -> Iterator[CounterRow]:
+    """The rows to try, made when they are needed: in the longest runs, in both orders of the modules.
+
+    Rows that fill their run come before those that leave a space for the refrigerator, and rows with the stove in front
+    of a window last.
+    """
     runs = [run for run in _free_runs(room) if run[2] >= MIN_RUN][:2]
     shorter = [(wall, start, length - FRIDGE_SPACE) for wall, start, length in runs]
     shorter += [(wall, start + FRIDGE_SPACE, length) for wall, start, length in shorter]
-    rows = []
+    last = []
     for run in [*runs, *(run for run in shorter if run[2] >= MIN_RUN)]:
         modules = _main_modules(min(run[2], MAX_RUN))
-        rows += [_make_row(room, run, modules, style), _make_row(room, run, modules[::-1], style)]
-    return rows
+        for order in (modules, modules[::-1]):
+            row = _make_row(room, run, order, style)
+            if _stove_before_window(room, row):
+                last.append(row)
+            else:
+                yield row
+    yield from last
 
 
 def _place_row_and_fridge(

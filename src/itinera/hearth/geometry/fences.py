@@ -28,7 +28,7 @@ that no two of their faces coincide."""
 
 THICKNESSES: Mapping[str, float] = MappingProxyType({"hedge": 0.42, "wall": 0.2, "court": 0.2, "low wall": 0.2})
 """Metres, of what one cannot look through; panels of boards have posts at their corners."""
-LAP = 0.0193  # metres by which one of two fences reaches into the other at a corner
+LAP = 0.0343  # metres by which one of two fences reaches into the other at a corner
 
 Span = tuple[float, float]
 
@@ -97,7 +97,7 @@ def _hedge(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     for k, (a, b) in enumerate(itertools.pairwise(edges)):
         high = floor + 1.55 + 0.08 * ((k * 7) % 3)
         deep = -0.42 - 0.06 * ((k * 5) % 3)
-        face.block((a, b), (floor - EDGE, high), (deep, -0.013), HEDGE, sides="lrtk")
+        face.block((a, b), (floor - EDGE, high), (deep, -0.0245), HEDGE, sides="lrtk")
 
 
 def _boards(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
