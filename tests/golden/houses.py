@@ -13,11 +13,11 @@ from itinera.hearth.build import House
 from itinera.worlds import NavGraph
 
 DIGESTS = {
-    0: "52949feeb45f3675aba811bd5c7fa04b",
-    3: "b974a683d8a8309d3efd66a3cdbc1931",
-    7: "a2d54876e959b3299da7439a64b26f47",
-    11: "b312bf67ca48202d4e3f51b8a57e7ca6",
-    29: "10afda60aea6d6763887f867ce647b40",
+    0: "abf53113be93e72178ab3da58a518914",
+    3: "77efead64f4dfd1dc3aeb7e7d3d46663",
+    7: "4d321180a7c18ad18de16ac20ec84dc6",
+    11: "c35e9184c3c4d0015d874386fcde9445",
+    29: "16dc3ce814d63c36fe8962e9b4c46824",
 }
 
 

@@ -122,17 +122,18 @@ def drawn_views(raster, position):
     return raster.render_many(camera, np.tile(position, (VIEWS, 1)), headings, elevations)
 
 
-@pytest.mark.parametrize("number", [5, 40])
-def test_boxes_are_those_of_the_views_drawn_one_by_one(annotated, number):
+def test_boxes_are_those_of_the_views_drawn_one_by_one(annotated):
     _, graph, raster, known = annotated
-    frames = drawn_views(raster, graph.positions[number])
     off = []
-    for thing in known.objects[graph.nodes[number]]:
-        for view, (x, y, width, height) in zip(thing.views, thing.boxes, strict=True):
-            rows, columns = np.nonzero(frames.instances[view] == int(thing.id))
-            assert len(rows), f"view {view} does not show {thing.name} {thing.id}"
-            sides = columns.min() - x, rows.min() - y, columns.max() + 1 - x - width, rows.max() + 1 - y - height
-            off.append(np.abs(sides).max())
+    # At single viewpoints the share below varies from 0.92 to 1, in any house.
+    for number in range(0, len(graph.nodes), 12):
+        frames = drawn_views(raster, graph.positions[number])
+        for thing in known.objects[graph.nodes[number]]:
+            for view, (x, y, width, height) in zip(thing.views, thing.boxes, strict=True):
+                rows, columns = np.nonzero(frames.instances[view] == int(thing.id))
+                assert len(rows), f"view {view} does not show {thing.name} {thing.id}"
+                sides = columns.min() - x, rows.min() - y, columns.max() + 1 - x - width, rows.max() + 1 - y - height
+                off.append(np.abs(sides).max())
     # A panorama's pixel is 2.5 pixels of a view in its middle and 4 in its corner; slivers between things come and go.
     assert np.median(off) <= 2
     assert np.mean(np.array(off) <= 5) >= 0.95

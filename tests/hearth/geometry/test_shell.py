@@ -111,6 +111,35 @@ def test_rays_from_outdoors_meet_the_front_of_a_face_or_the_sky(shells: Shells) 
         assert ((normals * directions[hit]).sum(axis=1) < 0).mean() > 0.97, "one sees the back of many faces"
 
 
+def rays_to(targets: Array, middle: Array, floor: float) -> tuple[Array, Array]:
+    """Level rays half a metre above the floor, from a metre before each target, as seen from the middle of a room."""
+    ahead = (targets - middle) / np.linalg.norm(targets - middle, axis=1, keepdims=True)
+    level = np.full((len(targets), 1), floor + 0.5)
+    return np.hstack([targets - ahead, level]), np.hstack([ahead, np.zeros_like(level)])
+
+
+def test_a_fence_that_hides_the_view_hides_it_at_its_corners_too(shells: Shells) -> None:
+    checked = 0
+    for plan, _, mesh in shells:
+        for room in (room for room in plan.rooms if room.outdoor):
+            fences = [fence for fence in plan.fences if fence.room == room.index]
+            ends = {(*fence.end.tolist(),) for fence in fences}
+            meets = [fence.start for fence in fences if (*fence.start.tolist(),) in ends]
+            if not meets:
+                continue
+            middle = room.outline.mean(axis=0)
+            along = np.concatenate([f.start + np.linspace(0.15, 0.85, 9)[:, None] * (f.end - f.start) for f in fences])
+            faces = first_hits(mesh, *rays_to(along, middle, room.floor))[1]
+            dense = np.isin(mesh.classes[faces], [MPCAT40.index("plant"), MPCAT40.index("wall")])
+            if not (dense & (faces >= 0)).all():
+                continue  # bars, panes or panels between posts
+            beside = np.concatenate([corner + np.outer((-0.005, 0.0, 0.005), (1, -1)) for corner in meets])
+            beside = np.concatenate([beside, *(corner + np.outer((-0.005, 0.005), (1, 1)) for corner in meets)])
+            assert (first_hits(mesh, *rays_to(beside, middle, room.floor))[0] < 1.2).all()
+            checked += 1
+    assert checked
+
+
 def test_the_house_seen_from_far_shows_only_the_front_of_faces(shells: Shells) -> None:
     rng = np.random.default_rng(7)
     for plan, _, mesh in shells:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from itinera.hearth.geometry.polygons import area
-from itinera.hearth.layout.families import FAMILIES, draw_house_type
+from itinera.hearth.layout.families import FAMILIES, HouseType, draw_house_type
 from itinera.hearth.layout.generate import generate_floor_plan
 from itinera.hearth.layout.plan import OUTSIDE, FloorPlan, PlannedRoom
 from itinera.seeding import generator
@@ -343,6 +343,25 @@ def test_windows_look_outside_and_lie_in_a_wall(plans: list[FloorPlan]) -> None:
             assert not any(contains(r.outline, ahead).any() for r in indoors)
             assert room.floor + 0.3 <= window.sill < window.top <= room.floor + room.height - 0.2
             assert room.kind not in "cg"
+
+
+def test_most_entries_have_a_window_beside_the_front_door(plans: list[FloorPlan]) -> None:
+    entries = [(plan, room) for plan, room in rooms_of(plans) if room.kind == "e"]
+    assert np.mean([any(w.room == room.index for w in plan.windows) for plan, room in entries]) > 0.6
+
+
+def test_gardens_of_row_houses_do_not_reach_behind_the_neighbors() -> None:
+    plans = [plan_of_family("row house", storeys, index) for storeys in (2, 3) for index in range(10)]
+    gardens = [(plan, room) for plan, room in rooms_of(plans) if room.kind == "x"]
+    for plan, garden in gardens:
+        house = np.concatenate([room.outline for room in plan.rooms if not room.outdoor and room.storey == 0])
+        low, high = house.min(axis=0) - garden.outline.min(axis=0), garden.outline.max(axis=0) - house.max(axis=0)
+        assert np.maximum(low, high).min() < 0.1, "wider than the house"
+    assert len(gardens) > 10
+
+
+def plan_of_family(family: str, storeys: int, index: int) -> FloorPlan:
+    return generate_floor_plan(generator(index, family, str(storeys)), HouseType(family, storeys, open_plan=False))
 
 
 def test_most_living_rooms_and_bedrooms_have_windows(plans: list[FloorPlan]) -> None:

@@ -12,6 +12,7 @@ from itinera.hearth.layout.plan import FloorPlan, Passage, PlannedRoom, Window
 from itinera.worlds import Array
 
 PASSAGE_CLEARANCE = 0.9  # metres of free floor in front of doors and stairs
+STAIR_HEADROOM = 2.1  # metres above the free floor at the foot and head of stairs, below lamps
 RUG_TOP = 0.013  # metres; rugs may lie in front of doors
 
 OUTDOOR = frozenset("pxy")  # terraces, gardens and balconies: no ceiling, and walls only where the house is
@@ -67,7 +68,7 @@ def stair_boxes(plan: FloorPlan, room: PlannedRoom, *, clear: float = 0.0) -> li
         for end, flight, forward in ((stairs.foot, stairs.flights[0], -1.0), (stairs.head, stairs.flights[-1], 1.0)):
             side = np.abs(flight.up[::-1]) * (flight.width / 2 + 0.05)
             ends = np.array([end[:2], end[:2] + forward * flight.up * clear])
-            boxes.append((*(ends.min(axis=0) - side), 0.0, *(ends.max(axis=0) + side), room.height + 3.0))
+            boxes.append((*(ends.min(axis=0) - side), 0.0, *(ends.max(axis=0) + side), STAIR_HEADROOM))
     return boxes
 
 

@@ -25,6 +25,7 @@ WITH_FLOOR_LAMP = frozenset("blfnviod")
 WITH_CLOCK = frozenset("kldofe")
 ATTEMPTS = 6  # to place everything a room requires
 HEADROOM = 2.08  # metres below objects that hang from the ceiling
+FLAT_DROP = 0.1  # metres from the ceiling to the lowest point of a flat lamp
 
 
 def furnish(
@@ -122,7 +123,7 @@ def _add_lamps(room: Interior) -> None:
     high = room.room.height
     drop = round(min(0.7, high - HEADROOM - 0.03), 2)
     plain = room.area < 5 or room.room.kind in UNDECORATED
-    lamp = room.make(decor.ceiling_lamp(0.1 if plain else drop))
+    lamp = room.make(decor.ceiling_lamp(FLAT_DROP if plain else drop))
     width, depth = np.ptp(room.outline, axis=0)
     count = 1 if max(width, depth) < 5.5 else 2 if max(width, depth) < 9 else 3
     x, y = room.center
@@ -133,6 +134,14 @@ def _add_lamps(room: Interior) -> None:
         x0, y0, _, x1, y1, _ = one.box
         if room.contains((x0 - 0.1, y0 - 0.1, x1 + 0.1, y1 + 0.1)) and not room.intersects(one.box):
             room.add(one)
+    if not room.placed:
+        _add_flat_lamp(room)
+
+
+def _add_flat_lamp(room: Interior) -> None:
+    """Add a lamp wherever the ceiling is free, for bent halls and stairwells; failing that, one on a wall."""
+    if room.hang_from_ceiling(room.make(decor.ceiling_lamp(FLAT_DROP))) is None:
+        room.hang(room.make(decor.WALL_LAMP), 1.6, no_preference(room))
 
 
 def _decorate(room: Interior) -> None:

@@ -376,6 +376,20 @@ class Interior:
         k = int(np.argsort(np.where(good, scores, np.inf), kind="stable")[0])
         return self.add(_place_part(group.parts[0], int(poses.quarters[k]), poses.origins[k]))
 
+    def hang_from_ceiling(self, model: Model) -> PlacedModel | None:
+        """Hang an object from the ceiling, as close to the center as anything permits; None if nothing does."""
+        low = round(self.room.height - 0.004 - model.size[2], 4)
+        half_width, half_depth = model.size[0] / 2, model.size[1] / 2
+        around = (-half_width - 0.1, -half_depth - 0.1, half_width + 0.1, half_depth + 0.1)
+        group = FurnitureGroup((Part(model, 0.0, 0.0, low),), around, around, self.room.height)
+        poses = self.floor_poses(group, step=0.1)
+        floor = place_rectangle(around, poses)
+        good = rectangles_inside(self.outline, floor) & ~_intersect(floor, low, self.room.height, self._solid)
+        if not good.any():
+            return None
+        k = int(np.argmin(np.where(good, np.round(poses.middle, 6), np.inf)))
+        return self.add(_place_part(group.parts[0], int(poses.quarters[k]), poses.origins[k]))
+
     def lay(self, flat: Model, x: float, y: float, heading: float) -> bool:
         """Lay a flat object on the floor, if it fits in the room and overlaps no other; returns whether it does."""
         one = PlacedModel(flat, round(x, 2), round(y, 2), OFF_RUG, heading, blocks=False)

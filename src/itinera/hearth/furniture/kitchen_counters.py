@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +29,9 @@ from itinera.worlds import Array
 
 JOINT = 0.01  # metres between neighbors in a run
 CUPBOARD_LOW = 1.42
-MAX_RUN = 4.4
+MIN_RUN, MAX_RUN = 1.75, 4.4
+FRIDGE_SPACE = 0.9  # metres of a run for a refrigerator at its end
+FRIDGE_DISTANCE = 3.3  # metres from a sink to the refrigerator, if any arrangement permits
 
 Run = tuple[StraightWall, float, float]  # a wall, the start of the run on it, and its length
 KitchenStyle = tuple[str, Paint]  # the color of the fronts, and the stone of the tops
@@ -38,14 +41,11 @@ CounterRow = tuple[FurnitureGroup, PlacementPoses]  # the group in a run, and it
 def furnish_kitchen(room: Interior) -> KitchenStyle:
     """Place sink, stove, counters, refrigerator, and the objects above and on them; returns their style."""
     style = room.make(appliances.counter(1.0)).color, room.pick(appliances.STONES)
-    if not _main_run(room, style):
-        _place_separately(room, style)
     fridge, small = room.make(appliances.FRIDGE), room.make(appliances.SMALL_FRIDGE)
-    sinks = [one for one in room.placed if one.model.name in ("sink", "stove")]
-    room.place(
-        [single_object(fridge, front=0.7), single_object(fridge, front=0.4), single_object(small, front=0.4)],
-        lambda poses: _distance_to_objects(poses, sinks),
-    )
+    fridges = [single_object(fridge, front=0.7), single_object(fridge, front=0.4), single_object(small, front=0.4)]
+    if not _place_main_row(room, style, fridges):
+        _place_separately(room, style)
+        _place_fridge(room, fridges)
     second = next((run for run in _free_runs(room) if run[2] >= 0.9), None)
     if second is not None and room.area > 10:
         length = min(second[2], 2.6)
@@ -57,15 +57,57 @@ def _free_runs(room: Interior) -> list[Run]:
     return room.free_wall_runs(0.66, 0.92, 0.8)
 
 
-def _main_run(room: Interior, style: KitchenStyle) -> bool:
-    """Place the run with sink and stove, the stove not in front of a window if possible; returns whether it fits."""
-    rows = []
-    for run in [run for run in _free_runs(room) if run[2] >= 1.75][:2]:
-        modules = _main_modules(min(run[2], MAX_RUN))
-        rows += [_make_row(room, run, modules, style), _make_row(room, run, modules[::-1], style)]
-    # A stable sort: among equals, the longer run comes first.
-    rows.sort(key=lambda row: _stove_before_window(room, row))
+def _place_main_row(room: Interior, style: KitchenStyle, fridges: Sequence[FurnitureGroup]) -> bool:
+    """Place the row with sink and stove and, close to it, the refrigerator; returns whether a row fits."""
+    bare = room.mark()
+    rows, distances = [], []
+    for row in _main_rows(room, style):
+        rows.append(row)
+        distances.append(_place_row_and_fridge(room, row, style, fridges))
+        if distances[-1] <= FRIDGE_DISTANCE:
+            return True
+        room.undo(bare)
+    if min(distances, default=np.inf) < np.inf:
+        _place_row_and_fridge(room, rows[int(np.argmin(distances))], style, fridges)
+        return True
+    # A row without a refrigerator is better than none.
     return any(_place_row(room, row, style) for row in rows)
+
+
+def _main_rows(room: Interior, style: KitchenStyle) -> Iterator[CounterRow]:
+    """The rows to try, made when they are needed: in the longest runs, in both orders of the modules.
+
+    Rows that fill their run come before those that leave a space for the refrigerator, and rows with the stove in front
+    of a window last.
+    """
+    runs = [run for run in _free_runs(room) if run[2] >= MIN_RUN][:2]
+    shorter = [(wall, start, length - FRIDGE_SPACE) for wall, start, length in runs]
+    shorter += [(wall, start + FRIDGE_SPACE, length) for wall, start, length in shorter]
+    last = []
+    for run in [*runs, *(run for run in shorter if run[2] >= MIN_RUN)]:
+        modules = _main_modules(min(run[2], MAX_RUN))
+        for order in (modules, modules[::-1]):
+            row = _make_row(room, run, order, style)
+            if _stove_before_window(room, row):
+                last.append(row)
+            else:
+                yield row
+    yield from last
+
+
+def _place_row_and_fridge(
+    room: Interior, row: CounterRow, style: KitchenStyle, fridges: Sequence[FurnitureGroup]
+) -> float:
+    """Place the row and the refrigerator; returns the distance from it to the sink, infinite unless both fit."""
+    return _place_fridge(room, fridges) if _place_row(room, row, style) else np.inf
+
+
+def _place_fridge(room: Interior, fridges: Sequence[FurnitureGroup]) -> float:
+    """Place the first of these refrigerators that fits, close to the sink; returns its distance from it."""
+    near = [one for one in room.placed if one.model.name == "sink"]
+    settled = room.place(fridges, lambda poses: _distance_to_objects(poses, near))
+    gaps = [np.hypot(settled[0].x - one.x, settled[0].y - one.y) for one in near] if settled else []
+    return float(min(gaps, default=np.inf))
 
 
 def _distance_to_objects(poses: PlacementPoses, placed: list[PlacedModel]) -> Array:
@@ -184,4 +226,7 @@ def _place_separately(room: Interior, style: KitchenStyle) -> None:
         parts = _make_module(room, "sink", wide, style, set())
         if room.place([group([Part(p.model, p.x - wide / 2, p.y, p.z) for p in parts], front=0.6)], lambda s: s.corner):
             break
-    room.place([single_object(room.make(appliances.STOVE), front=0.6)], lambda poses: poses.corner)
+    sinks = [one for one in room.placed if one.model.name == "sink"]
+    room.place(
+        [single_object(room.make(appliances.STOVE), front=0.6)], lambda poses: _distance_to_objects(poses, sinks)
+    )

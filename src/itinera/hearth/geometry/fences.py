@@ -26,6 +26,10 @@ GAPS: Mapping[str, tuple[float, float]] = MappingProxyType(
 """Metres between a room outdoors and what bounds it, and by which that is longer than the side of the room; uneven, so
 that no two of their faces coincide."""
 
+THICKNESSES: Mapping[str, float] = MappingProxyType({"hedge": 0.42, "wall": 0.2, "court": 0.2, "low wall": 0.2})
+"""Metres, of what one cannot look through; panels of boards have posts at their corners."""
+LAP = 0.0343  # metres by which one of two fences reaches into the other at a corner
+
 Span = tuple[float, float]
 
 
@@ -42,9 +46,24 @@ def build_outdoors(plan: FloorPlan, finishes: Finishes, solids: Solids) -> None:
             plan.rooms[k].kind == "p" for p in plan.passages if room.index in p.rooms for k in p.rooms if k >= 0
         )
         style = "court" if enclosed else finishes.fences[room.kind]
-        gap, longer = GAPS[room.kind]
-        behind = WallFace(solids, face.point(0.0, -gap), face.out)
-        _STYLES[style](behind, (-longer, length + longer), room.floor, finishes.facade)
+        behind = WallFace(solids, face.point(0.0, -GAPS[room.kind][0]), face.out)
+        _STYLES[style](behind, _find_span(fence, plan, length, style), room.floor, finishes.facade)
+
+
+def _find_span(fence: Fence, plan: FloorPlan, length: float, style: str) -> Span:
+    """The stretch of its face that a fence takes.
+
+    Where two fences meet at a corner, one continues as far as the other is thick and the other reaches into it: one
+    could look through a slit between them otherwise.
+    """
+    gap, longer = GAPS[plan.rooms[fence.room].kind]
+    if style not in THICKNESSES:
+        return -longer, length + longer
+    others = [other for other in plan.fences if other.room == fence.room]
+    goes_on = any(np.allclose(fence.end, other.start) for other in others)
+    laps = any(np.allclose(fence.start, other.end) for other in others)
+    thickness = THICKNESSES[style]
+    return -(gap + thickness + LAP) if goes_on else -longer, length + (gap + LAP if laps else longer)
 
 
 def _fence_face(fence: Fence, solids: Solids) -> tuple[WallFace, float]:
@@ -78,7 +97,7 @@ def _hedge(face: WallFace, s: Span, floor: float, facade: Finish) -> None:
     for k, (a, b) in enumerate(itertools.pairwise(edges)):
         high = floor + 1.55 + 0.08 * ((k * 7) % 3)
         deep = -0.42 - 0.06 * ((k * 5) % 3)
-        face.block((a, b), (floor - EDGE, high), (deep, -0.013 - 0.03 * (k % 2)), HEDGE, sides="lrtk")
+        face.block((a, b), (floor - EDGE, high), (deep, -0.0245), HEDGE, sides="lrtk")
 
 
 def _boards(face: WallFace, s: Span, floor: float, facade: Finish) -> None:

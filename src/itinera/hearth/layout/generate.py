@@ -35,7 +35,7 @@ from itinera.hearth.layout.room_grid import (
 )
 from itinera.hearth.layout.room_shapes import check_outside, check_shapes, notch_rooms, total_area
 from itinera.hearth.layout.stairs import plan_staircases
-from itinera.hearth.layout.windows import insert_bays, place_windows
+from itinera.hearth.layout.windows import insert_bays, place_sidelights, place_windows
 from itinera.worlds import Array
 
 ATTEMPTS = 20000
@@ -189,6 +189,8 @@ def _convert_storey(
         for_bays=pieces if ground else (),
         all_rooms=storey,
     )
+    if ground:
+        windows += place_sidelights(closed[0], FRONT_DOOR, half_wall=HALF_WALL)
     facade = trace_facade(indoors, bays)
     outlines = insert_bays(outlines, bays)
     taken = wall_openings(list(kinds), passages, windows)

@@ -87,7 +87,7 @@ def _open_ground_floor(
         doors.append((terrace, max(wall.rooms)))
         doors += _second_door(rng, storey, terrace, max(wall.rooms))
         if rng.random() < GARDENS[family]:
-            storey, more = _add_garden(rng, storey, wall, rect, terrace)
+            storey, more = _add_garden(rng, storey, wall, rect, terrace, blind)
             doors += more
         break
     return OpenStorey(storey, tuple(doors))
@@ -118,17 +118,34 @@ def _second_door(rng: np.random.Generator, storey: StoreyLayout, terrace: int, f
 
 
 def _add_garden(
-    rng: np.random.Generator, storey: StoreyLayout, wall: Wall, terrace_rect: Rect, terrace: int
+    rng: np.random.Generator,
+    storey: StoreyLayout,
+    wall: Wall,
+    terrace_rect: Rect,
+    terrace: int,
+    blind: Sequence[Point],
 ) -> tuple[StoreyLayout, Doors]:
-    """The storey with a garden beyond the terrace, as deep as there is room."""
+    """The storey with a garden beyond the terrace, as deep as there is room, between the neighbors on blind sides."""
     deep = int(rng.integers(*GARDEN_DEPTH))
     sides = [int(rng.integers(0, 28)), int(rng.integers(0, 28))]
     for low, high in (sides, (sides[0], 0), (0, sides[1]), (0, 0)):
-        rect = _beyond(wall, terrace_rect, deep, low, high)
+        rect = _clip_to_plot(storey, _beyond(wall, terrace_rect, deep, low, high), blind)
         if _is_clear(storey, _grow(rect, wall, CLEAR)):
             storey = _add(storey, "x", rect)
             return storey, [(len(storey.rooms) - 1, terrace)]
     return storey, []
+
+
+def _clip_to_plot(storey: StoreyLayout, rect: Rect, blind: Sequence[Point]) -> Rect:
+    """The part of a rectangle that does not reach beyond the blind walls of the house, where neighbors have theirs."""
+    x0, y0, x1, y1 = rect
+    xs, ys = (indices + storey.corner[k] for k, indices in enumerate(np.nonzero(storey.labels != NO_ROOM)))
+    return (
+        max(x0, int(xs.min())) if (-1, 0) in blind else x0,
+        max(y0, int(ys.min())) if (0, -1) in blind else y0,
+        min(x1, int(xs.max()) + 1) if (1, 0) in blind else x1,
+        min(y1, int(ys.max()) + 1) if (0, 1) in blind else y1,
+    )
 
 
 def _open_upper_floor(

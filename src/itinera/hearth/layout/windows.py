@@ -18,6 +18,8 @@ BAY_KINDS = "ldfbnk"  # kinds that may have a bay
 MAX_BAYS = 2  # on a storey
 WINDOW_TOP = 2.1
 MARGIN = 0.35  # from a corner to a window, and half of it between windows, metres
+SIDELIGHT_GAP, SIDELIGHT_MARGIN = 0.22, 0.26  # metres from a window beside the front door to that, and to a corner
+MIN_SIDELIGHT, MAX_SIDELIGHT = 0.3, 0.8  # width, metres
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +122,21 @@ def _row(rng: np.random.Generator, side: WallSide, *, small: bool, low: bool) ->
     sill = 1.4 if small else 0.4 if low else 0.9
     places = [round(side.wall.low / 10 + (k + 0.5) * each, 2) for k in range(count)]
     return [_window(side.room, side.point(place, 0.0), side.normal, width, sill) for place in places]
+
+
+def place_sidelights(wall: Wall, door_width: float, *, half_wall: float) -> list[Window]:
+    """Windows on both sides of a front door in the middle of its wall, where the wall is long enough.
+
+    An entry seldom has another outer wall, and without these no daylight.
+    """
+    side = WallSide(wall, half_wall)
+    middle, beside = (wall.low + wall.high) / 20, (wall.length / 10 - door_width) / 2
+    width = round(min(beside - SIDELIGHT_GAP - SIDELIGHT_MARGIN, MAX_SIDELIGHT), 2)
+    if width < MIN_SIDELIGHT:
+        return []
+    away = door_width / 2 + SIDELIGHT_GAP + width / 2
+    places = [round(middle + sign * away, 2) for sign in (-1, 1)]
+    return [_window(side.room, side.point(place, 0.0), side.normal, width, 0.9) for place in places]
 
 
 def _window(room: int, center: Array, normal: Array, width: float, sill: float) -> Window:
