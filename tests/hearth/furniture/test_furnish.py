@@ -154,7 +154,8 @@ def test_every_room_is_for_something(index):
         items = house.within(room)
         names = {item.name for item in items}
         assert items or room.kind in "sy", f"room {room.index}, {room.kind}, is empty"
-        if room.kind not in "sht":
+        narrow_balcony = room.kind == "y" and np.ptp(room.outline, axis=0).min() < 1.5
+        if room.kind not in "sht" and not narrow_balcony:
             assert any(item.blocks for item in items), f"nothing stands in room {room.index}, {room.kind}"
         needed = REQUIREMENTS.get(room.kind, ())
         for choice in needed if room.kind != "a" else needed[:2]:

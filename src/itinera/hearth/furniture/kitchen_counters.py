@@ -58,7 +58,7 @@ def _free_runs(room: Interior) -> list[Run]:
 
 
 def _place_main_row(room: Interior, style: KitchenStyle, fridges: Sequence[FurnitureGroup]) -> bool:
-    """Place the row with sink and stove and, close to it, the refrigerator; returns whether a row fits."""
+    """Place the row with sink and stove and, close to it, the refrigerator; returns whether both fit."""
     bare = room.mark()
     rows, distances = [], []
     for row in _main_rows(room, style):
@@ -67,11 +67,10 @@ def _place_main_row(room: Interior, style: KitchenStyle, fridges: Sequence[Furni
         if distances[-1] <= FRIDGE_DISTANCE:
             return True
         room.undo(bare)
-    if min(distances, default=np.inf) < np.inf:
-        _place_row_and_fridge(room, rows[int(np.argmin(distances))], style, fridges)
-        return True
-    # A row without a refrigerator is better than none.
-    return any(_place_row(room, row, style) for row in rows)
+    if min(distances, default=np.inf) == np.inf:
+        return False
+    _place_row_and_fridge(room, rows[int(np.argmin(distances))], style, fridges)
+    return True
 
 
 def _main_rows(room: Interior, style: KitchenStyle) -> Iterator[CounterRow]:
