@@ -59,7 +59,7 @@ class Recipe:
     kind: str
     config: Any  # None: that of the agent it starts from
     description: str
-    steps: int = 1400
+    steps: int = 2600
     learning_rate: float = 1.5e-3
     start_from: str = ""  # another agent
     reward: Callable[..., Any] | None = None  # None: imitation learning
@@ -82,7 +82,7 @@ RECIPES = {
         "rcm",
         None,
         "RCM, policy gradient with the goal-oriented reward",
-        600,
+        2600,
         4e-4,
         "rcm",
         make_goal_oriented_reward,
@@ -91,12 +91,12 @@ RECIPES = {
         "rcm",
         None,
         "RCM, policy gradient with the fidelity-oriented reward",
-        600,
+        2600,
         4e-4,
         "rcm",
         make_fidelity_oriented_reward,
     ),
-    "tour-hamt": Recipe("tour-hamt", TOUR_HAMT_CONFIG, "TourHAMT, imitation learning on tours", 200, 5e-4, "hamt"),
+    "tour-hamt": Recipe("tour-hamt", TOUR_HAMT_CONFIG, "TourHAMT, imitation learning on tours", 300, 5e-4, "hamt"),
 }
 ROUNDS = [["hamt", "rcm", "envdrop", "follower"], ["tour-hamt", "rcm-goal", "rcm-fidelity"]]
 
