@@ -77,6 +77,17 @@ def test_depth_and_labels_do_not_depend_on_the_appearance(appearance):
     assert np.array_equal(flat.rgb, found.rgb) == (appearance == FLAT)
 
 
+@pytest.mark.parametrize("size", [(1, 1), (1, 3), (7, 2), (17, 9), (65, 3), (63, 63), (129, 70)], ids=str)
+def test_images_of_any_size_have_the_same_labels_and_channels_do_not_depend_on_each_other(size):
+    camera, mesh = Camera(*size, 0.6), two_rooms()
+    raster = Rasterizer(mesh, appearance=Appearance())
+    flat, whole = draw(mesh, FLAT, camera), raster.render_many(camera, EYES, HEADINGS, ELEVATIONS)
+    assert all(np.array_equal(getattr(flat, name), getattr(whole, name)) for name in ("depth", "classes", "instances"))
+    for channels in (("rgb",), ("rgb", "classes"), ("rgb", "instances")):
+        some = raster.render_many(camera, EYES, HEADINGS, ELEVATIONS, channels=channels)
+        assert all(np.array_equal(getattr(some, name), getattr(whole, name)) for name in channels)
+
+
 def test_the_default_appearance_is_flat():
     plain = Rasterizer(two_rooms()).render_many(CAMERA, EYES, HEADINGS, ELEVATIONS)
     assert np.array_equal(plain.rgb, draw(two_rooms(), FLAT).rgb)

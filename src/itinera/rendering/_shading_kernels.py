@@ -487,14 +487,19 @@ def shade_view(
         )  # fmt: skip
         for x in range(width):
             words[x] = texels[np.uint64(places[x])]
+        # Blocks reach beyond the end of a row, into rows that are drawn later; after the last ones there is no room.
+        inside = (height - 1 - y) * width >= BLOCK
+        colors = out_rgb[y] if inside else row
+        classes = out_classes[0, y] if inside and len(out_classes) else kinds
+        instances = out_instances[0, y] if inside and len(out_instances) else names
         n, end = 0, 0
         for run in range(runs):
             start, end = end, ends[run]
             face = np.uint64(shown[first + start])
             code = marks[face, CODE]
             for x in range(start, end, BLOCK):
-                fill_block(kinds, x, np.uint8(code >> CLASS_BIT))
-                fill_block(names, x, marks[face, INSTANCE])
+                fill_block(classes, x, np.uint8(code >> CLASS_BIT))
+                fill_block(instances, x, marks[face, INSTANCE])
             if code & 3 != SURFACE:
                 rays = base[0], step[0], base[1], step[1], base[2], step[2]
                 if code & 3 == MIRROR:
@@ -507,23 +512,20 @@ def shade_view(
                     )  # fmt: skip
                 tint = skins[face, RED], skins[face, GREEN], skins[face, BLUE]
                 for x in range(start, end, BLOCK):
-                    paint_sky(sky, rays, tint, np.float32(x), row, x)
+                    paint_sky(sky, rays, tint, np.float32(x), colors, x)
                 n += (end - start + BLOCK - 1) // BLOCK + (end - start > SHORT)
                 continue
             for x in range(start, end, BLOCK):
                 rate = rates[min(x + BLOCK, end - 1) - x] * np.float32(end - start > SHORT)
-                paint_block(words, fractions, lights, n, skins, face, rate, row, x)
+                paint_block(words, fractions, lights, n, skins, face, rate, colors, x)
                 n += 1
             n += end - start > SHORT
+        if inside:
+            continue
         # Loops, because numba assigns slices slowly.
-        colors = out_rgb[y]
         for k in range(3 * width):
-            colors[k] = row[k]
-        if len(out_classes):
-            classes = out_classes[0, y]
-            for k in range(width):
-                classes[k] = kinds[k]
-        if len(out_instances):
-            instances = out_instances[0, y]
-            for k in range(width):
-                instances[k] = names[k]
+            out_rgb[y, k] = row[k]
+        for k in range(width if len(out_classes) else 0):
+            out_classes[0, y, k] = kinds[k]
+        for k in range(width if len(out_instances) else 0):
+            out_instances[0, y, k] = names[k]
