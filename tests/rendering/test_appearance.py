@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
+from itinera.hearth.build import build_house
 from itinera.hearth.geometry.solids import Solids
 from itinera.rendering.appearance import APPEARANCES, FLAT, MOODS, Appearance
 from itinera.rendering.camera import Camera
@@ -76,6 +77,17 @@ def test_depth_and_labels_do_not_depend_on_the_appearance(appearance):
     assert np.array_equal(flat.rgb, found.rgb) == (appearance == FLAT)
 
 
+@pytest.mark.parametrize("size", [(1, 1), (1, 3), (7, 2), (17, 9), (65, 3), (63, 63), (129, 70)], ids=str)
+def test_images_of_any_size_have_the_same_labels_and_channels_do_not_depend_on_each_other(size):
+    camera, mesh = Camera(*size, 0.6), two_rooms()
+    raster = Rasterizer(mesh, appearance=Appearance())
+    flat, whole = draw(mesh, FLAT, camera), raster.render_many(camera, EYES, HEADINGS, ELEVATIONS)
+    assert all(np.array_equal(getattr(flat, name), getattr(whole, name)) for name in ("depth", "classes", "instances"))
+    for channels in (("rgb",), ("rgb", "classes"), ("rgb", "instances")):
+        some = raster.render_many(camera, EYES, HEADINGS, ELEVATIONS, channels=channels)
+        assert all(np.array_equal(getattr(some, name), getattr(whole, name)) for name in channels)
+
+
 def test_the_default_appearance_is_flat():
     plain = Rasterizer(two_rooms()).render_many(CAMERA, EYES, HEADINGS, ELEVATIONS)
     assert np.array_equal(plain.rgb, draw(two_rooms(), FLAT).rgb)
@@ -126,7 +138,8 @@ def test_daylight_comes_from_the_window_and_lamplight_from_the_lamp():
         raster = Rasterizer(mesh, appearance=Appearance(textures=False, mood=mood))
         for name, place in (("by the window", (-1.5, 0, 1.5)), ("dark room", (5.5, 0.7, 1.5))):
             means[mood, name] = raster.render(camera, place, 0.0, -math.pi / 2, channels=("rgb",)).rgb.mean()
-    assert means["day", "by the window"] > 1.5 * means["day", "dark room"]
+    # In a room without windows the lamp is on by day, too, but daylight is brighter.
+    assert means["day", "by the window"] > 1.2 * means["day", "dark room"]
     assert means["lamps", "dark room"] > 1.5 * means["lamps", "by the window"]
 
 
@@ -181,3 +194,34 @@ def test_faces_without_area_and_empty_meshes_render():
 def test_a_wrong_appearance_is_explained(options, message):
     with pytest.raises(BadArgument, match=message):
         Appearance(**options)
+
+
+DARK_ROOM, DUSKY_ROOM, NIGHT = 50.0, 30.0, 15.0  # mean luminance of the views in a room or garden, of 255
+
+
+@pytest.mark.parametrize("index", [3, 7, 14])
+@pytest.mark.parametrize(("mood", "least"), [("day", DARK_ROOM), ("evening", DUSKY_ROOM), ("lamps", NIGHT)])
+def test_every_room_is_bright_enough_to_see(index, mood, least):
+    house = build_house(0, index)
+    raster, camera = Rasterizer(house.mesh, appearance=APPEARANCES[mood]), Camera(48, 36, math.pi / 2)
+    eyes = np.array([(*room.outline.mean(axis=0), room.floor + 1.5) for room in house.plan.rooms])
+    headings = np.tile(np.arange(4) * (math.pi / 2), len(eyes))
+    views = raster.render_many(camera, np.repeat(eyes, 4, axis=0), headings, -0.1, channels=("rgb",)).rgb
+    luminance = (views @ np.array([0.3, 0.59, 0.11])).reshape(len(eyes), -1).mean(axis=1)
+    assert luminance.min() > least
+
+
+def test_by_day_lamps_are_on_only_in_rooms_without_windows():
+    mesh = boxes(
+        ((-3, -2, 0), (3, 2, 2.5), "wall", -1, (200, 190, 180), "plaster"),
+        ((3.2, -2, 0), (8, 2, 2.5), "wall", -2, (200, 190, 180), "plaster"),
+        ((-2.99, -1, 0.8), (-2.98, 1, 2.0), "window", 4, (176, 208, 232), "glass"),
+        ((-0.1, -0.1, 1.9), (0.1, 0.1, 2.1), "lighting", 5, (200, 200, 200), "plain"),
+        ((5.4, -0.1, 1.9), (5.6, 0.1, 2.1), "lighting", 6, (200, 200, 200), "plain"),
+    )
+    raster, camera = Rasterizer(mesh, appearance=Appearance(textures=False)), Camera(32, 32, 0.3)
+    by_window, alone = (raster.render(camera, (x, 0, 1.0), 0.0, math.pi / 2) for x in (0.0, 5.5))
+    assert by_window.instances[16, 16] == 5
+    assert alone.instances[16, 16] == 6
+    assert (alone.rgb[16, 16] >= (200, 180, 150)).all()  # glows by itself
+    assert by_window.rgb[16, 16].max() < 190

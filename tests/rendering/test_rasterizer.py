@@ -318,45 +318,40 @@ def test_wrong_arguments_are_told(wrong, told):
         wrong()
 
 
-def embree(scene, mesh, camera, position, heading, elevation):
-    """Depth and face of each pixel by Embree, which sees both sides: rays that meet a back go on behind it."""
-    normals = np.cross(mesh.corners[:, 1] - mesh.corners[:, 0], mesh.corners[:, 2] - mesh.corners[:, 0])
+def embree(mesh, camera, position, heading, elevation):
+    """Depth and face of each pixel by Embree, which sees both sides: it gets the faces that face the camera only.
+
+    Casting on behind the back of a face would miss a front in the same plane, as where two boards touch.
+    """
+    scene = pytest.importorskip("embreex.rtcore_scene").EmbreeScene()
+    corners = mesh.corners.astype(np.float64)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    fronts = np.flatnonzero(np.einsum("fi,fi->f", normals, np.asarray(position) - corners[:, 0]) > 0)
+    pytest.importorskip("embreex.mesh_construction").TriangleMesh(scene, mesh.vertices, mesh.faces[fronts])
     directions = rays(camera, heading, elevation)
-    depth, face = np.full(len(directions), np.inf), np.full(len(directions), -1)
-    gone, going = np.full(len(directions), camera.near), np.arange(len(directions))
-    while len(going):
-        ahead = directions[going]
-        starts = np.asarray(position) + gone[going, None] * ahead
-        met = scene.run(starts.astype(np.float32), ahead.astype(np.float32), query="INTERSECT", output=1)
-        hit = met["primID"] >= 0
-        front = hit & (np.einsum("ri,ri->r", normals[met["primID"]], ahead) < 0)
-        depth[going[front]] = (gone[going] + met["tfar"])[front]
-        face[going[front]] = met["primID"][front]
-        gone[going] += met["tfar"] + 1e-5
-        going = going[hit & ~front]
+    starts = np.asarray(position) + camera.near * directions
+    met = scene.run(starts.astype(np.float32), directions.astype(np.float32), query="INTERSECT", output=1)
+    hit = met["primID"] >= 0
+    depth, face = np.where(hit, camera.near + met["tfar"], np.inf), np.where(hit, fronts[met["primID"]], -1)
     return depth.reshape(camera.height, camera.width), face.reshape(camera.height, camera.width)
 
 
 def test_a_house_looks_as_embree_sees_it():
-    rtcore_scene = pytest.importorskip("embreex.rtcore_scene")
-    mesh_construction = pytest.importorskip("embreex.mesh_construction")
     house = build_house(0, 0)
     mesh, camera, rng = house.mesh, Camera(64, 64, math.pi / 2), generator(0, "embree")
-    raster, scene = Rasterizer(mesh), rtcore_scene.EmbreeScene()
-    mesh_construction.TriangleMesh(scene, mesh.vertices, mesh.faces)
-    right = labelled = 0
+    raster, right, labelled = Rasterizer(mesh), 0, 0
     for _ in range(100):
         place = house.plan.rooms[rng.integers(len(house.plan.rooms))]
         middle = place.outline.mean(axis=0) + rng.uniform(-0.5, 0.5, 2)
         eye = (*middle, place.floor + 1.5)
         heading, elevation = rng.uniform(-math.pi, math.pi), rng.uniform(-0.6, 0.4)
         frame = raster.render(camera, eye, heading, elevation)
-        depth, face = embree(scene, mesh, camera, eye, heading, elevation)
+        depth, face = embree(mesh, camera, eye, heading, elevation)
         both = np.isinf(depth) & np.isinf(frame.depth)
         with np.errstate(invalid="ignore"):
             right += (both | (np.abs(frame.depth - depth) <= 0.01)).sum()
         instances, classes = (np.where(face < 0, 0, a[face]) for a in (mesh.instances, mesh.classes))
         labelled += ((instances == frame.instances) & (classes == frame.classes)).sum()
     pixels = 100 * camera.width * camera.height
-    assert right >= 0.999 * pixels
-    assert labelled >= 0.999 * pixels
+    assert right >= 0.9999 * pixels
+    assert labelled >= 0.9999 * pixels

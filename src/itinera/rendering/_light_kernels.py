@@ -103,6 +103,23 @@ def escaping_rays(points: Floats, directions: Floats, grid: Bytes) -> Longs:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def window_light(points: Floats, windows: Floats, grid: Bytes) -> Floats:
+    """(n,) the solid angle of the windows (w, 7), as in `gather_light`, that each point (n, 3) in the air sees."""
+    found = np.zeros(len(points))
+    for n in range(len(points)):
+        for w in range(len(windows)):
+            # From in front of the pane: the voxels around it are part of the wall.
+            x, y, z = (windows[w, 0] + 2.0 * windows[w, 3], windows[w, 1] + 2.0 * windows[w, 4],
+                       windows[w, 2] + 2.0 * windows[w, 5])  # fmt: skip
+            dx, dy, dz = points[n, 0] - x, points[n, 1] - y, points[n, 2] - z
+            there = dx * windows[w, 3] + dy * windows[w, 4] + dz * windows[w, 5]
+            squared = max(dx * dx + dy * dy + dz * dz, 9.0)
+            if there > 0.0 and _is_clear(x, y, z, points[n, 0], points[n, 1], points[n, 2], 2.0, grid):
+                found[n] += windows[w, 6] * there / (squared * np.sqrt(squared))
+    return found
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def _start(px: float, py: float, pz: float, frame: Floats, grid: Bytes) -> tuple[float, float, float, bool]:
     """Where rays from a surface start: in an empty voxel over it, or beside that; the last is whether there is one."""
     for side in range(9):

@@ -41,19 +41,20 @@ class FaceTrees(NamedTuple):
     boxes: Singles  # (b, 6) center and half size; each tree is complete, in breadth-first order
     corners: Singles  # (leaves, 9 * LEAF) x of all first corners, then y, z; then of the second, the third
     planes: Floats  # (leaves, 4 * LEAF) x of all unit normals n, then y, z, and offsets: n . p = offset on the face
-    paint: Words  # (f + 1,) red + 256 green + 65536 blue
-    ambient: Singles  # (f + 1,) light that does not come from the camera, of 256
-    classes: Bytes  # (f + 1,)
-    instances: Ints  # (f + 1,)
+    patches: Ints  # (leaves * LEAF,) the patch of each face: neighbors in one plane that look the same
+    paint: Words  # (p + 1,) red + 256 green + 65536 blue of each patch
+    ambient: Singles  # (p + 1,) light that does not come from the camera, of 256
+    classes: Bytes  # (p + 1,)
+    instances: Ints  # (p + 1,)
 
 
 class Canvas(NamedTuple):
     """Buffers for drawing. Image sides are rounded up to whole tiles."""
 
     near: Singles  # (h * w,) nearness of the nearest face so far
-    shown: Ints | None  # (h * w,) that face; None for depth alone
+    shown: Ints | None  # (h * w,) the patch of that face; None for depth alone
     floors: Singles  # (tiles,) the least nearness in each tile
-    glow: Singles  # (f + 1,) the camera's height over the plane of each drawn face, times its light
+    glow: Singles  # (p + 1,) the camera's height over the plane of each drawn patch, times its light
     row: Bytes  # (3 * w,) the colors of a row
     kinds: Bytes  # (w,) the classes of a row
     names: Ints  # (w,) the instances of a row
@@ -225,10 +226,13 @@ def _narrow(first: int, after: int, value: float, across: float, down: float) ->
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_triangle(
-    face: int, xa: float, ya: float, xb: float, yb: float, xc: float, yc: float, nearest: float, w0: float, wx: float,
+    patch: int, xa: float, ya: float, xb: float, yb: float, xc: float, yc: float, nearest: float, w0: float, wx: float,
     wy: float, optics: Intrinsics, near: Singles, shown: Ints | None, floors: Singles,
 ) -> None:  # fmt: skip
-    """Draw a triangle, counter-clockwise on the image, where it is nearest; its nearness is w0 + wx column + wy row."""
+    """Draw a triangle of a patch, counter-clockwise on the image, where it is nearest.
+
+    Its nearness is w0 + wx column + wy row.
+    """
     columns = optics.columns
     left = int(np.ceil(max(min(xa, xb, xc) - 0.5, 0.0)))
     right = int(np.ceil(min(max(xa, xb, xc) - 0.5, np.float64(optics.width))))
@@ -270,16 +274,16 @@ def _draw_triangle(
                 and c1 + min(fa1, none) * last + min(fb1, none) * last > t1
                 and c2 + min(fa2, none) * last + min(fb2, none) * last > t2
             ):
-                floors[tile] = fill_tile(near, shown, at, stride, np.int32(face), w, fwx, fwy, ())
+                floors[tile] = fill_tile(near, shown, at, stride, np.int32(patch), w, fwx, fwy, ())
             else:
                 edges = (c0, fa0, fb0, t0, c1, fa1, fb1, t1, c2, fa2, fb2, t2)
-                floors[tile] = fill_tile(near, shown, at, stride, np.int32(face), w, fwx, fwy, edges)
+                floors[tile] = fill_tile(near, shown, at, stride, np.int32(patch), w, fwx, fwy, edges)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _draw_leaf(
-    leaf: int, corners: Singles, planes: Floats, eye: Floats, axes: Floats, lens: Floats, optics: Intrinsics,
-    near: Singles, shown: Ints | None, floors: Singles, glow: Singles, stage: Floats, shape: Floats,
+    leaf: int, corners: Singles, planes: Floats, patches: Ints, eye: Floats, axes: Floats, lens: Floats,
+    optics: Intrinsics, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, stage: Floats, shape: Floats,
 ) -> None:  # fmt: skip
     """Draw the front faces of a leaf."""
     width, height, closest = np.float64(optics.width), np.float64(optics.height), optics.closest
@@ -307,12 +311,12 @@ def _draw_leaf(
         wy = (n0 * axes[1, 0] + n1 * axes[1, 1] + n2 * axes[1, 2]) * pitch
         w0 = (n0 * axes[2, 0] + n1 * axes[2, 1] + n2 * axes[2, 2]) * scale
         w0 += wx * (0.5 - 0.5 * width) + wy * (0.5 - 0.5 * height)
-        face = leaf * LEAF + k
+        patch = patches[leaf * LEAF + k]
         if shown is not None:
-            glow[face] = HEADLIGHT * over
+            glow[patch] = HEADLIGHT * over
         for j in range(2, count):
             _draw_triangle(
-                face, shape[0, 0], shape[0, 1], shape[j - 1, 0], shape[j - 1, 1], shape[j, 0], shape[j, 1], nearest,
+                patch, shape[0, 0], shape[0, 1], shape[j - 1, 0], shape[j - 1, 1], shape[j, 0], shape[j, 1], nearest,
                 w0, wx, wy, optics, near, shown, floors,
             )  # fmt: skip
 
@@ -370,10 +374,11 @@ def _resolve(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def draw_views(
-    trees: Longs, boxes: Singles, corners: Singles, planes: Floats, paint: Words, ambient: Singles, classes: Bytes,
-    instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes, kinds: Bytes,
-    names: Ints, surfaces: Surfaces | None, width: int, height: int, focal: float, closest: float, farthest: float,
-    eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes, out_instances: Ints,
+    trees: Longs, boxes: Singles, corners: Singles, planes: Floats, patches: Ints, paint: Words, ambient: Singles,
+    classes: Bytes, instances: Ints, near: Singles, shown: Ints | None, floors: Singles, glow: Singles, row: Bytes,
+    kinds: Bytes, names: Ints, surfaces: Surfaces | None, width: int, height: int, focal: float, closest: float,
+    farthest: float, eyes: Floats, bases: Floats, out_rgb: Bytes, out_depth: Singles, out_classes: Bytes,
+    out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_* <- the view of each camera (n, 3) with axes (n, 3, 3): right, down, forward; empty channels are skipped.
 
@@ -409,8 +414,8 @@ def draw_views(
                     waiting += 2
                 else:
                     _draw_leaf(
-                        first_leaf + node - leaves + 1, corners, planes, eye, axes, lens, optics, near, shown, floors,
-                        glow, stage, shape,
+                        first_leaf + node - leaves + 1, corners, planes, patches, eye, axes, lens, optics, near, shown,
+                        floors, glow, stage, shape,
                     )  # fmt: skip
         _resolve(
             view, paint, ambient, classes, instances, optics, near, shown, glow, row, kinds, names, surfaces, eye, axes,

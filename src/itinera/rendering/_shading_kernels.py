@@ -1,8 +1,9 @@
-"""Shading with textures and baked light: eight pixels of a row at a time, after visibility is known.
+"""Shading with textures and baked light: BLOCK pixels of a row at a time, after visibility is known.
 
-`shade_row` is the entry point. Most groups of eight pixels show one face; where they show several, each face is shaded
-and only its own pixels are kept. Texture coordinates follow from the depth of each pixel; the light of a face is looked
-up at its first and last pixel of the group and interpolated between them.
+`shade_view` is the entry point. A row is split into runs of pixels that show one patch, and runs into blocks. Texture
+coordinates follow from the depth of each pixel; light is looked up at the ends of a block and interpolated between
+them; a block has one level of detail. The last block of a run may reach beyond it: the next run overwrites that part.
+Memory is slower than arithmetic here: the places of all texels of a row are found first, then all of them are read.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from itinera.rendering._simd_kernels import EIGHT, INT, INTS, SINGLES, _address, _spread
+from itinera.rendering._simd_kernels import EIGHT, INT, _address, _spread
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Ints = NDArray[np.int32]
 Words = NDArray[np.uint32]
+Shorts = NDArray[np.uint16]
 Longs = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
@@ -29,17 +32,25 @@ Bytes = NDArray[np.uint8]
 RED, GREEN, BLUE, S_ORIGIN, T_ORIGIN, S_SCALE, T_SCALE, S_LAST, T_LAST, SCALE, U_PHASE, V_PHASE = range(12)
 CHART, CHART_WIDTH, CODE, INSTANCE = range(12, 16)
 WIDTH = 16
-# A code has, from the lowest bit: kind (2), axes of u and v (2 each), levels of the texture (4), material (6), class.
-U_BIT, V_BIT, LEVELS_BIT, MATERIAL_BIT, CLASS_BIT = 2, 4, 6, 10, 16
+# A code has, from the lowest bit: kind (2), axes of u and v (2 each), material (6), class.
+U_BIT, V_BIT, MATERIAL_BIT, CLASS_BIT = 2, 4, 6, 12
 SURFACE, SKY, MIRROR = range(3)  # kinds: a surface, the sky behind this pixel, the sky that a pane mirrors
 
 SIDE_BITS = 8  # a texture is 256 texels wide
 FRACTION = 256.0  # texture coordinates are integers in 256ths of a texel
+# Textures and the sky are stored in squares of 4 x 4 words, a cache line each, one row of squares after the other: the
+# neighbors of a pixel in any direction are mostly in the same line.
+SQUARE_BITS = 2
+SQUARE = 1 << SQUARE_BITS
+LIGHT_UNIT = 16384.0  # light is stored in integers of 16 bits
+SHORT = 8  # pixels; runs up to this length have the light of their first pixel
 SKY_SIDE = 720  # texels along an edge of the sky
 ONE_BITS = 0x3F800000  # 1.0 as an integer: the exponent starts at bit 23
 
-
-FOUR = ir.VectorType(ir.FloatType(), 4)
+BLOCK = 16  # pixels; processors with shorter vectors take several for each
+SINGLES, INTS = ir.VectorType(ir.FloatType(), BLOCK), ir.VectorType(INT, BLOCK)
+FOUR, TWICE_FOUR = ir.VectorType(ir.FloatType(), 4), ir.VectorType(ir.FloatType(), 8)
+TWICE_SHORT, TWICE_INT = ir.VectorType(ir.IntType(16), 8), ir.VectorType(INT, 8)
 
 
 class Surfaces(NamedTuple):
@@ -49,21 +60,21 @@ class Surfaces(NamedTuple):
     marks: Ints  # the same memory
     texels: Words  # pyramids of textures, four texels to a word
     offsets: Ints  # first word of each level of a pyramid
-    lightmap: Singles  # (4 * n,) red, green, blue light and padding of each texel; 1 for the plain color
+    lightmap: Shorts  # (4 * n,) red, green, blue light and padding of each texel; LIGHT_UNIT for the plain color
     sky: Words  # (SKY_SIDE ** 2,) an unfolded octahedron: red + 256 green + 65536 blue
 
 
 class _Lanes:
-    """Eight numbers in an LLVM vector, with Python's operators."""
+    """BLOCK numbers in an LLVM vector, with Python's operators."""
 
     def __init__(self, builder: Any, value: Any) -> None:
         self.builder = builder
-        self.value = value if isinstance(value.type, ir.VectorType) else _spread(builder, value)
+        self.value = value if isinstance(value.type, ir.VectorType) else _spread(builder, value, BLOCK)
 
     def _other(self, other: Any) -> Any:
         if isinstance(other, _Lanes):
             return other.value
-        return ir.Constant(self.value.type, [other] * EIGHT)
+        return ir.Constant(self.value.type, [other] * BLOCK)
 
     def _do(self, of_floats: str, of_ints: str, other: Any) -> _Lanes:
         name = of_floats if self.value.type == SINGLES else of_ints
@@ -101,78 +112,94 @@ class _Lanes:
         return _Lanes(self.builder, self.builder.select(smaller, self.value, self._other(limit)))
 
 
-def _bilinear(builder: Any, look_up: Any, u: _Lanes, v: _Lanes, base: Any, level: Any) -> _Lanes:
-    """Texture at fixed-point coordinates in one level of a pyramid, 65536 times the byte of a texel.
+def _bilinear(builder: Any, word: _Lanes, fractions: _Lanes) -> _Lanes:
+    """The texture between the four texels of a word, 65536 times the byte of a texel.
 
-    A word of the pyramid has a texel, its right neighbor, and the two above them: one look-up for all four.
+    Fractions are the way to the right neighbor and, from bit 8 on, the way up, in 256ths.
     """
-    shift = _Lanes(builder, level)
-    bits = _Lanes(builder, builder.sub(INT(SIDE_BITS), level))
-    size = _Lanes(builder, builder.sub(builder.shl(INT(1), builder.sub(INT(SIDE_BITS), level)), INT(1)))
-    u, v = (u >> shift) - 128, (v >> shift) - 128
-    index = ((((v >> 8) & size) << bits) | ((u >> 8) & size)) + _Lanes(builder, base)
-    word: _Lanes = look_up(index)
-    right, up = u & 255, v & 255
-    odd = _Lanes(builder, builder.lshr(word.value, ir.Constant(INTS, [8] * EIGHT))) & 0xFF00FF
+    eight, sixteen = (ir.Constant(INTS, [bits] * BLOCK) for bits in (8, 16))
+    right, up = fractions & 255, fractions >> 8
+    odd = _Lanes(builder, builder.lshr(word.value, eight)) & 0xFF00FF
     pairs = ((word & 0xFF00FF) * (_Lanes(builder, INT(256)) - right)) + (odd * right)
-    lower, upper = pairs & 0xFFFF, _Lanes(builder, builder.lshr(pairs.value, ir.Constant(INTS, [16] * EIGHT)))
+    lower, upper = pairs & 0xFFFF, _Lanes(builder, builder.lshr(pairs.value, sixteen))
     return (lower << 8) + (upper - lower) * up
 
 
-def _paint_eight(
-    typing: Any, near: Any, at: Any, texels: Any, rays: Any, levels: Any, lights: Any, n: Any, skins: Any, face: Any,
-    unit: Any, rate: Any, row: Any, to: Any,
-) -> Any:  # fmt: skip
-    """row <- red, green and blue of eight pixels of a face.
+def _in_square(column: _Lanes, line: _Lanes) -> _Lanes:
+    """The place of a word in its row of squares, see SQUARE."""
+    return ((column & -SQUARE) << SQUARE_BITS) | ((line & (SQUARE - 1)) << SQUARE_BITS) | (column & (SQUARE - 1))
 
-    `rays` are u at the camera, its slope along the first pixel's ray and the slope's step, then the same of v. `levels`
-    are base and level of a pyramid, of the next level, and the share of the next; empty without a texture. Colors are
-    `unit` times those of the face in the n-th of the lights; from pixel to pixel, light changes by `rate` times the
+
+def _place_texels(
+    typing: Any, near: Any, at: Any, rays: Any, column: Any, base: Any, level: Any, places: Any, fractions: Any, to: Any
+) -> Any:
+    """places, fractions <- the word of each pixel of a block in a level of a pyramid, and the way between its texels.
+
+    `rays` are u at the camera, its slope along the ray of column 0 and the slope's step, then the same of v. `base` is
+    the first word of the level, whose sides are halved `level` times, down to SQUARE texels.
+    """
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        near_, at_, rays_, column_, base_, level_, places_, fractions_, to_ = arguments
+        columns = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(BLOCK)])) + _Lanes(builder, column_)
+        pointer = builder.bitcast(_address(context, builder, near_, near, at_), SINGLES.as_pointer())
+        nearness = builder.load(pointer, align=4)
+        depth = _Lanes(builder, builder.fdiv(ir.Constant(SINGLES, [1.0] * BLOCK), nearness))
+
+        def coordinate(k: int) -> _Lanes:
+            start, slope, step = (_Lanes(builder, builder.extract_value(rays_, k + m)) for m in range(3))
+            return ((start + (slope + columns * step) * depth).ints() >> _Lanes(builder, level_)) - 128
+
+        u, v = coordinate(0), coordinate(3)
+        wanted = builder.sub(INT(SIDE_BITS), level_)
+        bits = builder.select(builder.icmp_signed("<", wanted, INT(SQUARE_BITS)), INT(SQUARE_BITS), wanted)
+        size = _Lanes(builder, builder.sub(builder.shl(INT(1), bits), INT(1)))
+        line = ((v >> 8) & size & -SQUARE) << _Lanes(builder, bits)
+        place = (line | _in_square((u >> 8) & size, v >> 8)) + _Lanes(builder, base_)
+        for table, kind, values in ((places_, places, place), (fractions_, fractions, (u & 255) | ((v & 255) << 8))):
+            target = builder.bitcast(_address(context, builder, table, kind, to_), INTS.as_pointer())
+            builder.store(values.value, target, align=4)
+        return context.get_dummy_value()
+
+    return types.void(near, at, rays, column, base, level, places, fractions, to), build
+
+
+def _paint_block(
+    typing: Any, words: Any, fractions: Any, lights: Any, n: Any, skins: Any, face: Any, rate: Any, row: Any, to: Any
+) -> Any:
+    """row <- red, green and blue of a block of pixels of a patch.
+
+    Colors are those of the patch in the n-th of the lights; from pixel to pixel, light changes by `rate` times the
     difference to the next of the lights.
     """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        near_, at_, texels_, rays_, levels_, lights_, n_, skins_, face_, unit_, rate_, row_, to_ = arguments
-        lanes = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(EIGHT)]))
+        words_, fractions_, lights_, n_, skins_, face_, rate_, row_, to_ = arguments
+        lanes = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(BLOCK)]))
 
-        def member(group: Any, k: int) -> Any:
-            return builder.extract_value(group, k)
-
-        def line(group: Any, k: int) -> _Lanes:
-            return _Lanes(builder, member(group, k)) + lanes * _Lanes(builder, member(group, k + 1))
+        def load(table: Any, kind: Any) -> _Lanes:
+            pointer = builder.bitcast(_address(context, builder, table, kind, to_), INTS.as_pointer())
+            return _Lanes(builder, builder.load(pointer, align=4))
 
         def four(table: Any, kind: Any, index: Any, width: int) -> Any:
             return _load_four(context, builder, table, kind, builder.mul(index, ir.Constant(index.type, width)))
 
-        def look_up(index: _Lanes) -> _Lanes:
-            return _look_up(context, builder, texels_, texels, index)
-
         here, after = four(lights_, lights, n_, 4), four(lights_, lights, builder.add(n_, n_.type(1)), 4)
-        color = builder.fmul(four(skins_, skins, face_, 16), _spread_four(builder, unit_))
+        unit = ir.Constant(FOUR, [1.0 / (LIGHT_UNIT * 128.0 * 65536.0)] * 4)
+        color = builder.fmul(four(skins_, skins, face_, WIDTH), unit)
         change = builder.fmul(builder.fmul(builder.fsub(after, here), _spread_four(builder, rate_)), color)
         begin = builder.fmul(here, color)
+        factor = _bilinear(builder, load(words_, words), load(fractions_, fractions)).floats()
 
         def channel(k: int) -> _Lanes:
             start, step = (_Lanes(builder, builder.extract_element(value, INT(k))) for value in (begin, change))
-            return start + lanes * step
+            return ((start + lanes * step) * factor + 0.5).ints().at_most(255)
 
-        channels = [channel(k) for k in range(3)]
-        if len(signature.args[4]):
-            pointer = builder.bitcast(_address(context, builder, near_, near, at_), SINGLES.as_pointer())
-            nearness = builder.load(pointer, align=4)
-            depth = _Lanes(builder, builder.fdiv(ir.Constant(SINGLES, [1.0] * EIGHT), nearness))
-            u = (_Lanes(builder, member(rays_, 0)) + line(rays_, 1) * depth).ints()
-            v = (_Lanes(builder, member(rays_, 3)) + line(rays_, 4) * depth).ints()
-            factor = _bilinear(builder, look_up, u, v, member(levels_, 0), member(levels_, 1)).floats()
-            if len(signature.args[4]) > 2:
-                coarse = _bilinear(builder, look_up, u, v, member(levels_, 2), member(levels_, 3)).floats()
-                factor = factor + (coarse - factor) * _Lanes(builder, member(levels_, 4))
-            channels = [channel * factor for channel in channels]
-        red, green, blue = ((channel + 0.5).ints().at_most(255) for channel in channels)
+        red, green, blue = (channel(k) for k in range(3))
         _store_colors(context, builder, row_, row, to_, red | (green << 8) | (blue << 16))
         return context.get_dummy_value()
 
-    return types.void(near, at, texels, rays, levels, lights, n, skins, face, unit, rate, row, to), build
+    return types.void(words, fractions, lights, n, skins, face, rate, row, to), build
 
 
 def _load_four(context: Any, builder: Any, table: Any, kind: Any, index: Any) -> Any:
@@ -187,25 +214,25 @@ def _spread_four(builder: Any, value: Any) -> Any:
 
 
 def _store_colors(context: Any, builder: Any, row: Any, kind: Any, pixel: Any, words: _Lanes) -> None:
-    """row <- the lower three bytes of each of eight words, from a pixel on."""
-    letters = builder.bitcast(words.value, ir.VectorType(ir.IntType(8), 4 * EIGHT))
-    three = ir.Constant(ir.VectorType(INT, 3 * EIGHT), [4 * (k // 3) + k % 3 for k in range(3 * EIGHT)])
+    """row <- the lower three bytes of each word of a block, from a pixel on."""
+    letters = builder.bitcast(words.value, ir.VectorType(ir.IntType(8), 4 * BLOCK))
+    three = ir.Constant(ir.VectorType(INT, 3 * BLOCK), [4 * (k // 3) + k % 3 for k in range(3 * BLOCK)])
     kept = builder.shuffle_vector(letters, letters, three)
     place = builder.mul(pixel, ir.Constant(pixel.type, 3))
     target = builder.bitcast(_address(context, builder, row, kind, place), kept.type.as_pointer())
     builder.store(kept, target, align=1)
 
 
-def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, row: Any, to: Any) -> Any:
-    """row <- the sky along the rays of eight pixels, in a tint.
+def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, column: Any, row: Any, to: Any) -> Any:
+    """row <- the sky along the rays of a block of pixels from a column on, in a tint.
 
-    `rays` are x of the first direction and its step, then y and z; `tint` are red, green and blue. The sky is on the
-    eight sides of an octahedron, unfolded into a square whose middle is the zenith and whose corners are the nadir.
+    `rays` are x of the direction of column 0 and its step, then y and z; `tint` are red, green and blue. The sky is on
+    the eight sides of an octahedron, unfolded into a square whose middle is the zenith and whose corners are the nadir.
     """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sky_, rays_, tint_, row_, to_ = arguments
-        lanes = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(EIGHT)]))
+        sky_, rays_, tint_, column_, row_, to_ = arguments
+        lanes = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(BLOCK)])) + _Lanes(builder, column_)
 
         def member(group: Any, k: int) -> _Lanes:
             return _Lanes(builder, builder.extract_value(group, k))
@@ -214,9 +241,9 @@ def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, row: Any, to: Any) -
             return _Lanes(builder, builder.select(condition, one.value, other.value))
 
         def negative(number: _Lanes) -> Any:
-            return builder.fcmp_ordered("<", number.value, ir.Constant(SINGLES, [0.0] * EIGHT))
+            return builder.fcmp_ordered("<", number.value, ir.Constant(SINGLES, [0.0] * BLOCK))
 
-        zero, one = (_Lanes(builder, ir.Constant(SINGLES, [value] * EIGHT)) for value in (0.0, 1.0))
+        zero, one = (_Lanes(builder, ir.Constant(SINGLES, [value] * BLOCK)) for value in (0.0, 1.0))
         x, y, z = (member(rays_, k) + lanes * member(rays_, k + 1) for k in (0, 2, 4))
         long_x, long_y, long_z = (choose(negative(way), zero - way, way) for way in (x, y, z))
         scale = _Lanes(builder, builder.fdiv(one.value, (long_x + long_y + long_z + 1e-20).value))
@@ -227,7 +254,7 @@ def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, row: Any, to: Any) -
         v = choose(below, choose(negative(y), zero - folded_v, folded_v), v)
         half = 0.5 * SKY_SIDE
         column, line = ((way * half + half).ints().at_most(SKY_SIDE - 1) for way in (u, v))
-        word = _look_up(context, builder, sky_, sky, line * SKY_SIDE + column)
+        word = _look_up(context, builder, sky_, sky, (line & -SQUARE) * SKY_SIDE + _in_square(column, line))
         red, green, blue = (
             (((word >> shift) & 255).floats() * member(tint_, k)).ints().at_most(255)
             for k, shift in enumerate((0, 8, 16))
@@ -235,34 +262,30 @@ def _paint_sky(typing: Any, sky: Any, rays: Any, tint: Any, row: Any, to: Any) -
         _store_colors(context, builder, row_, row, to_, red | (green << 8) | (blue << 16))
         return context.get_dummy_value()
 
-    return types.void(sky, rays, tint, row, to), build
+    return types.void(sky, rays, tint, column, row, to), build
 
 
 def _look_up(context: Any, builder: Any, table: Any, kind: Any, index: _Lanes) -> _Lanes:
-    """The words of a table at eight places."""
+    """The words of a table at the places of a block."""
     found = ir.Constant(INTS, ir.Undefined)
-    for lane in range(EIGHT):
+    for lane in range(BLOCK):
         place = builder.zext(builder.extract_element(index.value, INT(lane)), ir.IntType(64))
         found = builder.insert_element(found, builder.load(_address(context, builder, table, kind, place)), INT(lane))
     return _Lanes(builder, found)
 
 
 def _changes(typing: Any, shown: Any, at: Any) -> Any:
-    """Eight bits: which of eight pixels from `at` on show another face than their left neighbor; the first does."""
+    """A bit for each pixel of a block from `at` on: whether it shows another face than its right neighbor."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         shown_, at_ = arguments
 
         def load(index: Any) -> Any:
-            return builder.load(
-                builder.bitcast(_address(context, builder, shown_, shown, index), INTS.as_pointer()), align=4
-            )
+            pointer = builder.bitcast(_address(context, builder, shown_, shown, index), INTS.as_pointer())
+            return builder.load(pointer, align=4)
 
-        here = load(at_)
-        turn = ir.Constant(INTS, [0, 0, 1, 2, 3, 4, 5, 6])
-        before = builder.shuffle_vector(here, here, turn)
-        bits = builder.bitcast(builder.icmp_signed("!=", here, before), ir.IntType(8))
-        return builder.or_(builder.zext(bits, ir.IntType(64)), ir.IntType(64)(1))
+        different = builder.icmp_signed("!=", load(at_), load(builder.add(at_, at_.type(1))))
+        return builder.zext(builder.bitcast(different, ir.IntType(BLOCK)), ir.IntType(64))
 
     return types.int64(shown, at), build
 
@@ -282,78 +305,111 @@ def _mix_light(typing: Any, lightmap: Any, at: Any, below: Any, s: Any, t: Any, 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         lightmap_, at_, below_, s_, t_, lights_, n_ = arguments
 
-        def load(index: Any, more: int) -> Any:
-            place = builder.mul(builder.add(index, ir.Constant(index.type, more)), ir.Constant(index.type, 4))
-            return _load_four(context, builder, lightmap_, lightmap, place)
+        def two(index: Any) -> Any:
+            """A texel and the next."""
+            place = _address(context, builder, lightmap_, lightmap, builder.mul(index, index.type(4)))
+            shorts = builder.load(builder.bitcast(place, TWICE_SHORT.as_pointer()), align=2)
+            return builder.sitofp(builder.zext(shorts, TWICE_INT), TWICE_FOUR)
 
         def mix(a: Any, b: Any, share: Any) -> Any:
             return builder.fadd(a, builder.fmul(builder.fsub(b, a), share))
 
-        across, down = _spread_four(builder, s_), _spread_four(builder, t_)
-        light = mix(mix(load(at_, 0), load(at_, 1), across), mix(load(below_, 0), load(below_, 1), across), down)
-        place = builder.mul(n_, ir.Constant(n_.type, 4))
+        column = mix(two(at_), two(below_), _spread(builder, t_))
+        left, right = (
+            builder.shuffle_vector(column, column, ir.Constant(ir.VectorType(INT, 4), [k, k + 1, k + 2, k + 3]))
+            for k in (0, 4)
+        )
+        place = builder.mul(n_, n_.type(4))
         target = builder.bitcast(_address(context, builder, lights_, lights, place), FOUR.as_pointer())
-        builder.store(light, target, align=4)
+        builder.store(mix(left, right, _spread_four(builder, s_)), target, align=4)
         return context.get_dummy_value()
 
     return types.void(lightmap, at, below, s, t, lights, n), build
 
 
-def _fill_eight(typing: Any, row: Any, to: Any, value: Any) -> Any:
-    """row <- a value eight times."""
+def _prefetch(typing: Any, table: Any, at: Any) -> Any:
+    """Ask for the cache line of an element."""
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        letters = ir.IntType(8).as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [letters, INT, INT, INT])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
+        place = builder.bitcast(_address(context, builder, arguments[0], table, arguments[1]), letters)
+        builder.call(function, [place, INT(0), INT(3), INT(1)])  # to read, into the nearest cache, data
+        return context.get_dummy_value()
+
+    return types.void(table, at), build
+
+
+def _fill_block(typing: Any, row: Any, to: Any, value: Any) -> Any:
+    """row <- a value for each pixel of a block."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         row_, to_, value_ = arguments
-        eight = _spread(builder, value_)
-        target = builder.bitcast(_address(context, builder, row_, row, to_), eight.type.as_pointer())
-        builder.store(eight, target, align=1)
+        values = _spread(builder, value_, BLOCK)
+        target = builder.bitcast(_address(context, builder, row_, row, to_), values.type.as_pointer())
+        builder.store(values, target, align=1)
         return context.get_dummy_value()
 
     return types.void(row, to, value), build
 
 
 # Numba supplies the first argument.
-paint_eight: Any = intrinsic(_paint_eight)
+place_texels: Any = intrinsic(_place_texels)
+paint_block: Any = intrinsic(_paint_block)
 paint_sky: Any = intrinsic(_paint_sky)
 changes: Any = intrinsic(_changes)
 lowest_bit: Any = intrinsic(_lowest_bit)
 mix_light: Any = intrinsic(_mix_light)
-fill_eight: Any = intrinsic(_fill_eight)
+prefetch: Any = intrinsic(_prefetch)
+fill_block: Any = intrinsic(_fill_block)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _split_row(shown: Ints, first: int, width: int, starts: Longs) -> int:
-    """starts <- the first pixel of each segment of a row, then its width; returns the number of segments.
+def _split_row(shown: Ints, first: int, width: int, ends: Longs, points: Longs) -> tuple[int, int]:
+    """ends <- the end of each run of a row; points <- the first pixel of each block, and the last of each long run.
 
-    A segment shows one face and lies in one group of eight pixels.
+    Returns the number of runs and of points.
     """
-    count = 0
-    for x in range(0, width, EIGHT):
-        bits = changes(shown, first + x)
+    runs = 0
+    for x in range(0, width, 64):
+        # All bits of 64 pixels before any of them is used: a loop for each block would be mispredicted at its end.
+        bits, last = 0, width - 1 - x
+        for k in range(0, min(last + 1, 64), BLOCK):
+            bits |= changes(shown, first + x + k) << k
+        if last < 64:
+            bits = bits & ((1 << last) - 1) | 1 << last
         while bits:
-            starts[count] = x + lowest_bit(bits)
-            count += 1
+            ends[runs] = x + lowest_bit(bits) + 1
+            runs += 1
             bits &= bits - 1
-    while starts[count - 1] >= width:
-        count -= 1
-    starts[count] = width
-    return count
+    count, start = 0, 0
+    for n in range(runs):
+        for x in range(start, ends[n], BLOCK):
+            points[count] = x
+            count += 1
+        points[count] = ends[n] - 1
+        count += ends[n] - start > SHORT
+        start = ends[n]
+    return runs, count
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _light_row(
-    count: int, first: int, near: Singles, shown: Ints, glow: Singles, skins: Singles, marks: Ints, lightmap: Singles,
-    eye: Singles, base: Singles, step: Singles, lens: Singles, starts: Longs, lods: Ints, lights: Singles,
+def _prepare_row(
+    count: int, first: int, near: Singles, shown: Ints, glow: Singles, skins: Singles, marks: Ints, offsets: Ints,
+    lightmap: Shorts, eye: Singles, base: Singles, step: Singles, lens: Singles, points: Longs, lights: Singles,
+    corners: Longs, shares: Singles, places: Ints, fractions: Ints,
 ) -> None:  # fmt: skip
-    """lods (n,), lights (n, 4) <- level of detail and light at the first pixel of each segment.
+    """lights (n, 4) <- the light at points of a row; places, fractions (width,) <- the texels of the blocks there.
 
-    A loop without branches, so that the processor works on several segments at a time. `lens` has the texels across a
+    A loop without branches, so that the processor works on several points at a time. `lens` has the texels across a
     pixel a metre away, one plus the squared slope of the row, the middle column, and a pixel in focal lengths.
     """
     none, one = np.float32(0.0), np.float32(1.0)
     texel, row_slant, middle, pitch = lens[0], lens[1], lens[2], lens[3]
+    coarsest = np.int32(len(offsets) - 2)
     for n in range(count):
-        x = starts[n]
+        x = points[n]
         face = np.uint64(shown[first + x])
         code = marks[face, CODE]
         u, v = np.uint64(code >> U_BIT & 3), np.uint64(code >> V_BIT & 3)
@@ -368,22 +424,36 @@ def _light_row(
         i, j = np.int32(s), np.int32(t)
         width = marks[face, CHART_WIDTH]
         at = np.int64(marks[face, CHART] + j * width + i)
-        mix_light(lightmap, at, at + width, s - np.float32(i), t - np.float32(j), lights, n)
+        prefetch(lightmap, 4 * at)
+        prefetch(lightmap, 4 * (at + width))
+        corners[2 * n], corners[2 * n + 1] = at, at + width
+        shares[2 * n], shares[2 * n + 1] = s - np.float32(i), t - np.float32(j)
         # The area of a pixel on the face, in texels, grows with the cube of the distance; slant + slant² is about
         # twice its power of 3/2.
         aside = (column - middle) * pitch
         slant = row_slant + aside * aside
         scale = skins[face, SCALE] * texel
         area = scale * scale * (slant + slant * slant) / (nearness * nearness * nearness * glow[face])
-        # The exponent of a float is its logarithm; twice the level of detail is that of the area.
+        # The exponent of a float is its logarithm; twice the level of detail is that of the area. Rounded, because a
+        # pyramid has levels in steps of a half.
         area = area if area > one else one
-        lods[n] = np.float32(area).view(np.int32) - ONE_BITS
+        lod = np.int32((np.float32(area).view(np.int32) - ONE_BITS + (1 << 22)) >> 23)
+        lod = lod if lod < coarsest else coarsest
+        size = skins[face, SCALE]
+        slopes = (
+            eye[u] * size + skins[face, U_PHASE], base[u] * size, step[u] * size,
+            eye[v] * size + skins[face, V_PHASE], base[v] * size, step[v] * size,
+        )  # fmt: skip
+        level = np.int32((code >> MATERIAL_BIT & 63) * offsets[-1] + offsets[np.uint64(lod)])
+        place_texels(near, first + x, slopes, column, level, np.int32(lod >> 1), places, fractions, x)
+    for n in range(count):
+        mix_light(lightmap, corners[2 * n], corners[2 * n + 1], shares[2 * n], shares[2 * n + 1], lights, n)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def shade_view(
     width: int, height: int, columns: int, focal: float, near: Singles, shown: Ints, glow: Singles, headlight: float,
-    skins: Singles, marks: Ints, texels: Words, offsets: Ints, lightmap: Singles, sky: Words, eye: Floats, axes: Floats,
+    skins: Singles, marks: Ints, texels: Words, offsets: Ints, lightmap: Shorts, sky: Words, eye: Floats, axes: Floats,
     row: Bytes, kinds: Bytes, names: Ints, out_rgb: Bytes, out_classes: Bytes, out_instances: Ints,
 ) -> None:  # fmt: skip
     """out_rgb (height, 3 * width), out_classes, out_instances (1, height, width) <- a view; empty labels are skipped.
@@ -391,12 +461,14 @@ def shade_view(
     `glow` is `headlight` times the camera's height over a face; row, kinds and names are buffers for one row.
     """
     stride = columns * EIGHT
-    one, texture_unit = np.float32(1.0), np.float32(1.0 / (128.0 * 65536.0))
-    starts, lods = np.empty(stride + 1, np.int64), np.empty(stride, np.int32)
-    lights = np.zeros((stride + 1) * 4, np.float32)
+    ends, points = np.empty(stride, np.int64), np.empty(2 * stride, np.int64)
+    lights = np.zeros((2 * stride + 1) * 4, np.float32)
+    corners, shares = np.empty(4 * stride, np.int64), np.empty(4 * stride, np.float32)
+    places, fractions = np.zeros(stride + BLOCK, np.int32), np.zeros(stride + BLOCK, np.int32)
+    words = np.zeros(stride + BLOCK, np.uint32)
     here, base, step = np.empty(3, np.float32), np.empty(3, np.float32), np.empty(3, np.float32)
-    rates = np.zeros(EIGHT + 1, np.float32)
-    for k in range(1, EIGHT + 1):
+    rates = np.zeros(BLOCK + 1, np.float32)
+    for k in range(1, BLOCK + 1):
         rates[k] = 1.0 / k
     lens = np.empty(4, np.float32)
     lens[0], lens[2], lens[3] = math.sqrt(0.5 * headlight) / (focal * FRACTION), 0.5 * width - 0.5, 1.0 / focal
@@ -408,61 +480,52 @@ def shade_view(
             base[k] = axes[2, k] + down * axes[1, k] + left * axes[0, k]
         lens[1] = 1.0 + down * down
         first = y * stride
-        count = _split_row(shown, first, width, starts)
-        _light_row(
-            count, first, near, shown, glow, skins, marks, lightmap, here, base, step, lens, starts, lods, lights
+        runs, count = _split_row(shown, first, width, ends, points)
+        _prepare_row(
+            count, first, near, shown, glow, skins, marks, offsets, lightmap, here, base, step, lens, points, lights,
+            corners, shares, places, fractions,
         )  # fmt: skip
-        for n in range(count):
-            x, lod = starts[n], lods[n]
-            face = np.uint64(shown[first + x])
+        for x in range(width):
+            words[x] = texels[np.uint64(places[x])]
+        # Blocks reach beyond the end of a row, into rows that are drawn later; after the last ones there is no room.
+        inside = (height - 1 - y) * width >= BLOCK
+        colors = out_rgb[y] if inside else row
+        classes = out_classes[0, y] if inside and len(out_classes) else kinds
+        instances = out_instances[0, y] if inside and len(out_instances) else names
+        n, end = 0, 0
+        for run in range(runs):
+            start, end = end, ends[run]
+            face = np.uint64(shown[first + start])
             code = marks[face, CODE]
-            fill_eight(kinds, x, np.uint8(code >> CLASS_BIT))
-            fill_eight(names, x, marks[face, INSTANCE])
-            column = np.float32(x)
+            for x in range(start, end, BLOCK):
+                fill_block(classes, x, np.uint8(code >> CLASS_BIT))
+                fill_block(instances, x, marks[face, INSTANCE])
             if code & 3 != SURFACE:
-                dx, dy, dz = base[0] + step[0] * column, base[1] + step[1] * column, base[2] + step[2] * column
-                rays = dx, step[0], dy, step[1], dz, step[2]
+                rays = base[0], step[0], base[1], step[1], base[2], step[2]
                 if code & 3 == MIRROR:
                     nx, ny, nz = skins[face, S_ORIGIN], skins[face, T_ORIGIN], skins[face, S_SCALE]
-                    two = np.float32(2.0)
-                    a, b = two * (dx * nx + dy * ny + dz * nz), two * (step[0] * nx + step[1] * ny + step[2] * nz)
-                    rays = dx - a * nx, step[0] - b * nx, dy - a * ny, step[1] - b * ny, dz - a * nz, step[2] - b * nz
-                paint_sky(sky, rays, (skins[face, RED], skins[face, GREEN], skins[face, BLUE]), row, x)
+                    a = np.float32(2.0) * (base[0] * nx + base[1] * ny + base[2] * nz)
+                    b = np.float32(2.0) * (step[0] * nx + step[1] * ny + step[2] * nz)
+                    rays = (
+                        base[0] - a * nx, step[0] - b * nx, base[1] - a * ny, step[1] - b * ny, base[2] - a * nz,
+                        step[2] - b * nz,
+                    )  # fmt: skip
+                tint = skins[face, RED], skins[face, GREEN], skins[face, BLUE]
+                for x in range(start, end, BLOCK):
+                    paint_sky(sky, rays, tint, np.float32(x), colors, x)
+                n += (end - start + BLOCK - 1) // BLOCK + (end - start > SHORT)
                 continue
-            # To the next segment, if it shows the same face; else light stays as it is.
-            after = starts[n + 1]
-            rate = rates[after - x] * np.float32((after < width) & (shown[first + after] == shown[first + x]))
-            level = np.int64(lod + (1 << 22)) >> 24
-            if level >= code >> LEVELS_BIT & 15:
-                paint_eight(near, first + x, texels, (one,), (), lights, n, skins, face, one, rate, row, x)
-                continue
-            u, v, scale = np.uint64(code >> U_BIT & 3), np.uint64(code >> V_BIT & 3), skins[face, SCALE]
-            rays = (
-                here[u] * scale + skins[face, U_PHASE], (base[u] + step[u] * column) * scale, step[u] * scale,
-                here[v] * scale + skins[face, V_PHASE], (base[v] + step[v] * column) * scale, step[v] * scale,
-            )  # fmt: skip
-            # Between two levels only in the middle half of the way.
-            share = (lod & 0xFFFFFF) - (1 << 22)
-            pyramid = (code >> MATERIAL_BIT & 63) * offsets[-1]
-            if share < 0 or share >= 1 << 23:
-                levels = np.int32(pyramid + offsets[level]), np.int32(level)
-                paint_eight(near, first + x, texels, rays, levels, lights, n, skins, face, texture_unit, rate, row, x)
-            else:
-                level = np.int64(lod) >> 24
-                both = (
-                    np.int32(pyramid + offsets[level]), np.int32(level), np.int32(pyramid + offsets[level + 1]),
-                    np.int32(level + 1), np.float32(share) * np.float32(1.0 / (1 << 23)),
-                )  # fmt: skip
-                paint_eight(near, first + x, texels, rays, both, lights, n, skins, face, texture_unit, rate, row, x)
+            for x in range(start, end, BLOCK):
+                rate = rates[min(x + BLOCK, end - 1) - x] * np.float32(end - start > SHORT)
+                paint_block(words, fractions, lights, n, skins, face, rate, colors, x)
+                n += 1
+            n += end - start > SHORT
+        if inside:
+            continue
         # Loops, because numba assigns slices slowly.
-        colors = out_rgb[y]
         for k in range(3 * width):
-            colors[k] = row[k]
-        if len(out_classes):
-            classes = out_classes[0, y]
-            for k in range(width):
-                classes[k] = kinds[k]
-        if len(out_instances):
-            instances = out_instances[0, y]
-            for k in range(width):
-                instances[k] = names[k]
+            out_rgb[y, k] = row[k]
+        for k in range(width if len(out_classes) else 0):
+            out_classes[0, y, k] = kinds[k]
+        for k in range(width if len(out_instances) else 0):
+            out_instances[0, y, k] = names[k]

@@ -21,11 +21,11 @@ LANES = ir.Constant(SINGLES, [float(k) for k in range(EIGHT)])
 NONE = ir.Constant(SINGLES, [0.0] * EIGHT)
 
 
-def _spread(builder: Any, value: Any) -> Any:
-    """A vector that repeats a value eight times."""
-    nothing = ir.Constant(ir.VectorType(value.type, EIGHT), ir.Undefined)
+def _spread(builder: Any, value: Any, count: int = EIGHT) -> Any:
+    """A vector that repeats a value, eight times unless told otherwise."""
+    nothing = ir.Constant(ir.VectorType(value.type, count), ir.Undefined)
     first = builder.insert_element(nothing, value, INT(0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(INTS, [0] * EIGHT))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(INT, count), [0] * count))
 
 
 def _address(context: Any, builder: Any, array: Any, kind: Any, index: Any) -> Any:

@@ -22,7 +22,13 @@ class Lamps:
 
     positions: Array  # (m, 3) of the bulbs
     strengths: Array  # (m,)
-    glowing_faces: NDArray[np.int64]  # bulbs and lampshades
+    glowing_faces: NDArray[np.int64]  # (g,) bulbs and lampshades
+    owners: NDArray[np.int64]  # (g,) the lamp of each of them
+
+    def select(self, chosen: NDArray[np.bool_]) -> Lamps:
+        """The chosen (m,) of the lamps."""
+        ranks, kept = np.cumsum(chosen) - 1, chosen[self.owners]
+        return Lamps(self.positions[chosen], self.strengths[chosen], self.glowing_faces[kept], ranks[self.owners[kept]])
 
 
 def is_pane(mesh: Mesh) -> NDArray[np.bool_]:
@@ -54,7 +60,7 @@ def find_lamps(mesh: Mesh) -> Lamps:
     """One lamp for each object of class lighting, where its brightest faces are."""
     faces = np.flatnonzero((mesh.classes == MPCAT40.index("lighting")) & (mesh.instances > 0))
     if not len(faces):
-        return Lamps(np.empty((0, 3)), np.empty(0), faces)
+        return Lamps(np.empty((0, 3)), np.empty(0), faces, faces)
     middles = mesh.corners[faces].astype(np.float64).mean(axis=1)
     brightness = mesh.colors[faces].astype(np.int64) @ np.array([30, 59, 11])
     lamps = np.unique(mesh.instances[faces], return_inverse=True)[1].reshape(-1)
@@ -64,4 +70,4 @@ def find_lamps(mesh: Mesh) -> Lamps:
     counts = np.bincount(lamps[bulbs])
     positions = np.column_stack([np.bincount(lamps[bulbs], middles[bulbs, k]) / counts for k in range(3)]).round(6)
     near = ((middles - positions[lamps]) ** 2).sum(axis=1) < SHADE_RADIUS**2
-    return Lamps(positions, np.ones(len(positions)), faces[near])
+    return Lamps(positions, np.ones(len(positions)), faces[near], lamps[near])

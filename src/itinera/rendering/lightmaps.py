@@ -43,16 +43,30 @@ class Mood:
     sun_direction: tuple[float, float, float]  # towards the sun, of any length; (0, 0, 0) for none
     lamp: tuple[float, float, float]
     exposure: float  # light on the median surface after exposure
-    glow: float  # brightness of lampshades; 0 for lamps that are off
+    glow: float  # brightness of lampshades
+    lamps_by_day: bool = False  # lamps are off where a window or the sky lights the room
+    fill: float = 0.0  # light that reaches every place, as a share of the light on the median surface
 
 
 MOOD_LIGHT: Mapping[str, Mood] = MappingProxyType(
     {
-        "day": Mood((1.0, 1.03, 1.08), (5.2, 4.7, 3.9), (-0.45, -0.62, 0.72), (0, 0, 0), 0.40, 0.0),
-        "evening": Mood((0.9, 0.72, 0.78), (3.2, 1.5, 0.55), (0.8, -0.55, 0.2), (0.30, 0.21, 0.12), 0.27, 1.15),
-        "lamps": Mood((0.004, 0.005, 0.009), (0, 0, 0), (0, 0, 0), (1.0, 0.77, 0.50), 0.22, 1.3),
+        "day": Mood(
+            (1.0, 1.03, 1.08),
+            (5.2, 4.7, 3.9),
+            (-0.45, -0.62, 0.72),
+            (0.08, 0.073, 0.062),
+            0.40,
+            1.0,
+            lamps_by_day=True,
+            fill=0.09,
+        ),
+        "evening": Mood(
+            (0.9, 0.72, 0.78), (3.2, 1.5, 0.55), (0.8, -0.55, 0.2), (0.30, 0.21, 0.12), 0.27, 1.15, fill=0.05
+        ),
+        "lamps": Mood((0.004, 0.005, 0.009), (0, 0, 0), (0, 0, 0), (1.0, 0.77, 0.50), 0.22, 1.3, fill=0.05),
     }
 )
+DAYLIT = 0.03  # steradians of windows in view of a lamp that is off by day
 SKY_STRENGTH, LAMP_STRENGTH = 1.0, 0.9  # of a window in front of one, and of a lamp a metre away
 
 
@@ -93,13 +107,17 @@ def bake_light(mesh: Mesh, normals: Array, mood: str) -> Lightmap:
         return Lightmap(charts, np.zeros((4, 4)), np.zeros(0, dtype=bool))
     voxels = _Voxels.around(mesh)
     outdoors = _find_outdoors(mesh, normals, voxels)
+    windows = _sample_windows(mesh, normals, outdoors, voxels)
     lamps = find_lamps(mesh)
+    if MOOD_LIGHT[mood].lamps_by_day:
+        lamps = lamps.select(_are_dark(voxels.enter(lamps.positions), windows, voxels))
     texels = _Texels.of_charts(mesh, charts)
-    light, starts = _gather(mesh, normals, outdoors, lamps, charts, texels, voxels, MOOD_LIGHT[mood])
+    light, starts = _gather(windows, lamps, charts, texels, voxels, MOOD_LIGHT[mood])
     direct = _color(light, MOOD_LIGHT[mood])
     bounced = _bounce(mesh, charts, texels, direct, starts, voxels)
-    total = direct + bounced * (0.25 + 0.75 * light[:, [kernels.AMBIENT]])
-    known = np.isfinite(starts[:, 0])
+    openness, known = 0.25 + 0.75 * light[:, [kernels.AMBIENT]], np.isfinite(starts[:, 0])
+    total = direct + bounced * openness
+    total += MOOD_LIGHT[mood].fill * _median_light(total, known, charts, texels.owners) * openness
     for _ in range(SMOOTHINGS):
         smoother = np.empty_like(total)
         kernels.smooth(charts.starts, charts.sizes, known, total, smoother)
@@ -181,21 +199,25 @@ def _find_outdoors(mesh: Mesh, normals: Array, voxels: _Voxels) -> NDArray[np.bo
     return outdoors
 
 
+def _sample_windows(mesh: Mesh, normals: Array, outdoors: NDArray[np.bool_], voxels: _Voxels) -> Array:
+    """(w, 7) the position, normal and area of points on the inside of panes, in voxels."""
+    centers, facing, areas = sample_panes(mesh, normals, is_pane(mesh) & ~outdoors)
+    return np.column_stack([voxels.enter(centers), facing, areas / voxels.size**2])
+
+
+def _are_dark(points: Array, windows: Array, voxels: _Voxels) -> NDArray[np.bool_]:
+    """(n,) whether neither windows (w, 7) nor the sky light the points (n, 3), which are in voxels."""
+    windowless = kernels.window_light(points, windows, voxels.grid) < DAYLIT
+    below = points - (0.0, 0.0, 3.0)  # a bulb may be in the voxels of the ceiling
+    indoors: NDArray[np.bool_] = kernels.escaping_rays(below, _dome()[:, :3].copy(), voxels.grid) < 2
+    return windowless & indoors
+
+
 def _gather(
-    mesh: Mesh,
-    normals: Array,
-    outdoors: NDArray[np.bool_],
-    lamps: Lamps,
-    charts: Charts,
-    texels: _Texels,
-    voxels: _Voxels,
-    mood: Mood,
+    windows: Array, lamps: Lamps, charts: Charts, texels: _Texels, voxels: _Voxels, mood: Mood
 ) -> tuple[Array, Array]:
     """(n, 5) the light on each texel by source, and (n, 3) the voxel coordinates where its rays started."""
-    centers, facing, areas = sample_panes(mesh, normals, is_pane(mesh) & ~outdoors)
-    windows = np.column_stack([voxels.enter(centers), facing, areas / voxels.size**2])
-    strengths = lamps.strengths / voxels.size**2 if any(mood.lamp) else np.zeros(len(lamps.strengths))
-    points = np.column_stack([voxels.enter(lamps.positions), strengths])[strengths > 0]
+    points = np.column_stack([voxels.enter(lamps.positions), lamps.strengths / voxels.size**2])
     sun = np.array(mood.sun_direction, dtype=np.float64)
     sun /= max(math.sqrt(float(sun @ sun)), 1e-9)
     light, starts = np.zeros((len(texels.points), 5)), np.zeros((len(texels.points), 3))
@@ -265,13 +287,18 @@ def _chart_colors(mesh: Mesh, charts: Charts) -> Array:
     return 0.5 * colors + 0.5 * REFLECTANCE
 
 
+def _median_light(total: Array, known: NDArray[np.bool_], charts: Charts, owners: NDArray[np.int64]) -> float:
+    """The luminance of the median texel."""
+    large = known & (charts.scales[owners] > 0).all(axis=1)
+    chosen = total[large if large.any() else slice(None)]
+    return float(np.median(chosen @ (0.3, 0.59, 0.11)).round(9)) if len(chosen) else 1.0
+
+
 def _expose(
     total: Array, known: NDArray[np.bool_], charts: Charts, owners: NDArray[np.int64], exposure: float
 ) -> Array:
     """(n, 3) light as factors of the colors of a picture: the median surface is as bright as the exposure says."""
-    large = known & (charts.scales[owners] > 0).all(axis=1)
-    chosen = total[large if large.any() else slice(None)]
-    middle = float(np.median(chosen @ (0.3, 0.59, 0.11)).round(9)) if len(chosen) else 1.0
+    middle = _median_light(total, known, charts, owners)
     factors = np.maximum(total * (exposure / max(middle, 1e-6)), 0.004) ** GAMMA
     over = np.maximum(factors - 0.8, 0.0)
     # Bright light is compressed, so that a patch of sun keeps the texture of the floor.
@@ -281,8 +308,6 @@ def _expose(
 
 def _light_lampshades(mesh: Mesh, lamps: Lamps, charts: Charts, mood: Mood, shown: Array) -> None:
     """shown <- the faces around the bulb of a lamp that is switched on, bright by themselves."""
-    if mood.glow == 0:
-        return
     faces = lamps.glowing_faces
     color = (np.array(mood.lamp) / max(mood.lamp)) ** GAMMA
     for chart in np.unique(charts.faces[faces]).tolist():

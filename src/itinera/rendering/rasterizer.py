@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument
 from itinera.rendering._rasterizer_kernels import LEAF, TILE, Canvas, FaceTrees, draw_views
+from itinera.rendering._shading_kernels import BLOCK
 from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import CHANNELS, Camera, Frame, blank_frames
 from itinera.rendering.surfaces import make_surfaces
@@ -32,9 +33,10 @@ class Rasterizer:
     def __init__(self, mesh: Mesh, *, appearance: Appearance = FLAT) -> None:
         normals, areas = _normals(mesh)
         trees, boxes, leaves = _grow_trees(mesh.corners.astype(np.float64), areas > 0)
-        order = np.append(leaves.ravel(), -1)
-        self._face_trees = _sort_faces(mesh, normals, trees, boxes, order)
-        self._surfaces = None if appearance == FLAT else make_surfaces(mesh, normals, order, appearance)
+        self._surfaces, patches = None, np.arange(len(mesh.faces))
+        if appearance != FLAT:
+            self._surfaces, patches = make_surfaces(mesh, normals, appearance)
+        self._face_trees = _sort_faces(mesh, normals, trees, boxes, leaves.ravel(), patches)
         self._spare: dict[Camera, list[Canvas]] = {}  # unused canvases; taking and returning one are atomic
 
     def render(
@@ -139,20 +141,20 @@ def _bases(count: int, headings: ArrayLike, elevations: ArrayLike) -> Array:
     return bases
 
 
-def _new_canvas(camera: Camera, faces: int) -> Canvas:
-    """A cleared canvas for a mesh with this many faces."""
+def _new_canvas(camera: Camera, patches: int) -> Canvas:
+    """A cleared canvas for a mesh with this many patches."""
     rows, columns = -(-camera.height // TILE), -(-camera.width // TILE)
     near = np.full((rows * TILE, columns * TILE), np.inf, dtype=np.float32)  # nothing is nearer than the margin
     near[: camera.height, : camera.width] = 1 / camera.far
-    margin = np.full(TILE, np.inf, dtype=np.float32)  # eight pixels are read at a time, from anywhere
+    margin = np.full(BLOCK, np.inf, dtype=np.float32)  # BLOCK pixels are read at a time, from anywhere
     return Canvas(
         np.concatenate([near.ravel(), margin]),
-        np.full(near.size + TILE, faces, dtype=np.int32),
+        np.full(near.size + BLOCK, patches, dtype=np.int32),
         np.empty(rows * columns, dtype=np.float32),
-        np.zeros(faces + 1, dtype=np.float32),
-        np.empty(3 * (columns + 1) * TILE, dtype=np.uint8),
-        np.empty((columns + 1) * TILE, dtype=np.uint8),
-        np.empty((columns + 1) * TILE, dtype=np.int32),
+        np.zeros(patches + 1, dtype=np.float32),
+        np.empty(3 * (columns * TILE + BLOCK), dtype=np.uint8),
+        np.empty(columns * TILE + BLOCK, dtype=np.uint8),
+        np.empty(columns * TILE + BLOCK, dtype=np.int32),
     )
 
 
@@ -165,9 +167,14 @@ def _normals(mesh: Mesh) -> tuple[Array, Array]:
 
 
 def _sort_faces(
-    mesh: Mesh, normals: Array, trees: NDArray[np.int64], boxes: NDArray[np.float32], order: NDArray[np.int64]
+    mesh: Mesh,
+    normals: Array,
+    trees: NDArray[np.int64],
+    boxes: NDArray[np.float32],
+    order: NDArray[np.int64],
+    patches: NDArray[np.int64],
 ) -> FaceTrees:
-    """The faces of a mesh sorted for rendering; the order has -1 for padding and the background."""
+    """The faces of a mesh and their patches (f,) sorted for rendering; the order has -1 for padding."""
     real = order >= 0
     order = order[real]
     unit = normals[order]
@@ -185,17 +192,24 @@ def _sort_faces(
     def by_leaf(values: NDArray[Any]) -> NDArray[Any]:
         """(leaves, k * LEAF): in each leaf the first number of all faces, then the second, …"""
         size = math.prod(values.shape[1:])
-        return values[:-1].reshape(-1, LEAF, size).transpose(0, 2, 1).reshape(-1, size * LEAF)
+        return values.reshape(-1, LEAF, size).transpose(0, 2, 1).reshape(-1, size * LEAF)
+
+    def by_patch(values: NDArray[Any], kind: type) -> NDArray[Any]:
+        """The values of the patches, zero for the background."""
+        found = np.zeros(patches.max(initial=-1) + 2, dtype=kind)
+        found[patches] = values
+        return found
 
     return FaceTrees(
         trees,
         boxes,
         by_leaf(placed(mesh.corners[order], np.float32)),
         by_leaf(planes),
-        placed(mesh.colors[order] @ np.array([1, 256, 65536], dtype=np.uint32), np.uint32),
-        placed(AMBIENT + unit @ SUN, np.float32),
-        placed(mesh.classes[order], np.uint8),
-        placed(mesh.instances[order], np.int32),
+        placed(patches[order], np.int32),
+        by_patch(mesh.colors @ np.array([1, 256, 65536], dtype=np.uint32), np.uint32),
+        by_patch(AMBIENT + normals @ SUN, np.float32),
+        by_patch(mesh.classes, np.uint8),
+        by_patch(mesh.instances, np.int32),
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.rendering._shading_kernels import SKY_SIDE
+from itinera.rendering.mipmaps import arrange_in_squares
 from itinera.rendering.noise import SIZE, fractal_noise
 from itinera.seeding import generator
 from itinera.worlds.space import Array
@@ -50,7 +51,7 @@ def paint_sky(mood: str) -> NDArray[np.uint32]:
     # Rounded first, because the last bit differs between machines.
     rounded = np.floor(np.clip(colors, 0, 255).round(6) + 0.5).astype(np.uint32)
     words: NDArray[np.uint32] = rounded @ np.array([1, 256, 65536], dtype=np.uint32)
-    return words
+    return arrange_in_squares(words.reshape(SKY_SIDE, SKY_SIDE))
 
 
 def _directions() -> Array:
