@@ -35,7 +35,7 @@ def write_sheet(images: list[np.ndarray], columns: int, width: float, height: fl
         ax.imshow(image, interpolation="antialiased")
         ax.set_title(f"house {house}", fontsize=8)
         ax.axis("off")
-    figure.savefig(out, dpi=110, pil_kwargs={"optimize": True})
+    figure.savefig(out, dpi=90, pil_kwargs={"optimize": True})
 
 
 def main() -> None:

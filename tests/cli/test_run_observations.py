@@ -95,6 +95,7 @@ REFUSED = {
     "--rooms rooms.csv": "give --views annotations too",
     "--camera 64x64": "give --views",
     "--fov 90": "give --camera too",
+    "--appearance day": "give --camera, or on graphs --views rendered, too",
     "--drive unicycle-6": "r2r is a protocol of graphs",
     "--vmax 1": "give drive (--drive) too",
     "--reply-seconds 5": "for agents in other processes",
@@ -152,6 +153,8 @@ def test_cameras_are_carried(witness, grounds):
     assert witness("--camera", "48x32", given=grounds) == "rgb (32, 48, 3), depth (32, 48)"
     more = ["--channels", "depth,classes", "--fov", 60, "--camera-height", 0.8, "--panorama"]
     assert witness("--camera", "16x12", *more, given=grounds) == "depth (36, 12, 16), classes (36, 12, 16)"
+    more = ["--channels", "rgb", "--appearance", "day:3"]
+    assert witness("--camera", "16x12", *more, given=grounds) == "rgb (12, 16, 3)"
 
 
 @pytest.mark.parametrize(
@@ -159,6 +162,7 @@ def test_cameras_are_carried(witness, grounds):
     [
         ("--camera 64", "--camera is WIDTHxHEIGHT in pixels"),
         ("--camera 64x64 --channels smell", "channels must be among rgb, depth"),
+        ("--camera 64x64 --appearance dawn", "An appearance is one of flat, day"),
         ("--camera 64x64 --fov 200", "at most 120 degrees"),
         ("--views annotations", "give --camera"),
         ("--drive car", "drive must be one of point-turn, unicycle-6, unicycle-15, not 'car'"),

@@ -249,6 +249,8 @@ def test_options_of_something_else_are_refused(itinera, room, tmp_path):
         (("1", "--plan", "--inside"), "Choose one of --plan and --inside"),
         (("1", "--plan", "--season", "-3"), "seed must be ≥ 0 (got -3)"),
         (("hearth-1-001", "--plan", "--season", "2"), "is a house of season 1, not of season 2 (--season)"),
+        (("1", "--appearance", "day"), "is that of views of rooms: give --inside"),
+        (("1", "--inside", "--appearance", "dawn"), "An appearance is one of flat, day"),
         (("1", "--inside", "--paths", "2"), "paths (--paths) is a number of paths to draw on the floor plan"),
         (("1", "--plan", "--paths", "-2"), "paths (--paths) is a number of paths"),
         (("1", "--plan", "--out", "a.pdf"), "ends in .png or .svg, not '.pdf'"),

@@ -11,7 +11,7 @@ import pytest
 from itinera.errors import BadArgument
 from itinera.hearth.build import build_house
 from itinera.hearth.geometry.solids import Solids
-from itinera.rendering.appearance import APPEARANCES, FLAT, MOODS, Appearance
+from itinera.rendering.appearance import APPEARANCES, FLAT, MOODS, Appearance, parse_appearance
 from itinera.rendering.camera import Camera
 from itinera.rendering.rasterizer import Rasterizer
 from itinera.worlds.labels import MATERIALS, MPCAT40
@@ -225,3 +225,11 @@ def test_by_day_lamps_are_on_only_in_rooms_without_windows():
     assert alone.instances[16, 16] == 6
     assert (alone.rgb[16, 16] >= (200, 180, 150)).all()  # glows by itself
     assert by_window.rgb[16, 16].max() < 190
+
+
+@pytest.mark.parametrize("text", ["dawn", "", "day:", "day:x", "day:-1", "day:7:8", ":7"])
+def test_an_unknown_appearance_is_explained(text):
+    with pytest.raises(
+        BadArgument, match="An appearance is one of flat, day, evening, lamps, or one of them with a seed"
+    ):
+        parse_appearance(text)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
+from itinera.rendering.appearance import parse_appearance
 from itinera.rendering.camera import Camera
 from itinera.simulators.ground import GroundSimulator
 from itinera.simulators.sensors import CameraSensor
@@ -60,3 +61,13 @@ def test_an_impossible_camera_is_refused():
         CameraSensor(CAMERA, channels=("smell",))
     with pytest.raises(BadArgument, match="must be finite, not nan"):
         CameraSensor(CAMERA, height=math.nan)
+
+
+def test_the_appearance_of_a_camera_changes_its_colors_alone():
+    plain, day = (
+        GroundSimulator(camera=CameraSensor(CAMERA, appearance=parse_appearance(name))).reset(HALL, START).frame
+        for name in ("flat", "day")
+    )
+    assert not np.array_equal(plain.rgb, day.rgb)
+    for channel in ("depth", "classes", "instances"):
+        assert np.array_equal(getattr(plain, channel), getattr(day, channel))

@@ -41,7 +41,7 @@ def export_hearth(
     to: the format; docs/exports.md describes each.
     houses: ids or indices of the houses; by default all of them.
     images: of "matterport", the kinds of panorama images: "skybox", "equirectangular" and "views" (36 per viewpoint).
-    appearance: of these images: "flat", "day", "evening" or "lamps"; see `itinera.rendering.appearance`.
+    appearance: of these images: "flat", "day", "evening" or "lamps"; "day:7" randomizes it by a seed.
     secret: the secret file of a secret season; by default that of the folder of answers beside it.
     workers: number of worker processes (0: in this process); by default one per core.
     overwrite: replace an earlier export.
@@ -53,7 +53,7 @@ def export_hearth(
     from itinera.formats.scene_export.panoramas import KINDS, require_pillow
     from itinera.formats.season_tasks import read_season_houses
     from itinera.records.provenance import make_provenance
-    from itinera.rendering.appearance import APPEARANCES
+    from itinera.rendering.appearance import parse_appearance
     from itinera.runs.export_season import FORMATS, ExportConfig, export_season
     from itinera.runs.workers import count_workers
 
@@ -61,7 +61,7 @@ def export_hearth(
     kinds = (images,) if isinstance(images, str) else tuple(images)
     for kind in kinds:
         validate_choice("images", kind, KINDS)
-    validate_choice("appearance", appearance, tuple(APPEARANCES))
+    parse_appearance(appearance)
     if to == "matterport" and kinds:
         require_pillow()
     if workers is not None and workers < 0:

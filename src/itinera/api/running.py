@@ -59,6 +59,7 @@ def run(
     objects: File | None = None,
     rooms: File | None = None,
     camera: CameraSensor | str | None = None,
+    appearance: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -93,6 +94,8 @@ def run(
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
     views: on graphs "annotations", "rendered" or a file of features; objects and rooms are sources of annotations.
     camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels.
+    appearance: of the images of the camera, or of rendered views: "flat" (the default), "day", "evening" or "lamps";
+        with a seed for random colors, textures and light, "day:7".
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
@@ -134,6 +137,7 @@ def run(
         objects=objects,
         rooms=rooms,
         camera=make_camera(camera) if isinstance(camera, str) else camera,
+        appearance=appearance,
         drive=drive,
         vmax=vmax,
         wmax=wmax,

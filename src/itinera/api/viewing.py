@@ -30,14 +30,14 @@ _PICTURES = (b"\x89PNG", b"BM", b"\xff\xd8", b"P2", b"P5")
 _MESHES = (".glb", ".gltf", ".obj", ".ply")
 # Which options apply to what is drawn; the others are refused.
 _OPTIONS: dict[ViewKind, tuple[str, ...]] = {
-    "house": ("season", "paths"),
+    "house": ("season", "paths", "appearance"),
     "season": ("scenes",),
     "map": ("radius",),
     "floor plan": ("radius", "resolution"),
     "scenes": ("scenes", "radius", "up"),
     "graphs": ("scenes",),
 }
-_OF_A_HOUSE = ("house", "secret", "paths")  # of a season's house
+_OF_A_HOUSE = ("house", "secret", "paths", "appearance")  # of a season's house
 PAGE = ".html"
 
 
@@ -46,6 +46,7 @@ def view(
     out: File,
     *,
     kind: Literal["plan", "inside"] = "plan",
+    appearance: str | None = None,
     house: int | str | None = None,
     secret: File | None = None,
     season: int | None = None,
@@ -67,6 +68,7 @@ def view(
         - a scene (.glb, .gltf, .obj, .ply) or a folder of scenes, cut open, with the ground that a robot can reach;
         - navigation graphs: a connectivity folder or archive, a connectivity file, or a JSON file of graphs.
     kind: "inside" renders views of three rooms of a house, as .png, instead of its floor plan.
+    appearance: of these views: "day" (the default), "evening", "lamps" or "flat"; "day:7" randomizes it by a seed.
     house: the index or id of a house of the season in the folder `source`; its page shows the season's episodes.
     secret: the secret file of a secret season; by default that of the folder of answers beside it.
     season: the seed of a house's season; by default that of the id, or 1.
@@ -96,6 +98,7 @@ def view(
         "scenes": scenes or None,
     }
     given |= {"radius": radius, "resolution": resolution, "up": up}
+    given["appearance"] = appearance
     given["inside"] = None if kind == "plan" or one_house else kind
     used = _OF_A_HOUSE if one_house and found == "season" else _OPTIONS[found]
     _refuse_unused(str(source), found, used, [name for name, value in given.items() if value is not None])
@@ -103,7 +106,11 @@ def view(
     check_outputs([file], [source, secret])
     if one_house:
         chosen = _ChosenHouse.of(source, house, season, None if secret is None else Path(secret))
-        return _draw_house(chosen, file, kind, paths)
+        if appearance is not None and kind != "inside":
+            raise BadArgument(
+                '--appearance (appearance=) is that of views of rooms: give --inside (kind="inside") too.'
+            )
+        return _draw_house(chosen, file, kind, paths, appearance or "day")
     path = Path(source)  # type: ignore[arg-type]
     if found in ("map", "floor plan"):
         return _draw_map(path, file, radius, resolution)
@@ -248,7 +255,7 @@ class _ChosenHouse:
         return annotated.house, annotated.graph, tasks
 
 
-def _draw_house(chosen: _ChosenHouse, file: Path, kind: str, paths: int) -> ViewImage:
+def _draw_house(chosen: _ChosenHouse, file: Path, kind: str, paths: int, appearance: str) -> ViewImage:
     from itinera.reports.charts.scenes import ViewImage
 
     if paths < 0 or (paths and kind == "inside"):
@@ -259,13 +266,15 @@ def _draw_house(chosen: _ChosenHouse, file: Path, kind: str, paths: int) -> View
         more["episodes"] = _write_walkthrough(built, graph, tasks, file, paths)
     else:
         built, graph = chosen.build()
-        _draw_picture(chosen, built, graph, file, kind, paths)
+        _draw_picture(chosen, built, graph, file, kind, paths, appearance)
     counts = {"rooms": len(built.plan.rooms), "viewpoints": len(graph.nodes), "triangles": len(built.mesh.faces)}
     counts |= more
     return ViewImage(file, "house", (built.id,), counts, f"{built.id}, {_list_counts(counts)}")
 
 
-def _draw_picture(chosen: _ChosenHouse, built: House, graph: NavGraph, file: Path, kind: str, paths: int) -> None:
+def _draw_picture(
+    chosen: _ChosenHouse, built: House, graph: NavGraph, file: Path, kind: str, paths: int, appearance: str
+) -> None:
     from itinera.reports.charts.floor_plans import draw_plan, draw_views
 
     if kind == "plan":
@@ -276,8 +285,9 @@ def _draw_picture(chosen: _ChosenHouse, built: House, graph: NavGraph, file: Pat
         draw_plan(built, file, graph=graph, paths=sample_house_paths(graph, chosen.seed, chosen.index, every)[:paths])
     else:
         from itinera.hearth.interior_views import render_interior
+        from itinera.rendering.appearance import parse_appearance
 
-        draw_views(render_interior(built, graph), file)
+        draw_views(render_interior(built, graph, appearance=parse_appearance(appearance)), file)
 
 
 def _write_walkthrough(

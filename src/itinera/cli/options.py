@@ -168,6 +168,15 @@ CameraHeight = Annotated[
 Panorama = Annotated[
     bool, typer.Option("--panorama", help="Render all 36 views, not only the one ahead.", rich_help_panel=_ON_GROUND)
 ]
+Appearance = Annotated[
+    str | None,
+    typer.Option(
+        help="Appearance of camera images and rendered views: flat (the default), day, evening or lamps; day:7 "
+        "randomizes it by a seed.",
+        autocompletion=lambda: ["flat", "day", "evening", "lamps"],
+        rich_help_panel=_ON_GROUND,
+    ),
+]
 _DRIVES = ("point-turn", "unicycle-6", "unicycle-15")
 _DRIVING = "Drive on the ground"
 Drive = Annotated[

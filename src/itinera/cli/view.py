@@ -24,6 +24,10 @@ def view(
     ],
     plan: Annotated[bool, typer.Option("--plan", help="Draw from above (the default).")] = False,
     inside: Annotated[bool, typer.Option("--inside", help="Draw views of three rooms of a house.")] = False,
+    appearance: Annotated[
+        str | None,
+        typer.Option(help="Appearance of these views: day (the default), evening, lamps or flat; day:7 randomizes it."),
+    ] = None,
     house: Annotated[str | None, typer.Option("--house", help="Index or id of a house of the season SOURCE.")] = None,
     secret: Annotated[
         Path | None,
@@ -62,6 +66,7 @@ def view(
         source,
         out,
         kind="inside" if inside else "plan",
+        appearance=appearance,
         house=house,
         secret=secret,
         season=season,

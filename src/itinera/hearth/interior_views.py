@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from itinera.hearth.build import House
 from itinera.hearth.room_lookup import locate_rooms
 from itinera.hearth.viewpoints import EYE_HEIGHT
+from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import Camera
 from itinera.rendering.rasterizer import Rasterizer
 from itinera.worlds import Array, NavGraph, Pose
@@ -21,9 +22,9 @@ HEADINGS = 12  # tried at each viewpoint
 EXCLUDED_ROOMS = ("h", "s", "c", "t")  # halls, stairs, closets and toilets
 
 
-def render_interior(house: House, graph: NavGraph) -> list[NDArray[np.uint8]]:
+def render_interior(house: House, graph: NavGraph, *, appearance: Appearance = FLAT) -> list[NDArray[np.uint8]]:
     """Images of the largest rooms of a house, at most three, each of another kind: (480, 640, 3) each."""
-    rasterizer = Rasterizer(house.mesh)
+    rasterizer = Rasterizer(house.mesh, appearance=appearance)
     camera = Camera(640, 480, FOV)
     poses = choose_interior_poses(house, graph, rasterizer)
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,7 +35,23 @@ FLAT = Appearance(textures=False, mood="flat")
 """Plain colors in even light, in front of black."""
 
 APPEARANCES = {"flat": FLAT} | {mood: Appearance(mood=mood) for mood in MOODS if mood != "flat"}
-"""Appearances by name, for the command line."""
+"""Appearances by name."""
+
+
+def parse_appearance(text: str) -> Appearance:
+    """The appearance of this name, randomized by a seed if one follows: "day", "evening:7".
+
+    >>> parse_appearance("day:7")
+    Appearance(textures=True, mood='day', randomize=7)
+    """
+    name, colon, seed = text.partition(":")
+    if name not in APPEARANCES or (colon and not seed.isdecimal()):
+        raise BadArgument(
+            f"An appearance is one of {', '.join(APPEARANCES)}, or one of them with a seed for random colors, textures "
+            f"and light, such as day:7; got {text!r}."
+        )
+    found = APPEARANCES[name]
+    return replace(found, randomize=int(seed)) if colon else found
 
 
 @dataclass(frozen=True, eq=False)

@@ -123,6 +123,7 @@ class ObservationConfig:
     names: tuple[str, ...] = ()  # the objects that have a column in annotated views
     reach: float = 0.0  # metres; above 0 annotated views also contain what is farther away
     camera: CameraSensor | None = None  # on the ground
+    appearance: str = "flat"  # of rendered views, see rendering.appearance.parse_appearance
 
     @property
     def file(self) -> Path | None:
@@ -139,6 +140,7 @@ class ObservationConfig:
         """Everything that decides the observations, apart from the content of the files."""
         views = "features" if self.file is not None else str(self.views)
         content = f"{views} of {self.names} within {self.reach:g} m" if self.reach else views
+        content += "" if self.appearance == "flat" else f", {self.appearance}"
         return (content, repr(self.camera))
 
 

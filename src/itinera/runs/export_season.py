@@ -44,7 +44,7 @@ class ExportConfig:
     splits: tuple[str, ...]
     robot_radius: float  # metres, of the robot of the season's tasks
     images: tuple[str, ...] = KINDS  # of panoramas
-    appearance: str = "day"  # of the images, one of rendering.appearance.APPEARANCES
+    appearance: str = "day"  # of the images, see rendering.appearance.parse_appearance
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _ros_house(house: House, config: ExportConfig) -> Files:
 def _matterport_house(house: House, config: ExportConfig) -> Files:
     from itinera.formats.scene_export.panoramas import orient_poses, render_images
     from itinera.hearth.viewpoints import EYE_HEIGHT
-    from itinera.rendering.appearance import APPEARANCES
+    from itinera.rendering.appearance import parse_appearance
     from itinera.rendering.rasterizer import Rasterizer
     from itinera.worlds import NavGraph
 
@@ -216,7 +216,7 @@ def _matterport_house(house: House, config: ExportConfig) -> Files:
     graph = matterport.read_scan(file).space
     assert isinstance(graph, NavGraph)
     if config.images:
-        raster = Rasterizer(house.mesh, appearance=APPEARANCES[config.appearance])
+        raster = Rasterizer(house.mesh, appearance=parse_appearance(config.appearance))
         yield from render_images(house.id, graph, raster, config.images)
 
 

@@ -35,6 +35,7 @@ def configure_observations(
     objects: Path | None = None,
     rooms: Path | None = None,
     camera: CameraSensor | None = None,
+    appearance: str | None = None,
     requirements: ModelRequirements | None = None,
 ) -> ObservationConfig:
     """The observations that were asked for: views for tasks on graphs, a camera for tasks on the ground.
@@ -53,12 +54,25 @@ def configure_observations(
         raise BadArgument("--camera is for continuous episodes; for episodes on graphs give --views (views=).")
     if views != ANNOTATIONS and (objects is not None or rooms is not None):
         raise BadArgument("--objects and --rooms are the sources of annotations: give --views annotations too.")
+    if appearance is not None and views != RENDERED and camera is None:
+        raise BadArgument("--appearance is that of rendered images: give --camera, or on graphs --views rendered, too.")
     if views == ANNOTATIONS:
         return _configure_annotations(split, worlds, objects, rooms, requirements)
     config = ObservationConfig(views, camera=camera)
+    if appearance is not None:
+        config = _set_appearance(config, appearance)
     if config.file is not None and not config.file.is_file():
         raise BadArgument(f"--views must be {ANNOTATIONS}, {RENDERED} or a file of features; there is no file {views}.")
     return config
+
+
+def _set_appearance(config: ObservationConfig, name: str) -> ObservationConfig:
+    from itinera.rendering.appearance import parse_appearance
+
+    appearance = parse_appearance(name)
+    if config.camera is not None:
+        return replace(config, camera=replace(config.camera, appearance=appearance))
+    return replace(config, appearance=name)
 
 
 def make_camera(
@@ -145,9 +159,10 @@ def open_views(config: ObservationConfig, path: Path | None, worlds: Mapping[str
 
         return read_features(config.file)
     if config.views == RENDERED:
+        from itinera.rendering.appearance import parse_appearance
         from itinera.simulators.view_features import rendered_views
 
-        return rendered_views(worlds, _read_meshes(path))
+        return rendered_views(worlds, _read_meshes(path), appearance=parse_appearance(config.appearance))
     if config.views == ANNOTATIONS:
         from itinera.simulators.view_features import annotated_views
 

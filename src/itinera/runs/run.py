@@ -297,6 +297,7 @@ def prepare_run(
     objects: str | PathLike[str] | None = None,
     rooms: str | PathLike[str] | None = None,
     camera: CameraSensor | None = None,
+    appearance: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -322,7 +323,7 @@ def prepare_run(
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
     config = configure_agent(config, agent_options, agent_paths, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
-    if requirements is not None or any(option is not None for option in (views, objects, rooms, camera)):
+    if requirements is not None or any(option is not None for option in (views, objects, rooms, camera, appearance)):
         from itinera.runs.observations import configure_observations
 
         observations = configure_observations(
@@ -332,6 +333,7 @@ def prepare_run(
             objects=None if objects is None else Path(objects),
             rooms=None if rooms is None else Path(rooms),
             camera=camera,
+            appearance=appearance,
             requirements=requirements,
         )
         config = replace(config, observations=observations)

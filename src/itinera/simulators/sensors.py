@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from itinera.errors import BadArgument
+from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import CHANNELS, Camera, Frame
 from itinera.rendering.panorama import VIEW_ELEVATIONS, VIEW_HEADINGS, VIEWS
 from itinera.rendering.rasterizer import Rasterizer
@@ -26,6 +27,7 @@ class CameraSensor:
     elevation: float = 0.0  # radians above the robot's own elevation
     channels: Collection[str] = CHANNELS  # rendered channels; fewer take less time
     panorama: bool = False  # render all 36 views, numbered as in R2R and fixed to the world, not only the one ahead
+    appearance: Appearance = FLAT  # of the colors; all but flat ones bake light once per world, for seconds
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.height) and math.isfinite(self.elevation)):
@@ -51,7 +53,7 @@ class CameraRenderer:
         if raster is None:
             if world.mesh is None:
                 raise BadArgument(f"World {world.id} has no mesh to render. Leave out the camera, or give its scene.")
-            raster = self._rasters[world] = Rasterizer(world.mesh)
+            raster = self._rasters[world] = Rasterizer(world.mesh, appearance=self._sensor.appearance)
         return partial(_render_panorama if self._sensor.panorama else _render_ahead, self._sensor, raster)
 
 

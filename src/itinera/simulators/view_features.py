@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
+from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import Camera, Frame
 from itinera.rendering.panorama import TURNS, VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 from itinera.rendering.rasterizer import Rasterizer
@@ -88,14 +89,16 @@ BATCH_NODES = 8  # rendered at once
 _CAMERA = Camera(48, 36, 2 * math.atan(math.tan(VIEW_FOV / 2) * VIEW_WIDTH / VIEW_HEIGHT))
 
 
-def rendered_views(worlds: Mapping[str, World], meshes: Mapping[str, Mesh]) -> WorldViews:
+def rendered_views(
+    worlds: Mapping[str, World], meshes: Mapping[str, Mesh], *, appearance: Appearance = FLAT
+) -> WorldViews:
     """Summaries of images rendered from a world's mesh, with the columns `RENDERED`."""
 
     def world(world_id: str) -> dict[str, Views]:
         graph = _graph(worlds, world_id)
         if world_id not in meshes:
             raise BadArgument(f"World {world_id} has no mesh to render. Give its scene.")
-        return _by_node(graph, _render(graph, Rasterizer(meshes[world_id])))
+        return _by_node(graph, _render(graph, Rasterizer(meshes[world_id], appearance=appearance)))
 
     return WorldViews(RENDERED, world)
 
