@@ -172,3 +172,30 @@ def test_a_robot_that_does_not_fit_is_refused(radius):
 def test_there_are_no_houses_below_zero(seed, index):
     with pytest.raises(BadArgument, match="must be ≥ 0"):
         build_annotated_house(seed, index)
+
+
+def test_other_languages_are_added_to_rxr_and_change_nothing_else(home, tasks):
+    spoken = build_tasks(home, COUNTS, languages=("es", "en"))
+    for split, plain in tasks.items():
+        both = spoken[split]
+        count = len(plain.rxr_episodes)
+        assert [e.instruction for e in both.graph_episodes] == [e.instruction for e in plain.graph_episodes]
+        assert [(e.id, e.instruction) for e in both.rxr_episodes[:count]] == [
+            (e.id, e.instruction) for e in plain.rxr_episodes
+        ]
+        spanish = both.rxr_episodes[count:]
+        assert len(spanish) == count
+        assert {e.instruction.language for e in spanish} == {"es-ES"}
+        assert len({e.id for e in both.rxr_episodes}) == 2 * count == len(both.arrivals)
+        for one, other in zip(plain.rxr_episodes, spanish, strict=True):
+            assert (one.reference, one.start.heading) == (other.reference, other.start.heading)
+            assert one.instruction.text != other.instruction.text
+            assert tuple(node for node, _ in both.arrivals[other.id]) == tuple(other.reference)
+
+
+def test_faults_change_words_and_not_paths(home, tasks):
+    faulty = build_tasks(home, {"train": 10}, faults=0.2)["train"].graph_episodes
+    plain = tasks["train"].graph_episodes
+    assert [e.reference for e in faulty] == [e.reference for e in plain]
+    changed = sum(a.instruction.text != b.instruction.text for a, b in zip(faulty, plain, strict=True))
+    assert changed > len(plain) / 2

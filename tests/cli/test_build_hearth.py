@@ -410,3 +410,34 @@ def test_the_number_of_workers_leaves_no_trace(itinera_process, tmp_path):
         done = itinera_process("build", "hearth", "--out", out, "--houses", 4, "--workers", workers)
         assert done.code == 0, done.err
     assert files(tmp_path / "1/hearth") == files(tmp_path / "3/hearth")
+
+
+def test_rxr_has_instructions_in_all_languages(itinera, hearth, tmp_path):
+    out = tmp_path / "spoken"
+    options = ["--houses", 3, "--splits", "val_unseen", "--workers", 0]
+    assert itinera("build", "hearth", "--out", out, *options, "--languages", "en,es").code == 0
+    file = "rxr/rxr_val_unseen_guide.jsonl.gz"
+    english, both = (rxr.read_split(folder / file).episodes for folder in (hearth, out))
+    assert [e.instruction.text for e in both if e.instruction.language != "es-ES"] == [
+        e.instruction.text for e in english
+    ]
+    assert sum(e.instruction.language == "es-ES" for e in both) == len(english)
+    assert files(out)["r2r/R2R_val_unseen.json"] == files(hearth)["r2r/R2R_val_unseen.json"]
+    # Houses that were built with other languages are not taken for these.
+    refused = itinera("build", "hearth", "--out", out, *options)
+    assert refused.code == 2
+    assert "--overwrite" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--languages", "en,fr"), "languages must be one of en, es, not 'fr'"),
+        (("--languages", "es"), "must contain en"),
+        (("--faults", "1.5"), "is a probability per word, between 0 and 1 (got 1.5)"),
+    ],
+)
+def test_wordings_that_do_not_exist_are_refused(itinera, tmp_path, options, problem):
+    refused = itinera("build", "hearth", "--out", tmp_path / "season", *options)
+    assert refused.code == 2
+    assert problem in refused.err

@@ -34,6 +34,8 @@ def build_hearth(
     secret: File | None = None,
     scenes: bool = False,
     radius: float = 0.10,
+    languages: Sequence[Literal["en", "es"]] = ("en",),
+    faults: float = 0.0,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
@@ -56,12 +58,15 @@ def build_hearth(
     secret: the secret file of an earlier build, to use instead of the seed or a new secret; published is its SHA-256.
     scenes: also write the houses as .glb and .obj files (needs the extra `scenes`).
     radius: of the robot in continuous tasks, metres.
+    languages: of RxR's instructions: "en" and "es"; those of the other benchmarks and of a sealed split are English.
+    faults: the probability per word of the small faults that people make when they write: typos, missing articles.
     overwrite: replace a season that was built with other parameters.
     progress: called with the number of houses just finished.
     """
     from dataclasses import replace
 
     from itinera.formats.io import check_outputs
+    from itinera.hearth.language.generate import LANGUAGES
     from itinera.hearth.season import SPLITS, check_radius, house_indices, public_season
     from itinera.records.provenance import make_provenance
     from itinera.runs.build_season import SeasonConfig, build_season
@@ -72,6 +77,13 @@ def build_hearth(
         validate_choice("splits", name, SPLITS)
     ordered = tuple(split for split in SPLITS if split in names)
     house_indices(houses, ordered)
+    spoken = (languages,) if isinstance(languages, str) else tuple(languages)
+    for language in spoken:
+        validate_choice("languages", language, LANGUAGES)
+    if "en" not in spoken:
+        raise BadArgument("languages (--languages) must contain en: R2R's instructions are English.")
+    if not 0 <= faults <= 1:
+        raise BadArgument(f"faults (--faults) is a probability per word, between 0 and 1 (got {faults}).")
     check_radius(radius)
     if scenes:
         from itinera.formats.scenes import require_trimesh
@@ -83,6 +95,7 @@ def build_hearth(
         raise BadArgument(f"workers must be ≥ 0 (got {workers}).")
     check_outputs([out], [secret])
     config = SeasonConfig(public_season(seed), Path(out), houses, ordered, radius, scenes=scenes)
+    config = replace(config, languages=tuple(one for one in LANGUAGES if one in spoken), faults=faults)
     if sealed or secret is not None:
         if seed != 1:
             raise BadArgument("Give a seed (--season) or build from a secret (--secret, --sealed), not both.")

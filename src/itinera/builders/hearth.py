@@ -19,7 +19,7 @@ from itinera.builders.path_sampling import sample_paths
 from itinera.hearth.annotate import annotate
 from itinera.hearth.build import House, build_house
 from itinera.hearth.ground import ROBOT_HEIGHT
-from itinera.hearth.language.generate import DETAILS, Detail, generate_instruction
+from itinera.hearth.language.generate import DETAILS, LANGUAGES, Detail, Language, generate_instruction
 from itinera.hearth.language.scene_description import SceneDescription, describe_scenes
 from itinera.hearth.season import MAX_ROBOT_RADIUS, check_radius
 from itinera.hearth.viewpoints import place_viewpoints
@@ -33,6 +33,7 @@ from itinera.worlds.surface import Surface
 
 Arrivals: TypeAlias = tuple[tuple[str, float], ...]
 PATHS_PER_HOUSE = 1000  # the path ids of house k start at k times this
+LANGUAGE_IDS = 1_000_000_000  # between the RxR ids of one language and those of the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +59,7 @@ class HouseTasks:
     """The episodes that a house contributes to a split."""
 
     graph_episodes: tuple[Episode, ...]
-    rxr_episodes: tuple[Episode, ...]  # the same episodes in the same order, with numeric ids
+    rxr_episodes: tuple[Episode, ...]  # the same episodes in the same order, with numeric ids; then other languages
     arrivals: Mapping[str, Arrivals]  # by the ids of those: each node and the speaker's arrival time there
     ground_episodes: tuple[Episode, ...]  # the same again
     expert_trails: Mapping[str, FollowedPath]  # by the ids of those: the expert's actions along the reference
@@ -90,15 +91,25 @@ def _build_graph(seed: int, index: int, id: str) -> tuple[House, Surface, NavGra
     return house, wide_surface, place_viewpoints(house, wide_surface, rng)
 
 
-def build_tasks(annotated: AnnotatedHouse, counts: Mapping[str, int]) -> dict[str, HouseTasks]:
-    """The tasks of a house by split, for this number of paths in each; no path is in two splits."""
+def build_tasks(
+    annotated: AnnotatedHouse,
+    counts: Mapping[str, int],
+    *,
+    languages: Sequence[Language] = ("en",),
+    faults: float = 0.0,
+) -> dict[str, HouseTasks]:
+    """The tasks of a house by split, for this number of paths in each; no path is in two splits.
+
+    RxR's episodes have instructions in all the languages, the others in English. `faults` is that of
+    `generate_instruction`.
+    """
     paths = sample_house_paths(annotated.graph, annotated.seed, annotated.index, sum(counts.values()))
     tasks = {}
     first = 0
     for split, count in counts.items():
         first_id = PATHS_PER_HOUSE * annotated.index + first
         numbered = dict(zip(range(first_id, first_id + count), paths[first : first + count], strict=False))
-        tasks[split] = _build_split(annotated, numbered, split, count, first_id)
+        tasks[split] = _build_split(annotated, numbered, split, count, first_id, languages, faults)
         first += count
     return tasks
 
@@ -109,17 +120,32 @@ def sample_house_paths(graph: NavGraph, seed: int, index: int, count: int) -> tu
 
 
 def _build_split(
-    annotated: AnnotatedHouse, paths: Mapping[int, tuple[str, ...]], split: str, count: int, first_id: int
+    annotated: AnnotatedHouse,
+    paths: Mapping[int, tuple[str, ...]],
+    split: str,
+    count: int,
+    first_id: int,
+    languages: Sequence[Language],
+    faults: float,
 ) -> HouseTasks:
-    instructed = [pair for path_id, path in paths.items() for pair in _instruct_path(annotated, path_id, path)]
+    spoken_languages = [language for language in LANGUAGES if language == "en" or language in languages]
+    instructed, *others = (
+        [pair for path_id, path in paths.items() for pair in _instruct_path(annotated, path_id, path, language, faults)]
+        for language in spoken_languages
+    )
     on_graph = tuple(episode for episode, _ in instructed)
     ids = [numeric_id(episode) for episode in on_graph]
     on_ground = project_episodes(on_graph, ids, annotated.graph, annotated.surface)
+    spoken = [
+        (replace(episode, id=str(LANGUAGE_IDS * k + int(numeric_id(episode)))), arrivals)
+        for k, pairs in enumerate([instructed, *others])
+        for episode, arrivals in pairs
+    ]
     rngs = {name: generator(annotated.seed, "house", str(annotated.index), name, split) for name in ("points", "finds")}
     return HouseTasks(
         on_graph,
-        tuple(replace(episode, id=number) for episode, number in zip(on_graph, ids, strict=True)),
-        {number: arrivals for number, (_, arrivals) in zip(ids, instructed, strict=True)},
+        tuple(episode for episode, _ in spoken),
+        {episode.id: arrivals for episode, arrivals in spoken},
         on_ground,
         follow_references(on_ground, annotated.surface, R2R_CE),
         sample_pointnav(annotated.wide_surface, count, rngs["points"], world_id=annotated.house.id, first_id=first_id),
@@ -133,12 +159,20 @@ def numeric_id(episode: Episode) -> str:
     return str(len(DETAILS) * int(path) + int(text))
 
 
-def _instruct_path(annotated: AnnotatedHouse, path_id: int, path: Sequence[str]) -> Iterator[tuple[Episode, Arrivals]]:
+def _instruct_path(
+    annotated: AnnotatedHouse, path_id: int, path: Sequence[str], language: Language, faults: float
+) -> Iterator[tuple[Episode, Arrivals]]:
     """The episodes of a path, one for each level of detail, and the arrival times of their speakers."""
-    rng = generator(annotated.seed, "house", str(annotated.index), "words", str(path_id))
-    heading = round(float(rng.uniform(0.0, math.tau)), 4)
+    names = annotated.seed, "house", str(annotated.index), "words", str(path_id)
+    rng = generator(*names)
+    heading = round(float(rng.uniform(0.0, math.tau)), 4)  # the same in every language
+    if language != "en":
+        rng = generator(*names, language)
     for i, detail in enumerate(DETAILS):
-        yield instruct(annotated, f"{path_id}_{i}", str(path_id), path, heading, rng, detail=detail)
+        name = f"{path_id}_{i}"
+        yield instruct(
+            annotated, name, str(path_id), path, heading, rng, detail=detail, language=language, faults=faults
+        )
 
 
 def instruct(
@@ -150,16 +184,20 @@ def instruct(
     rng: np.random.Generator,
     *,
     detail: Detail,
+    language: Language = "en",
+    faults: float = 0.0,
 ) -> tuple[Episode, Arrivals]:
     """The episode of a path with an instruction of this detail, and the arrival times of its speaker."""
-    generated = generate_instruction(annotated.descriptions, path, heading, rng, detail=detail)
+    generated = generate_instruction(
+        annotated.descriptions, path, heading, rng, detail=detail, language=language, faults=faults
+    )
     episode = Episode(
         id=name,
         world_id=annotated.house.id,
         start=Pose(path[0], heading),
         goals=tuple(path[-1:]),
         reference=tuple(path),
-        instruction=Instruction(generated.text),
+        instruction=Instruction(generated.text, "en" if language == "en" else generated.language),
         path_id=path_id,
         alignment=Alignment(generated.words, generated.first, generated.last, generated.begins, generated.ends),
         stated_distance=round(float(annotated.graph.along(path).sum()), 2),

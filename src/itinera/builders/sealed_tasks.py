@@ -25,15 +25,15 @@ KINDS = 4  # R2R, RxR, VLN-CE and REVERIE, which share the paths of a house
 ID_BYTES = 6  # of an id: two of a million tasks collide with probability 0.002, and JSON numbers are exact
 
 
-def build_sealed_tasks(annotated: AnnotatedHouse, count: int, key: bytes) -> HouseTasks:
+def build_sealed_tasks(annotated: AnnotatedHouse, count: int, key: bytes, *, faults: float = 0.0) -> HouseTasks:
     """The tasks of a house in a sealed split: up to `count` paths, and as many PointNav episodes.
 
     A path is a task of R2R, RxR, VLN-CE or REVERIE, in turn; its instruction is short, ordinary or step by step by
-    chance. REVERIE has fewer, for some paths end without a suitable object.
+    chance. REVERIE has fewer, for some paths end without a suitable object. All are in English.
     """
     house_id, graph = annotated.house.id, annotated.graph
     paths = sample_paths_with_distinct_ends(graph, count, _keyed_generator(key, house_id, "paths"))
-    instructed = [_instruct_path(annotated, path, key) for path in paths]
+    instructed = [_instruct_path(annotated, path, key, faults) for path in paths]
     on_graph, spoken, grounded, found = (instructed[kind::KINDS] for kind in range(KINDS))
     on_ground = [replace(episode, id=episode.path_id) for episode, _ in grounded]
     ground_episodes = project_episodes(on_ground, [e.id for e in on_ground], graph, annotated.surface)
@@ -51,12 +51,14 @@ def build_sealed_tasks(annotated: AnnotatedHouse, count: int, key: bytes) -> Hou
     )
 
 
-def _instruct_path(annotated: AnnotatedHouse, path: Sequence[str], key: bytes) -> tuple[Episode, Arrivals]:
+def _instruct_path(
+    annotated: AnnotatedHouse, path: Sequence[str], key: bytes, faults: float
+) -> tuple[Episode, Arrivals]:
     rng = _keyed_generator(key, annotated.house.id, "words", *path)
     heading = round(float(rng.uniform(0.0, math.tau)), 4)
     detail = DETAILS[int(rng.integers(len(DETAILS)))]
     number = _keyed_id(key, annotated.house.id, "path", *path)
-    return instruct(annotated, f"{number}_0", number, path, heading, rng, detail=detail)
+    return instruct(annotated, f"{number}_0", number, path, heading, rng, detail=detail, faults=faults)
 
 
 def _object_goals(

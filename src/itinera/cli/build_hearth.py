@@ -42,6 +42,12 @@ def hearth(
     ] = None,
     scenes: Annotated[bool, typer.Option("--scenes", help="Also write the houses as .glb and .obj files.")] = False,
     radius: Annotated[float, typer.Option(help="Radius of the robot in continuous tasks, meters.")] = 0.10,
+    languages: Annotated[
+        str, typer.Option(help="Languages of RxR's instructions, separated by commas: en, es.")
+    ] = "en",
+    faults: Annotated[
+        float, typer.Option(help="Probability per word of a small fault, as people make them: typos, missing articles.")
+    ] = 0.0,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a season that was built with other options.")
     ] = False,
@@ -67,6 +73,8 @@ def hearth(
             secret=secret,
             scenes=scenes,
             radius=radius,
+            languages=[name.strip() for name in languages.split(",")],  # type: ignore[misc]
+            faults=faults,
             overwrite=overwrite,
             progress=progress,
             command_words=output.command_words(),

@@ -37,7 +37,9 @@ def hearth(
     images: Annotated[
         str, typer.Option(help="Images of --to matterport, separated by commas; empty for none.")
     ] = "skybox,equirectangular,views",
-    appearance: Annotated[str, typer.Option(help="Appearance of these images: flat, day, evening or lamps; day:7 randomizes it.")] = "day",
+    appearance: Annotated[
+        str, typer.Option(help="Appearance of these images: flat, day, evening or lamps; day:7 randomizes it.")
+    ] = "day",
     secret: Annotated[Path | None, typer.Option(help="Secret file of a season that was built from one.")] = None,
     workers: options.Workers = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier export.")] = False,

@@ -33,6 +33,7 @@ from itinera.runs.workers import parallel_map
 if TYPE_CHECKING:
     from itinera.builders.hearth import HouseTasks
     from itinera.formats.vlnce import DensePath
+    from itinera.hearth.language.generate import Language
     from itinera.planners.motion.geodesic_follower import FollowedPath
 
 HOUSE_FILE = "house.json"  # written last, so a folder that has it is complete
@@ -52,6 +53,8 @@ class SeasonConfig:
     radius: float = 0.10  # metres, of the robot on the ground
     sealed: bool = False
     scenes: bool = False
+    languages: tuple[Language, ...] = ("en",)  # of RxR's instructions
+    faults: float = 0.0  # probability per word
 
     def __post_init__(self) -> None:
         if self.sealed and not self.season.sealing_key:
@@ -92,6 +95,8 @@ class SeasonConfig:
             "robot_radius": self.radius,
             "sealed": self.sealed,
             "scenes": self.scenes,
+            "languages": list(self.languages),
+            "faults": self.faults,
         }
 
 
@@ -207,6 +212,8 @@ class _HouseRecord(msgspec.Struct):
     index: int
     robot_radius: float
     sealed: bool = False  # whether its tasks are those of a sealed split
+    languages: tuple[str, ...] = ("en",)
+    faults: float = 0.0
     files: dict[str, str] = {}  # name -> digest
 
 
@@ -238,7 +245,8 @@ def _read_house(part: Path) -> _HouseRecord | None:
 
 def _describe_house(config: SeasonConfig, index: int) -> _HouseRecord:
     sealed = config.sealed and SEALED_SPLIT in seasons.paths_per_split(index)
-    return _HouseRecord(seasons.VERSION, str(config.season.seed), index, config.radius, sealed)
+    words = config.languages, config.faults
+    return _HouseRecord(seasons.VERSION, str(config.season.seed), index, config.radius, sealed, *words)
 
 
 def _write_house(config: SeasonConfig, index: int, folder: Path) -> None:
@@ -291,9 +299,9 @@ def _build_tasks(config: SeasonConfig, index: int) -> None:
     if config.sealed and SEALED_SPLIT in counts:
         # No house of the sealed split is in another one, so no other task of the season is in its rooms.
         (count,) = counts.values()
-        tasks = {SEALED_SPLIT: build_sealed_tasks(annotated, count, config.season.sealing_key)}
+        tasks = {SEALED_SPLIT: build_sealed_tasks(annotated, count, config.season.sealing_key, faults=config.faults)}
     else:
-        tasks = build_tasks(annotated, counts)
+        tasks = build_tasks(annotated, counts, languages=config.languages, faults=config.faults)
     unfinished = part.with_name(f"{part.name}.{uuid.uuid4().hex}.part")
     splits = {split: _as_part(house_tasks) for split, house_tasks in tasks.items()}
     write_part(unfinished, annotated.house, annotated.world, annotated.descriptions, splits)

@@ -28,6 +28,7 @@ Detail = Literal["short", "ordinary", "steps"]
 DETAILS: tuple[Detail, ...] = ("short", "ordinary", "steps")
 
 Language = Literal["en", "es"]
+LANGUAGES: tuple[Language, ...] = ("en", "es")
 LANGUAGE_TAGS: Mapping[str, str] = MappingProxyType({"en": "en-US", "es": "es-ES"})
 """RxR's tag of each language."""
 
