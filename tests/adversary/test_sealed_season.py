@@ -145,7 +145,9 @@ def test_neither_secret_nor_key_nor_answer_is_in_a_published_file(sealed):
     tasks = {str(record["episode_id"]): record for record in records(sealed / "vlnce/test/test.json.gz")}
     for episode in answers["vlnce"]:
         x, y, _ = episode.goals[0].tolist()
-        assert all(str(abs(value)) not in json.dumps(tasks[episode.id]) for value in (x, y))
+        # A start may be on one line with its goal, so it does not count.
+        shown = {name: value for name, value in tasks[episode.id].items() if not name.startswith("start_")}
+        assert all(str(abs(value)) not in json.dumps(shown) for value in (x, y))
 
 
 @pytest.mark.parametrize("file", [file for file in FIELDS if not file.startswith("vlnce")])

@@ -25,10 +25,10 @@ class Lamps:
     glowing_faces: NDArray[np.int64]  # (g,) bulbs and lampshades
     owners: NDArray[np.int64]  # (g,) the lamp of each of them
 
-    def select(self, chosen: NDArray[np.bool_]) -> Lamps:
-        """The chosen (m,) of the lamps."""
-        ranks, kept = np.cumsum(chosen) - 1, chosen[self.owners]
-        return Lamps(self.positions[chosen], self.strengths[chosen], self.glowing_faces[kept], ranks[self.owners[kept]])
+    def select(self, mask: NDArray[np.bool_]) -> Lamps:
+        """The lamps at which the mask (m,) is True."""
+        ranks, kept = np.cumsum(mask) - 1, mask[self.owners]
+        return Lamps(self.positions[mask], self.strengths[mask], self.glowing_faces[kept], ranks[self.owners[kept]])
 
 
 def is_pane(mesh: Mesh) -> NDArray[np.bool_]:
