@@ -38,7 +38,8 @@ def raster(house: House) -> Rasterizer:
 def eye(house: House) -> np.ndarray:
     room = max(house.plan.rooms, key=lambda room: np.ptp(room.outline, axis=0).min())
     # Beside the middle: from the middle of a square room, the edges of skybox images are the corners of its walls.
-    return np.array([*(room.outline.mean(axis=0) + (0.31, -0.17)), room.floor + 1.5])
+    x, y = room.outline.mean(axis=0)
+    return np.array([x + 0.31, y - 0.17, room.floor + 1.5])
 
 
 def test_skybox_images_are_views_of_the_rasterizer(raster: Rasterizer, eye: np.ndarray) -> None:
