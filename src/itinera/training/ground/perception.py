@@ -1,0 +1,123 @@
+"""What the agents of all lanes see: one rendering pass makes depth, color, and maps of several lifetimes.
+
+The maps are those that `EgocentricMapper` builds for one agent in `itinera run`: an episodic map begins with an
+episode and knows nothing of guided phases, an iterative one lives as long as a tour, a known one never changes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from itinera.mapping.config import MapConfig, MapLifetime
+from itinera.mapping.egocentric_map import Columns, SemanticMaps
+from itinera.mapping.known_map import known_map
+from itinera.mapping.labels import paper_table
+from itinera.policies.ground.observation import encode_depth, encode_rgb
+from itinera.rendering.camera import Camera, Frame
+from itinera.simulators.sensors import CameraSensor
+from itinera.simulators.vectorized import VectorizedGround
+from itinera.training.ground.frames import Frames
+from itinera.training.ground.tour_lanes import Lanes
+from itinera.worlds import World
+from itinera.worlds.lazy import LazyMapping
+
+HOUSES = 64  # known maps in memory, 1 to 3 MB each
+
+
+@dataclass(frozen=True)
+class Sensors:
+    """What a policy observes on the ground."""
+
+    resolution: int = 128  # pixels of a side of the camera; maps take all of them
+    fov: float = math.radians(90)
+    height: float = 1.25  # metres above the floor
+    depth_size: int = 64  # pixels of a side of the depth image
+    rgb_size: int = 0  # of the color image; 0: none
+    map: MapConfig | None = None  # None: no map
+
+    @property
+    def camera(self) -> CameraSensor:
+        """The camera that sees all of it."""
+        channels = ("depth", *(("rgb",) if self.rgb_size else ()), *(("classes",) if self.map is not None else ()))
+        return CameraSensor(Camera(self.resolution, self.resolution, self.fov), height=self.height, channels=channels)
+
+
+@dataclass(eq=False)
+class Perception:
+    """Sensors in all lanes of a stage, with a map of each lifetime in each lane."""
+
+    stage: VectorizedGround
+    worlds: Mapping[str, World]
+    sensors: Sensors
+    lifetimes: Collection[MapLifetime] = ()
+    keep_guided: bool = False  # whether guided phases have frames, for policies that remember them
+    known: Mapping[str, Columns] | None = None  # known maps by world
+    _maps: dict[MapLifetime, SemanticMaps] = field(default_factory=dict)
+
+    def start_tours(self, lanes: Lanes, world_ids: Sequence[str]) -> None:
+        """Tours begin in these lanes."""
+        worlds = [self.worlds[world_id] for world_id in world_ids]
+        for life in self.lifetimes:
+            if life not in self._maps:
+                self._maps[life] = SemanticMaps([worlds[0]] * self.stage.num_envs, self.sensors.map)
+            self._maps[life].place(lanes, worlds)
+        if MapLifetime.KNOWN in self._maps:
+            if self.known is None:
+                self.known = LazyMapping(self.worlds, self._make_known, cache_size=HOUSES)
+            self._maps[MapLifetime.KNOWN].load(lanes, [self.known[world_id] for world_id in world_ids])
+
+    def start_episodes(self, lanes: Lanes) -> None:
+        """Episodes begin in these lanes."""
+        if MapLifetime.EPISODIC in self._maps:
+            self._maps[MapLifetime.EPISODIC].clear(lanes)
+
+    def look(self, acting: Lanes, guided: Lanes) -> tuple[Frames, Frames | None]:
+        """The frames of the lanes that act, and of those that are guided if `keep_guided`.
+
+        Guided lanes are not even rendered unless somebody remembers what they see.
+        """
+        if not self.keep_guided and MapLifetime.ITERATIVE not in self._maps:
+            guided = guided[:0]
+        lanes = np.concatenate([acting, guided])
+        frame = self.stage.render(lanes)
+        positions, headings = self.stage.positions[lanes], self.stage.headings[lanes]
+        positions[:, 2] += self.sensors.height
+        shown = lanes if self.keep_guided else acting
+        read = slice(0, len(shown))
+        cells = {}
+        for life, maps in self._maps.items():
+            if self.keep_guided and life is MapLifetime.EPISODIC and len(guided):
+                maps.clear(guided)
+            if life is not MapLifetime.KNOWN:
+                seen = slice(0, len(lanes) if life is MapLifetime.ITERATIVE else len(shown))
+                self._insert(maps, frame, positions[seen], headings[seen], lanes[seen])
+            if len(shown):
+                found = maps.read(positions[read], headings[read], shown)
+                cells[life] = found.occupancy + found.labels.astype(np.uint8)
+            else:
+                cells[life] = np.empty((0, maps.config.size, maps.config.size), dtype=np.uint8)
+        size = self.sensors.rgb_size
+        frames = Frames(
+            encode_depth(frame.depth[read], self.sensors.depth_size),
+            encode_rgb(frame.rgb[read], size) if size else None,
+            cells,
+        )
+        if not self.keep_guided:
+            return frames, None
+        return frames.take(slice(0, len(acting))), frames.take(slice(len(acting), len(lanes)))
+
+    def _insert(
+        self, maps: SemanticMaps, frame: Frame, positions: NDArray[np.float64], headings: NDArray[np.float64], at: Lanes
+    ) -> None:
+        count = len(at)
+        if count:
+            camera, table = self.sensors.camera.camera, paper_table()
+            maps.insert(frame.depth[:count], frame.classes[:count], positions, headings, camera, at, table=table)
+
+    def _make_known(self, world_id: str) -> Columns:
+        return known_map(self.worlds[world_id], self.sensors.map)
