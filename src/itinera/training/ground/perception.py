@@ -11,14 +11,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itinera.mapping.config import MapConfig, MapLifetime
 from itinera.mapping.egocentric_map import Columns, SemanticMaps
 from itinera.mapping.known_map import known_map
-from itinera.mapping.labels import paper_table
 from itinera.policies.ground.observation import encode_depth, encode_rgb
-from itinera.rendering.camera import Camera, Frame
+from itinera.policies.segmentation.semantics import TRUE, SemanticSource, load_semantics
+from itinera.rendering.camera import CHANNELS, Camera
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.vectorized import VectorizedGround
 from itinera.training.ground.frames import Frames
@@ -39,11 +38,15 @@ class Sensors:
     depth_size: int = 64  # pixels of a side of the depth image
     rgb_size: int = 0  # of the color image; 0: none
     map: MapConfig | None = None  # None: no map
+    semantics: str = TRUE  # of the map: true, inferred, or a segmentation model
 
     @property
     def camera(self) -> CameraSensor:
         """The camera that sees all of it."""
-        channels = ("depth", *(("rgb",) if self.rgb_size else ()), *(("classes",) if self.map is not None else ()))
+        needed = {"depth", *(("rgb",) if self.rgb_size else ())}
+        if self.map is not None:
+            needed |= set(load_semantics(self.semantics).channels)
+        channels = tuple(name for name in CHANNELS if name in needed)
         return CameraSensor(Camera(self.resolution, self.resolution, self.fov), height=self.height, channels=channels)
 
 
@@ -58,6 +61,11 @@ class Perception:
     keep_guided: bool = False  # whether guided phases have frames, for policies that remember them
     known: Mapping[str, Columns] | None = None  # known maps by world
     _maps: dict[MapLifetime, SemanticMaps] = field(default_factory=dict)
+    _semantics: SemanticSource | None = None
+
+    def __post_init__(self) -> None:
+        if self.lifetimes and set(self.lifetimes) != {MapLifetime.KNOWN}:
+            self._semantics = load_semantics(self.sensors.semantics)
 
     def start_tours(self, lanes: Lanes, world_ids: Sequence[str]) -> None:
         """Tours begin in these lanes."""
@@ -85,6 +93,7 @@ class Perception:
             guided = guided[:0]
         lanes = np.concatenate([acting, guided])
         frame = self.stage.render(lanes)
+        labels = None if self._semantics is None else self._semantics(frame)
         positions, headings = self.stage.positions[lanes], self.stage.headings[lanes]
         positions[:, 2] += self.sensors.height
         shown = lanes if self.keep_guided else acting
@@ -95,7 +104,10 @@ class Perception:
                 maps.clear(guided)
             if life is not MapLifetime.KNOWN:
                 seen = slice(0, len(lanes) if life is MapLifetime.ITERATIVE else len(shown))
-                self._insert(maps, frame, positions[seen], headings[seen], lanes[seen])
+                if seen.stop:
+                    assert labels is not None
+                    views = frame.depth[seen], labels[seen], positions[seen], headings[seen]
+                    maps.insert(*views, self.sensors.camera.camera, lanes[seen])
             if len(shown):
                 found = maps.read(positions[read], headings[read], shown)
                 cells[life] = found.occupancy + found.labels.astype(np.uint8)
@@ -110,14 +122,6 @@ class Perception:
         if not self.keep_guided:
             return frames, None
         return frames.take(slice(0, len(acting))), frames.take(slice(len(acting), len(lanes)))
-
-    def _insert(
-        self, maps: SemanticMaps, frame: Frame, positions: NDArray[np.float64], headings: NDArray[np.float64], at: Lanes
-    ) -> None:
-        count = len(at)
-        if count:
-            camera, table = self.sensors.camera.camera, paper_table()
-            maps.insert(frame.depth[:count], frame.classes[:count], positions, headings, camera, at, table=table)
 
     def _make_known(self, world_id: str) -> Columns:
         return known_map(self.worlds[world_id], self.sensors.map)
