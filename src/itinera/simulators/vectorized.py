@@ -126,6 +126,11 @@ class VectorizedGround:
         return self._elevations.copy()
 
     @property
+    def collided(self) -> NDArray[np.bool_]:
+        """(n,) whether the last action of each body hit a wall."""
+        return self._collided.copy()
+
+    @property
     def world_ids(self) -> Sequence[str]:
         """The world of each body; empty before its first reset."""
         return tuple(self._world_ids)

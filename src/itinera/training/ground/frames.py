@@ -41,14 +41,11 @@ class Frames:
         self, previous_action: NDArray[np.int64], lifetime: MapLifetime | None, device: torch.device | str = "cpu"
     ) -> GroundObservation:
         """The frames as tensors, with the map of one lifetime."""
-        cells = None if lifetime is None else torch.from_numpy(self.maps[lifetime]).to(device)
-        return GroundObservation(
-            torch.from_numpy(self.depth).to(device),
-            torch.from_numpy(np.asarray(previous_action)).to(device),
-            None if self.rgb is None else torch.from_numpy(self.rgb).to(device),
-            None if cells is None else (cells > 0).to(torch.uint8),
-            None if cells is None else cells - (cells > 0).to(torch.uint8),
-        )
+        images = self.depth, self.rgb, None if lifetime is None else self.maps[lifetime]
+        depth, rgb, cells = (None if one is None else torch.from_numpy(one).to(device) for one in images)
+        assert depth is not None
+        actions = torch.from_numpy(np.asarray(previous_action, dtype=np.int64)).to(device)
+        return GroundObservation(depth, actions, rgb, cells)
 
 
 def stack_frames(parts: Sequence[Frames]) -> Frames:
