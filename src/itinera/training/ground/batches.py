@@ -18,7 +18,7 @@ from itinera.policies.tokenizer import Tokenizer
 from itinera.seeding import generator
 from itinera.tasks import Split
 from itinera.training.ground.experience import Experience
-from itinera.training.ground.frames import stack_frames
+from itinera.training.ground.frames import Frames, stack_frames
 from itinera.training.ground.walkers import Actions, pad_words
 
 INFLECTION_WEIGHT = 3.2  # of steps whose expert action differs from the one before, as VLN-CE's for R2R
@@ -74,17 +74,30 @@ def make_batch(
     words: Sequence[Sequence[Actions]],
     lifetime: MapLifetime | None,
     *,
+    following: Sequence[Experience | None] | None = None,
     inflection_weight: float = INFLECTION_WEIGHT,
     device: torch.device | str = "cpu",
 ) -> GroundBatch:
-    """The batch of these trajectories, each with its instructions; guided steps are left out."""
+    """The batch of these trajectories, each with its instructions.
+
+    With the episode `following` each on its tour, the steps that lead there are guided frames at the end.
+    """
     counts = {len(of_path) for of_path in words}
     if len(counts) != 1 or len(words) != len(experience):
         raise BadArgument("Every trajectory of a batch needs the same number of instructions.")
-    frames = stack_frames([one.frames.unpack().take(slice(one.guided, None)) for one in experience])
-    previous = np.concatenate([one.previous for one in experience]).astype(np.int64)
     steps = [len(one) for one in experience]
-    sequence = GroundSequence.from_lengths(frames.observation(previous, lifetime, device), steps)
+    after = [None] * len(steps) if following is None else following
+    guided = [0 if one is None else one.guided for one in after]
+    parts, previous = list[Frames](), list[NDArray[np.uint8]]()
+    for one, other in zip(experience, after, strict=True):
+        parts.append(one.frames.unpack().take(slice(one.guided, None)))
+        previous.append(one.previous)
+        if other is not None and other.guided:
+            parts.append(other.frames.unpack().take(slice(0, other.guided)))
+            previous.append(np.zeros(other.guided, dtype=np.uint8))
+    observation = stack_frames(parts).observation(np.concatenate(previous).astype(np.int64), lifetime, device)
+    lengths_in_all = [a + b for a, b in zip(steps, guided, strict=True)]
+    sequence = GroundSequence.from_lengths(observation, lengths_in_all, guided)
     shape = (len(steps), max(steps))
     labels, weights = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.float32)
     progress = np.zeros(shape, dtype=np.float32)

@@ -7,7 +7,6 @@ training needs of each episode (`experience.py`).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any
 from typing import Protocol as Contract
 
@@ -15,7 +14,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
 from itinera.mapping.config import MapLifetime
 from itinera.planners.motion.geodesic_follower import ExpertLabels
@@ -30,6 +28,7 @@ from itinera.simulators.vectorized import VectorizedGround
 from itinera.tasks import Episode
 from itinera.training.ground.frames import Frames
 from itinera.training.ground.perception import Perception
+from itinera.training.ground.state_rows import merge_rows
 from itinera.training.ground.tour_lanes import Lanes
 from itinera.training.ground.trajectories import TourActions
 from itinera.worlds import Array
@@ -233,7 +232,7 @@ class PolicyDecider:
         if self._state is None:
             every = torch.zeros(self._lanes, dtype=torch.int64, device=self._device)
             self._state = select_rows(state, every)
-        self._state = write_rows(self._state, torch.from_numpy(lanes).to(self._device), state)
+        self._state = merge_rows(self._state, torch.from_numpy(lanes).to(self._device), state)
 
 
 class DaggerDecider(PolicyDecider):
@@ -280,27 +279,6 @@ def pad_words(tokens: Sequence[Actions]) -> tuple[Tensor, Tensor]:
     for k, row in enumerate(tokens):
         table[k, : len(row)] = row
     return torch.from_numpy(table), torch.from_numpy(lengths)
-
-
-def write_rows(state: Any, index: Tensor, rows: Any) -> Any:
-    """A state with other rows; where texts differ in length, the shorter are padded."""
-    written = {}
-    for field in fields(state):
-        old, new = getattr(state, field.name), getattr(rows, field.name)
-        if isinstance(old, Tensor):
-            sizes = [max(pair) for pair in zip(old.shape[1:], new.shape[1:], strict=True)]
-            written[field.name] = _pad_to(old, sizes).index_copy(0, index, _pad_to(new, sizes))
-        else:
-            written[field.name] = new
-    return replace(state, **written)
-
-
-def _pad_to(values: Tensor, sizes: Sequence[int]) -> Tensor:
-    """Values whose dimensions after the first have these sizes, padded with zeros."""
-    missing = [size - have for size, have in zip(sizes, values.shape[1:], strict=True)]
-    if not any(missing):
-        return values
-    return functional.pad(values, [pad for more in reversed(missing) for pad in (0, more)])
 
 
 def stop_included(actions: NDArray[np.integer], stopped: bool) -> Actions:
