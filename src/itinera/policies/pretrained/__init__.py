@@ -56,7 +56,7 @@ def model_requirements(path: Path, *, policy: str | type[Any] | None = None) -> 
     try:
         from itinera.policies.checkpoint import read_card
     except ImportError as error:
-        raise _missing_extra(error) from None
+        raise missing_extra("Trained agents", error) from None
     card = read_card(path, policy=policy)
     return ModelRequirements(card.views, card.columns, card.reach)
 
@@ -68,12 +68,13 @@ def load_pretrained_agent(
     try:
         from itinera.policies.checkpoint import load_agent
     except ImportError as error:
-        raise _missing_extra(error) from None
+        raise missing_extra("Trained agents", error) from None
     return load_agent(path, view_columns, policy=policy)
 
 
-def _missing_extra(error: ImportError) -> Exception:
+def missing_extra(what: str, error: ImportError) -> Exception:
+    """The error to raise if `what` needs a package that is not installed."""
     name = (error.name or "torch").partition(".")[0]
     if name.startswith("itinera"):
         return error  # a mistake of this package
-    return MissingExtra("Trained agents", name, "neural")
+    return MissingExtra(what, name, "neural")
