@@ -50,6 +50,9 @@ class GroundPolicy(nn.Module, ABC, Generic[S, F]):
     rgb_size: int = 0
     """Pixels of a side of the color images."""
 
+    map_size: int = 64
+    """Cells of a side of the maps."""
+
     @abstractmethod
     def encode_instruction(self, words: Tensor, lengths: Tensor) -> S:
         """The state before the first step of a tour; `words` (batch, max words) are token ids of a `Tokenizer`."""

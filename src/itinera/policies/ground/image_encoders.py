@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import torch
 from torch import Tensor, nn
 
@@ -9,7 +11,7 @@ from itinera.policies.ground.observation import to_unit
 from itinera.policies.ground.resnet import DepthResNet, ImageResNet
 
 TOKENS = 16  # 4 x 4 cells of features
-RESNET, CONVOLUTIONS = "resnet50", "small"  # kinds of encoders
+RESNET = "resnet50"  # the kind of encoder that is not the small one
 
 
 class SmallImageEncoder(nn.Module):
@@ -48,17 +50,16 @@ class FrozenEncoder(nn.Module):
         return features
 
 
-def make_depth_encoder(
-    kind: str, size: int, dim: int, *, trained: bool
-) -> SmallImageEncoder | DepthResNet | FrozenEncoder:
+ImageEncoder: TypeAlias = SmallImageEncoder | DepthResNet | ImageResNet | FrozenEncoder
+
+
+def make_depth_encoder(kind: str, size: int, dim: int, *, trained: bool) -> ImageEncoder:
     """The encoder of depth images of `size` pixels; the small one has `dim` features, DD-PPO's always 128."""
     encoder = DepthResNet() if kind == RESNET else SmallImageEncoder(1, size, dim)
     return encoder if trained else FrozenEncoder(encoder, encoder.dim)
 
 
-def make_image_encoder(
-    kind: str, size: int, dim: int, *, trained: bool
-) -> SmallImageEncoder | ImageResNet | FrozenEncoder:
+def make_image_encoder(kind: str, size: int, dim: int, *, trained: bool) -> ImageEncoder:
     """The encoder of color images of `size` pixels; the small one has `dim` features, ResNet-50 always 2048."""
     encoder = ImageResNet() if kind == RESNET else SmallImageEncoder(3, size, dim)
     return encoder if trained else FrozenEncoder(encoder, encoder.dim)

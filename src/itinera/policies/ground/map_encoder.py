@@ -2,16 +2,17 @@
 
 A map is (n, 64, 64) uint8: 0 for empty cells, else 1 + class (`observation.merge_map`).
 
-`ConvolutionalMapEncoder` is the paper's: four blocks of 7 x 7 convolution, batch normalization, ReLU and average pooling
-over 14 channels. `BagMapEncoder` is about sixty times cheaper: its first layer sums an embedding of each occupied
-cell over patches of 4 x 4 cells. That equals a 4 x 4 convolution with stride 4 over one-hot channels, computed from
-the few occupied cells.
+`ConvolutionalMapEncoder` is the paper's: four blocks of 7 x 7 convolution, batch normalization, ReLU and average
+pooling of 14 channels. `BagMapEncoder` is far cheaper: its first layer sums an embedding of each occupied cell over patches
+of 4 x 4 cells. That equals a 4 x 4 convolution with stride 4 over one-hot channels, computed from the few occupied
+cells.
 
 References: Krantz et al. 2022, Iterative Vision-and-Language Navigation, section 4.2.2.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -34,8 +35,8 @@ class ConvolutionalMapEncoder(nn.Module):
         super().__init__()
         self.num_classes = num_classes
         channels = [1 + num_classes, dim // 4, dim // 2, dim, dim]
-        blocks = []
-        for inputs, outputs in zip(channels[:-1], channels[1:], strict=True):
+        blocks: list[nn.Module] = []
+        for inputs, outputs in pairwise(channels):
             blocks += [nn.Conv2d(inputs, outputs, 7, padding=3), nn.BatchNorm2d(outputs), nn.ReLU(), nn.AvgPool2d(2)]
         self.blocks = nn.Sequential(*blocks)
 

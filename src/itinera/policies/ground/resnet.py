@@ -72,8 +72,8 @@ class _GroupNormResNet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         features = functional.max_pool2d(self.conv1(images), 3, stride=2, padding=1)
-        features = self.layer4(self.layer3(self.layer2(self.layer1(features))))
-        return features
+        deepest: Tensor = self.layer4(self.layer3(self.layer2(self.layer1(features))))
+        return deepest
 
 
 class _BatchNormBlock(nn.Module):
