@@ -262,7 +262,7 @@ def _digest_state(plan: str, step: int, best: BestScore | None, model: Model, ex
     digest = hashlib.blake2b(msgspec.json.encode((plan, step, model.card, *scores)), digest_size=16)
     for name, value in sorted({**model.policy.state_dict(), **extra}.items()):
         digest.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode())
-        digest.update(value.contiguous().numpy().tobytes())
+        digest.update(value.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
 

@@ -6,18 +6,20 @@ episode and knows nothing of guided phases, an iterative one lives as long as a 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import msgspec
 import numpy as np
 
-from itinera.mapping.config import MapConfig, MapLifetime
+from itinera.mapping.config import MapLifetime
 from itinera.mapping.egocentric_map import Columns, SemanticMaps
 from itinera.mapping.known_map import known_map
-from itinera.policies.ground.observation import encode_depth, encode_rgb
-from itinera.policies.segmentation.semantics import TRUE, SemanticSource, load_semantics
-from itinera.rendering.camera import CHANNELS, Camera
+from itinera.policies.ground.base import GroundPolicy
+from itinera.policies.ground.observation import encode_depth, encode_rgb, merge_map
+from itinera.policies.ground.requirements import GroundRequirements
+from itinera.policies.segmentation.semantics import SemanticSource, load_semantics
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.vectorized import VectorizedGround
 from itinera.training.ground.frames import Frames
@@ -30,24 +32,28 @@ HOUSES = 64  # known maps in memory, 1 to 3 MB each
 
 @dataclass(frozen=True)
 class Sensors:
-    """What a policy observes on the ground."""
+    """What a policy observes on the ground, and in which sizes it sees it."""
 
-    resolution: int = 128  # pixels of a side of the camera; maps take all of them
-    fov: float = math.radians(90)
-    height: float = 1.25  # metres above the floor
-    depth_size: int = 64  # pixels of a side of the depth image
+    requirements: GroundRequirements
+    depth_size: int  # pixels of a side of the depth image
     rgb_size: int = 0  # of the color image; 0: none
-    map: MapConfig | None = None  # None: no map
-    semantics: str = TRUE  # of the map: true, inferred, or a segmentation model
+
+    @classmethod
+    def from_policy(cls, policy: GroundPolicy[Any, Any], requirements: GroundRequirements) -> Sensors:
+        """The sensors of a policy with the camera and maps of its card."""
+        return cls(requirements, policy.depth_size, policy.rgb_size if policy.uses_rgb else 0)
 
     @property
     def camera(self) -> CameraSensor:
         """The camera that sees all of it."""
-        needed = {"depth", *(("rgb",) if self.rgb_size else ())}
-        if self.map is not None:
-            needed |= set(load_semantics(self.semantics).channels)
-        channels = tuple(name for name in CHANNELS if name in needed)
-        return CameraSensor(Camera(self.resolution, self.resolution, self.fov), height=self.height, channels=channels)
+        return self.requirements.camera()
+
+    @property
+    def fingerprint(self) -> tuple[object, ...]:
+        """What decides the frames; the lifetime of the map does not, as frames may have several."""
+        unnamed = msgspec.structs.replace(self.requirements, lifetime=MapLifetime.EPISODIC)
+        source = None if unnamed.map is None else load_semantics(unnamed.semantics).fingerprint
+        return msgspec.json.encode(unnamed), source, self.depth_size, self.rgb_size
 
 
 @dataclass(eq=False)
@@ -64,15 +70,16 @@ class Perception:
     _semantics: SemanticSource | None = None
 
     def __post_init__(self) -> None:
+        self._camera = self.sensors.camera.camera
         if self.lifetimes and set(self.lifetimes) != {MapLifetime.KNOWN}:
-            self._semantics = load_semantics(self.sensors.semantics)
+            self._semantics = load_semantics(self.sensors.requirements.semantics)
 
     def start_tours(self, lanes: Lanes, world_ids: Sequence[str]) -> None:
         """Tours begin in these lanes."""
         worlds = [self.worlds[world_id] for world_id in world_ids]
         for life in self.lifetimes:
             if life not in self._maps:
-                self._maps[life] = SemanticMaps([worlds[0]] * self.stage.num_envs, self.sensors.map)
+                self._maps[life] = SemanticMaps([worlds[0]] * self.stage.num_envs, self.sensors.requirements.map)
             self._maps[life].place(lanes, worlds)
         if MapLifetime.KNOWN in self._maps:
             if self.known is None:
@@ -95,7 +102,7 @@ class Perception:
         frame = self.stage.render(lanes)
         labels = None if self._semantics is None else self._semantics(frame)
         positions, headings = self.stage.positions[lanes], self.stage.headings[lanes]
-        positions[:, 2] += self.sensors.height
+        positions[:, 2] += self.sensors.requirements.camera_height
         shown = lanes if self.keep_guided else acting
         read = slice(0, len(shown))
         cells = {}
@@ -107,10 +114,10 @@ class Perception:
                 if seen.stop:
                     assert labels is not None
                     views = frame.depth[seen], labels[seen], positions[seen], headings[seen]
-                    maps.insert(*views, self.sensors.camera.camera, lanes[seen])
+                    maps.insert(*views, self._camera, lanes[seen])
             if len(shown):
                 found = maps.read(positions[read], headings[read], shown)
-                cells[life] = found.occupancy + found.labels.astype(np.uint8)
+                cells[life] = merge_map(found.occupancy, found.labels)
             else:
                 cells[life] = np.empty((0, maps.config.size, maps.config.size), dtype=np.uint8)
         size = self.sensors.rgb_size
@@ -124,4 +131,4 @@ class Perception:
         return frames.take(slice(0, len(acting))), frames.take(slice(len(acting), len(lanes)))
 
     def _make_known(self, world_id: str) -> Columns:
-        return known_map(self.worlds[world_id], self.sensors.map)
+        return known_map(self.worlds[world_id], self.sensors.requirements.map)
