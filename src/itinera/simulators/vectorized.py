@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument
 from itinera.planners.motion.geodesic_follower import ExpertLabels, label_actions
-from itinera.rendering.camera import Frame, blank_frames
-from itinera.rendering.rasterizer import Rasterizer
+from itinera.rendering.camera import Frame
+from itinera.rendering.rasterizer import Rasterizer, render_meshes
 from itinera.simulators._vectorized_kernels import move_bodies, place_bodies
 from itinera.simulators.ground import check_start, wrap_angle
 from itinera.simulators.motion import Motion
 from itinera.simulators.sensors import CameraSensor
-from itinera.simulators.simulator import STOP, Observation
+from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks import Protocol
 from itinera.worlds import Array, Place, Pose, World
 from itinera.worlds.distance_field import DistanceField, as_points, snap_to_ground
@@ -83,8 +83,7 @@ class VectorizedGround:
         n = self.num_envs = num_envs
         self._world_ids = [""] * n
         self._house: list[_House | None] = [None] * n
-        self._goal: list[DistanceField | None] = [None] * n
-        self._members: dict[str, Index] | None = None  # the bodies in each house; None: to be found again
+        self._goals: list[DistanceField | None] = [None] * n
         self._cells, self._across = np.zeros(n, dtype=np.int32), np.zeros((n, 2))
         self._starts, self._turned, self._headings = np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n)
         self._elevations, self._places, self._times = np.zeros(n), np.zeros((n, 3)), np.zeros(n)
@@ -150,12 +149,11 @@ class VectorizedGround:
         for k, world_id, pose in zip(rows.tolist(), world_ids, poses, strict=True):
             house = self._find_house(world_id)
             spots = snap_to_ground(house.surface.ground, as_points(np.asarray(check_start(pose))[None]))
-            self._world_ids[k], self._house[k], self._goal[k] = world_id, house, None
+            self._world_ids[k], self._house[k], self._goals[k] = world_id, house, None
             self._cells[k], self._across[k] = spots.cells[0], spots.across[0]
             self._starts[k] = self._headings[k] = wrap_angle(pose.heading)
             self._elevations[k], self._turned[k], self._times[k], self._collided[k] = pose.elevation, 0, 0.0, False
             self._place(house, np.array([k]))
-        self._members = None
 
     def step(self, actions: ArrayLike, index: ArrayLike | None = None) -> NDArray[np.bool_]:
         """(n,) whether each body hit a wall, after one action each; with `index`, of these bodies only."""
@@ -198,59 +196,66 @@ class VectorizedGround:
         self._times[rows[chosen != STOP]] += self._motion.duration
         return self._collided[rows]
 
-    def render(self, index: ArrayLike | None = None) -> Frame:
-        """The camera images (n, ...) of all bodies, or of these."""
-        sensor = self._sensor
-        if sensor is None:
-            raise BadArgument("There is no camera: give the stage one.")
-        rows = self._rows(index)
-        frames = blank_frames(sensor.camera, len(rows), sensor.channels)
-        eyes = self._places[rows]
-        eyes[:, 2] += sensor.height
-        for k, row in enumerate(rows.tolist()):
-            house = self._house[row]
-            assert house is not None and house.raster is not None
-            out = Frame(*(c[k : k + 1] if len(c) else c for c in frames.channels))
-            house.raster.render_many(
-                sensor.camera,
-                eyes[k : k + 1],
-                self._headings[row],
-                self._elevations[row] + sensor.elevation,
-                channels=sensor.channels,
-                out=out,
-            )
-        return frames
+    def render(self, index: ArrayLike | None = None, *, out: Frame | None = None) -> Frame:
+        """The camera images (n, ...) of all bodies, or of these; with `out` from `blank_frames` rendered into it."""
+        sensor, rows = self._require_camera(), self._rows(index)
+        rasters = [house.raster for house in map(self._house_at, rows.tolist()) if house.raster is not None]
+        return render_meshes(
+            rasters,
+            sensor.camera,
+            self.camera_positions[rows],
+            self._headings[rows],
+            self._elevations[rows] + sensor.elevation,
+            channels=sensor.channels,
+            out=out,
+        )
+
+    @property
+    def camera_positions(self) -> Array:
+        """(n, 3) metres, from which `render` looks."""
+        above = self._places.copy()
+        above[:, 2] += self._require_camera().height
+        return above
+
+    def _require_camera(self) -> CameraSensor:
+        if self._sensor is None:
+            raise BadArgument("There is no camera: give one to the constructor.")
+        return self._sensor
 
     def set_goals(self, index: ArrayLike, goals: Sequence[Place]) -> None:
         """Set the goals of these bodies, which `expert` leads to; a distance field each is made or found again."""
         for k, goal in zip(self._rows(index).tolist(), goals, strict=True):
-            self._goal[k] = self._find_field(self._world_ids[k], self._house_at(k), goal)
+            self._goals[k] = self._find_field(self._world_ids[k], self._house_at(k), goal)
 
     def expert(self, radius: float, index: ArrayLike | None = None) -> ExpertLabels:
         """What the expert would do next: it leads within `radius` metres of each goal and stops there."""
-        rows, motion = self._rows(index), self._motion
-        n = len(rows)
-        labels = ExpertLabels(np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n))
-        step, turn = motion.step_and_turn
-        for k, row in enumerate(rows.tolist()):
-            field = self._goal[row]
-            if field is None:
-                raise BadArgument(f"Body {row} has no goal: call set_goals after reset.")
-            one = label_actions(
+        rows, (step, turn) = self._rows(index), self._motion.step_and_turn
+        labels = ExpertLabels(np.empty(len(rows), np.int64), np.empty(len(rows), np.int64), np.empty(len(rows)))
+        sharing: dict[int, list[int]] = {}
+        for place, k in enumerate(rows.tolist()):
+            if self._goals[k] is None:
+                raise BadArgument(f"Body {k} has no goal: call set_goals after reset.")
+            sharing.setdefault(id(self._goals[k]), []).append(place)
+        for places in sharing.values():
+            which = rows[places]
+            field = self._goals[which[0]]
+            assert field is not None
+            found = label_actions(
                 field,
-                self._places[row : row + 1],
-                self._headings[row : row + 1],
+                self._places[which],
+                self._headings[which],
                 step=step,
                 turn=turn,
                 radius=radius,
                 sliding=self._sliding,
             )
-            labels.actions[k], labels.bearings[k], labels.distances[k] = (
-                one.actions[0],
-                one.bearings[0],
-                one.distances[0],
-            )
+            labels.actions[places], labels.bearings[places] = found.actions, found.bearings
+            labels.distances[places] = found.distances
         return labels
+
+    def body(self, k: int) -> Simulator:
+        """Body k as a simulator of its own, whose observations have no frames: `TourLoop` runs on it as on any other."""
+        return _Body(self, k)
 
     def observation(self, k: int) -> Observation:
         """The observation of one body, without a frame."""
@@ -310,3 +315,27 @@ class VectorizedGround:
     def _find_field(self, world_id: str, house: _House, goal: Place) -> DistanceField:
         point = np.asarray(goal, dtype=np.float64)
         return self._fields.get((world_id, point.tobytes()), lambda: house.surface.field(point[None]))
+
+
+class _Body:
+    """One body of the stage as a `Simulator`."""
+
+    def __init__(self, stage: VectorizedGround, k: int) -> None:
+        self._stage, self._k = stage, k
+
+    def reset(self, world: World, pose: Pose) -> Observation:
+        self._stage.reset([self._k], [world.id], [pose])
+        return self._stage.observation(self._k)
+
+    def step(self, action: int) -> Observation:
+        self._stage.step([action], [self._k])
+        return self._stage.observation(self._k)
+
+    @property
+    def pose(self) -> Pose:
+        seen = self._stage.observation(self._k)
+        return Pose(seen.place, seen.heading, seen.elevation)
+
+    @property
+    def actions(self) -> int:
+        return self._stage.actions

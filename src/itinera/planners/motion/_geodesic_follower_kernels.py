@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from itinera.worlds._distance_field_kernels import Longs, Records, read_one
+from itinera.worlds._distance_field_kernels import Longs, Records, least_distance, read_one
 from itinera.worlds._surface_kernels import Floats, Ints, Singles, move_body, widened
 
 STOP, FORWARD, LEFT, RIGHT = 0, 1, 2, 3
@@ -132,6 +132,10 @@ def _best_step(
     for k in range(2 * int(np.ceil(np.pi / settings[2])) + 1):
         turns_left = _turns_to_try(k)
         n1, u1, v1 = _step(links, slopes, settings, sliding, n, u, v, heading + turns_left * settings[2])
+        # Most steps cannot be the best one, as the lower bound says; rounding changes less than 1e-6 cells.
+        needed = max(_MIN_PROGRESS, gain + _MIN_TURN_GAIN * abs(turns_left))
+        if least_distance(links, far, turn, turns, n1, u1, v1) > (left - needed) / settings[0] + 1e-6:
+            continue
         nearer = left - read_one(links, slopes, far, turn, turns, n1, u1, v1)[0] * settings[0]
         net_gain = nearer - _MIN_TURN_GAIN * abs(turns_left)
         if nearer > _MIN_PROGRESS and net_gain > gain + 1e-9:
