@@ -57,7 +57,7 @@ class Motion:
 
     @property
     def step_and_turn(self) -> tuple[float, float]:
-        """The metres of action 1 and the radians of action 2, where 1, 2, 3 are forward, left, right; else it raises."""
+        """The metres of action 1 and radians of action 2, if 1, 2, 3 are forward, left, right; else it raises."""
         angles = self.turns * (self.turn or 1.0)
         (step, aside), turn = self.chords[1, 0].tolist(), float(angles[2])
         if self.pieces[:4].tolist() != [0, 1, 0, 0] or aside or angles[1] or not step > 0 or not turn == -angles[3] > 0:

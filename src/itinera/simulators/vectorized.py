@@ -15,17 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument
-from itinera.planners.motion.geodesic_follower import ExpertLabels, label_actions
+from itinera.planners.motion.geodesic_follower import ExpertLabels
 from itinera.rendering.camera import Frame
 from itinera.rendering.rasterizer import Rasterizer, render_meshes
 from itinera.simulators._vectorized_kernels import move_bodies, place_bodies
+from itinera.simulators.goal_field import GoalField
 from itinera.simulators.ground import check_start, wrap_angle
 from itinera.simulators.motion import Motion
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks import Protocol
 from itinera.worlds import Array, Place, Pose, World
-from itinera.worlds.distance_field import DistanceField, as_points, snap_to_ground
+from itinera.worlds.distance_field import as_points, snap_to_ground
 from itinera.worlds.surface import Surface
 
 HOUSES = 64  # kept in memory, about 10 MB each
@@ -78,12 +79,12 @@ class VectorizedGround:
         if camera is not None and camera.panorama:
             raise BadArgument("A camera of many bodies renders what is ahead, not panoramas.")
         self._worlds, self._motion, self._sliding, self._sensor = worlds, motion or Motion.steps(), sliding, camera
-        self._houses, self._fields = _Recent[_House](max(1, houses)), _Recent[DistanceField](max(1, fields))
+        self._houses, self._fields = _Recent[_House](max(1, houses)), _Recent[GoalField](max(1, fields))
         self._number = {world_id: k for k, world_id in enumerate(worlds)}
         n = self.num_envs = num_envs
         self._world_ids = [""] * n
         self._house: list[_House | None] = [None] * n
-        self._goals: list[DistanceField | None] = [None] * n
+        self._goals: list[GoalField | None] = [None] * n
         self._cells, self._across = np.zeros(n, dtype=np.int32), np.zeros((n, 2))
         self._starts, self._turned, self._headings = np.zeros(n), np.zeros(n, dtype=np.int64), np.zeros(n)
         self._elevations, self._places, self._times = np.zeros(n), np.zeros((n, 3)), np.zeros(n)
@@ -223,9 +224,12 @@ class VectorizedGround:
         return self._sensor
 
     def set_goals(self, index: ArrayLike, goals: Sequence[Place]) -> None:
-        """Set the goals of these bodies, which `expert` leads to; a distance field each is made or found again."""
-        for k, goal in zip(self._rows(index).tolist(), goals, strict=True):
-            self._goals[k] = self._find_field(self._world_ids[k], self._house_at(k), goal)
+        """Set the goals of these bodies, to which `expert` leads. Distance fields are kept for bodies with one goal."""
+        rows = self._rows(index)
+        if len(goals) != len(rows):
+            raise BadArgument(f"{len(rows)} bodies need as many goals, not {len(goals)}.")
+        for k, goal in zip(rows.tolist(), goals, strict=True):
+            self._goals[k] = self._find_goal(self._world_ids[k], self._house_at(k), goal)
 
     def expert(self, radius: float, index: ArrayLike | None = None) -> ExpertLabels:
         """What the expert would do next: it leads within `radius` metres of each goal and stops there."""
@@ -238,10 +242,9 @@ class VectorizedGround:
             sharing.setdefault(id(self._goals[k]), []).append(place)
         for places in sharing.values():
             which = rows[places]
-            field = self._goals[which[0]]
-            assert field is not None
-            found = label_actions(
-                field,
+            goal = self._goals[which[0]]
+            assert goal is not None
+            found = goal.label(
                 self._places[which],
                 self._headings[which],
                 step=step,
@@ -254,7 +257,7 @@ class VectorizedGround:
         return labels
 
     def body(self, k: int) -> Simulator:
-        """Body k as a simulator of its own, whose observations have no frames: `TourLoop` runs on it as on any other."""
+        """Body k as a simulator, for a `TourLoop` per body; its observations have no frames."""
         return _Body(self, k)
 
     def observation(self, k: int) -> Observation:
@@ -312,9 +315,9 @@ class VectorizedGround:
 
         return self._houses.get(world_id, make)
 
-    def _find_field(self, world_id: str, house: _House, goal: Place) -> DistanceField:
-        point = np.asarray(goal, dtype=np.float64)
-        return self._fields.get((world_id, point.tobytes()), lambda: house.surface.field(point[None]))
+    def _find_goal(self, world_id: str, house: _House, goal: Place) -> GoalField:
+        key = world_id, np.asarray(goal, dtype=np.float64).tobytes()
+        return self._fields.get(key, lambda: GoalField(house.surface, goal))
 
 
 class _Body:
