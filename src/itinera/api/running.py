@@ -452,7 +452,9 @@ def _refuse_foreign_options(given: Mapping[str, Any], *, on_graph: bool) -> None
     wrong += ["device"] if on_graph and given["device"] != "cpu" else []
     wrong += ["views"] if not on_graph and given["views"] not in (None, "auto") else []
     if wrong:
-        raise BadArgument(f"{wrong[0]} is for training {where}, but these tasks are {'' if on_graph else 'not '}on graphs.")
+        raise BadArgument(
+            f"{wrong[0]} is for training {where}, but these tasks are {'' if on_graph else 'not '}on graphs."
+        )
 
 
 def _train_on_ground(given: Mapping[str, Any], split: Split, held_out: Split | None) -> GroundPolicyAgent:

@@ -136,5 +136,3 @@ def measure_reading(
                 losses[name] += each.tolist()
     own, other = (np.array(losses[name]) for name in ("own", "other"))
     return ReadingGap(float(own.mean()), float(other.mean()), interval(other - own, clusters=worlds))
-
-
