@@ -1,11 +1,12 @@
 """Table 4 of Iterative Vision-and-Language Navigation (Krantz et al. 2022): do maps that live as long as a tour help?
 
-MAP-CMA is trained with maps of three lifetimes: *episodic* (reset in every episode), *iterative* (reset in every tour)
-and *known* (from the start), each with true and with inferred semantics. Each of the six agents is evaluated with maps of
-all three lifetimes on the tours of val-seen and val-unseen: 18 rows, every column of the paper. PL is its TL, OSR its
-OS. Training is the paper's: teacher forcing, then DAgger, with the progress monitor. Differences: Hearth instead of
-Matterport3D, a small network and a small RGB-D segmentation network instead of RedNet, no augmented data, and a fixed
-number of steps instead of the checkpoint that is best on val-unseen: nothing is chosen on the houses of the test.
+MAP-CMA is trained with maps of three lifetimes: *episodic* (reset in every episode), *iterative* (reset in every
+tour) and *known* (from the start), each with true and with inferred semantics. Each of the six agents is evaluated
+with maps of all three lifetimes on the tours of val-seen and val-unseen: 18 rows, every column of the paper. PL is
+its TL, OSR its OS. Training is the paper's: teacher forcing, then DAgger, with the progress monitor. Differences:
+Hearth instead of Matterport3D, a small network and a small RGB-D segmentation network instead of RedNet, no augmented
+data, and a fixed number of steps instead of the checkpoint that is best on val-unseen: nothing is chosen on the
+houses of the test.
 
 --hours is the training time of each of the six agents on one core, which is converted to steps; or give --steps. With
 --held-out agents train in seven of eight training houses and are evaluated in the others: choose settings there. If

@@ -145,7 +145,7 @@ def train_on_ground(
     season: the folder of the worlds, by which observations in `cache` are known again; without it nothing is cached.
     validation: episodes to evaluate on during training; the weights with the best score are the result.
     lifetime, semantics: of the maps of a policy that sees one.
-    out: the model file; until training ends, OUT.partial is the checkpoint and OUT.trajectories.partial what was walked.
+    out: the model file. Until training ends, OUT.partial is the checkpoint and OUT.trajectories.partial the actions.
     """
     if not split.episodes:
         raise BadArgument(f"{split.name} contains no episodes.")
