@@ -283,7 +283,7 @@ def load_agent(
 def _decode_card(path: Path, header: Mapping[str, str], policy: PolicyClass | None) -> ModelCard:
     try:
         card = msgspec.json.decode(header.get(CARD_KEY, ""), type=ModelCard)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError, BadArgument) as error:
         problem = f"has no model card of Itinera ({error})."
         raise BadFile(str(path), [Fault("header", problem, "Give a file written by Itinera.")]) from None
     faults = []

@@ -66,6 +66,9 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         if self.map is not None and policy.uses_map and self.map.size != policy.map_size:
             problem = f"is {self.map.size} cells."
             yield Fault("ground.map.size", problem, f"This policy sees maps of {policy.map_size} cells.")
+        if self.map is not None and self.map.camera_height != self.camera_height:
+            problem = f"is {self.map.camera_height:g} m."
+            yield Fault("ground.map.camera_height", problem, f"The camera is at {self.camera_height:g} m.")
 
     def describe_camera(self) -> str:
         """The camera in words."""
