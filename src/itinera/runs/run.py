@@ -343,6 +343,7 @@ def prepare_run(
             requirements=requirements,
         )
         config = replace(config, observations=observations)
+    check_drive(config, requirements)
     count = choose_workers(workers, config)
     return Run(
         split,
@@ -354,6 +355,14 @@ def prepare_run(
         max_episodes,
         keep_going,
     )
+
+
+def check_drive(config: RunConfig, requirements: object) -> None:
+    """Refuse bodies whose actions a trained agent on the ground does not know."""
+    if requirements is not None and config.protocol.drive == "unicycle-15":
+        raise BadArgument(
+            "This model uses actions 1, 2 and 3 as forward, left and right, which --drive unicycle-15 does not have."
+        )
 
 
 def check_seed(seed: int) -> None:

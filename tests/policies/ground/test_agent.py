@@ -27,6 +27,7 @@ from itinera.worlds import Pose
 from policies.ground.examples import TOKENIZER, make_policy
 
 MAPS = GroundRequirements(64, 64, map=MapConfig())
+WIDE = GroundRequirements(128, 64, map=MapConfig())
 COLORS = GroundRequirements(64, 64, rgb=True)
 START = Pose(np.array([2.0, 2.0, 0.0]), 0.4)
 TEXT = Instruction("Word1 word2, and word3.")

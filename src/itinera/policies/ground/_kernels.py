@@ -54,7 +54,10 @@ def add_embedding_gradients(cells: np.ndarray, gradients: np.ndarray, table: np.
 
 @njit(cache=True, nogil=True)
 def reduce_depth(depth: np.ndarray, limit: float, codes: np.ndarray) -> None:
-    """Set codes (n, rows, columns) uint8 to the nearest depth (n, k rows, l columns) of each pixel; 255 is the limit."""
+    """Set codes (n, rows, columns) uint8 to the nearest depth (n, k rows, l columns) of each pixel.
+
+    255 stands for the limit.
+    """
     count, rows, columns = codes.shape
     high, wide = depth.shape[1] // rows, depth.shape[2] // columns
     scale, nearest = np.float32(255 / limit), np.empty(columns, np.float32)
