@@ -28,7 +28,7 @@ from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, spe
 from itinera.policies.agent import PolicyAgent
 from itinera.policies.base import Policy
 from itinera.policies.pretrained import ModelRequirements
-from itinera.policies.segmentation import rgbd_unet
+from itinera.policies.segmentation import rednet, rgbd_unet
 from itinera.policies.tokenizer import Tokenizer
 
 T = TypeVar("T")
@@ -69,7 +69,8 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "hamt": (hamt.HAMT, hamt.HAMTConfig),
     "hamt-pretraining": (hamt_pretraining.HAMTForPretraining, hamt.HAMTConfig),
     "tour-hamt": (tour_hamt.TourHAMT, tour_hamt.TourHAMTConfig),
-    "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),  # `columns` of its card are the labels
+    "rednet": (rednet.RedNet, rednet.RedNetConfig),  # of these two, the `columns` of the card are the labels
+    "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),
 }
 """The class of each kind of model, and that of its configuration."""
 

@@ -7,7 +7,7 @@ sees the same frames. A frame costs a tenth of the time of learning from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -181,7 +181,9 @@ class LossConfig:
 def batch_loss(network: SegmentationNetwork, batch: LabeledFrames, weights: Tensor, config: LossConfig) -> Tensor:
     """The loss of a network in training mode on labeled frames: the mean over the resolutions it predicts."""
     device = weights.device
-    images = image_tensors(torch.from_numpy(batch.frames.rgb).to(device), torch.from_numpy(batch.frames.depth).to(device))
+    images = image_tensors(
+        torch.from_numpy(batch.frames.rgb).to(device), torch.from_numpy(batch.frames.depth).to(device)
+    )
     labels = torch.from_numpy(batch.labels).to(device).long()
     outputs = network.coarse_logits(*images) if isinstance(network, RGBDUNet) else network(*images)
     scales = outputs if isinstance(outputs, tuple) else (outputs,)
@@ -221,8 +223,10 @@ class SegmentationScores:
         return _ratio(np.diagonal(total), total.sum(axis=0))
 
     def interval(self, name: str) -> Interval:
-        """One of `SUMMARIES`, with a 95 % interval."""
+        """One of `SUMMARIES`, with a 95 % interval; NaN for its ends if there is one world only."""
         summary, confusion = SUMMARIES[name], self.confusion
+        if len(confusion) < 2:
+            return Interval(summary(confusion.sum(axis=0)), math.nan, math.nan)
 
         def compute(rows: NDArray[np.float64]) -> float:
             return summary(confusion[rows.astype(np.int64)].sum(axis=0))
@@ -262,9 +266,3 @@ def evaluate_segmentation(
         pairs = seen.labels.astype(np.int64) * count + found
         confusion[k] = np.bincount(pairs.ravel(), minlength=count * count).reshape(count, count)
     return SegmentationScores(sampler.labels, confusion)
-
-
-def training_batches(sampler: FrameSampler, count: int, *, seed: int, first: int, steps: int) -> Iterator[LabeledFrames]:
-    """The batches of steps `first` … `steps` - 1: a function of the seed and the step."""
-    for step in range(first, steps):
-        yield sampler.sample_batch(generator(seed, "segmentation batch", str(step)), count)

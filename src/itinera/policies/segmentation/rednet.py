@@ -33,7 +33,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 from torch.nn.functional import max_pool2d, relu
 
