@@ -1,8 +1,9 @@
-"""Semantic segmentation from color and depth: train the small RGB-D network on Hearth's training houses, score it on others.
+"""Semantic segmentation from color and depth: train the small RGB-D network on Hearth's training houses.
 
 Frames come from random poses of a robot in the 61 training houses of a season, rendered while training; nothing is read
-from disk. It is scored in the 11 houses of val-unseen, with intervals that resample houses. `--held-out` trains on 53 of
-the training houses and scores on the other 8: settings are chosen there. If interrupted, rerun the command to resume.
+from disk. The network is scored in the 11 houses of val-unseen, with intervals that resample houses. `--held-out`
+trains on 53 of the training houses and scores on the other 8: settings are chosen there. If interrupted, rerun the
+command to resume.
 
     python recipes/segmentation.py --minutes 60                  # the 13 classes of semantic maps
     python recipes/segmentation.py --minutes 60 --labels names   # the objects that pretrained agents know by name

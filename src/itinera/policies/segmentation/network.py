@@ -45,7 +45,7 @@ class SegmentationNetwork(nn.Module, ABC):
 
 
 def best_labels(logits: Tensor) -> Tensor:
-    """(n, …) the labels with the greatest logits (n, labels, …), as bytes; of equals the first. As argmax, but faster."""
+    """(n, …) the labels with the greatest logits (n, labels, …), as bytes; the first of equals. Argmax is slower."""
     best = torch.zeros_like(logits[:, 0], dtype=torch.uint8)
     greatest = logits[:, 0]
     for label in range(1, logits.shape[1]):

@@ -1,8 +1,8 @@
 """RedNet (Jiang et al., 2018): residual encoders for color and for depth, and a decoder of transposed residual blocks.
 
-The network of the paper on iterative VLN: two ResNet-50 encoders, the features of depth added to those of color after the
-stem and after every stage; 1 x 1 "agent" layers as skip connections; a decoder of 6, 4, 3 and 3 blocks, the last of each
-upsampling by two, then three blocks more and a transposed convolution to full resolution. In training mode it also
+The network of the paper on iterative VLN: two ResNet-50 encoders, the features of depth added to those of color after
+the stem and after every stage; 1 x 1 "agent" layers as skip connections; a decoder of 6, 4, 3 and 3 blocks, the last of
+each upsampling by two, then three blocks more and a transposed convolution to full resolution. In training mode it also
 returns logits after each part of the decoder, for deep supervision. About 82 million parameters: for a GPU.
 
 Weights
@@ -193,7 +193,10 @@ def rename_released_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def load_resnet(network: RedNet, weights: Mapping[str, Tensor]) -> None:
-    """Initialize both encoders with the weights of a ResNet-50 under their usual names; depth's stem gets their mean."""
+    """Initialize both encoders with the weights of a ResNet-50 under their usual names.
+
+    The stem for depth, which has one channel, gets the mean over the three of color.
+    """
     encoders = {name: value for name, value in rename_released_weights(weights).items() if name.startswith("color.")}
     stem = "color.stem.0.weight"
     if stem not in encoders:
