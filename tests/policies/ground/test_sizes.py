@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -74,7 +75,7 @@ def test_the_depth_encoder_is_a_resnet50_of_half_the_width():
 
 def test_the_map_encoder_has_the_papers_sizes():
     channels = (14, 32, 64, 128, 128)
-    expected = sum(49 * a * b + b + 2 * b for a, b in zip(channels, channels[1:], strict=False))
+    expected = sum(49 * a * b + b + 2 * b for a, b in pairwise(channels))
     with torch.device("meta"):
         assert count(ConvolutionalMapEncoder(13)) == expected
 

@@ -11,7 +11,7 @@ import msgspec
 
 from itinera.errors import BadArgument, Fault
 from itinera.mapping.config import MapConfig, MapLifetime
-from itinera.policies.segmentation.semantics import TRUE, load_semantics
+from itinera.policies.segmentation.semantics import TRUE, InferredSemantics, TrueSemantics
 from itinera.rendering.camera import Camera
 from itinera.simulators.sensors import CameraSensor
 from itinera.worlds import World
@@ -36,14 +36,15 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     rgb: bool = False  # whether the policy sees color
     map: MapConfig | None = None  # None for a policy without maps
     lifetime: MapLifetime = MapLifetime.EPISODIC  # of the maps
-    semantics: str = TRUE  # of the maps: true, inferred, or the digest of another segmentation model
+    semantics: str = TRUE  # of the maps: true or inferred
 
     def camera(self, semantics: str | None = None) -> CameraSensor:
         """The camera, with the channels that the policy and the maps need."""
         optics = Camera(self.width, self.height, math.radians(self.fov_deg))
         channels = {"depth"} | ({"rgb"} if self.rgb else set())
         if self.map is not None:
-            channels |= set(load_semantics(semantics or self.semantics).channels)
+            source = TrueSemantics if (semantics or self.semantics) == TRUE else InferredSemantics
+            channels |= set(source.channels)
         return CameraSensor(optics, self.camera_height, channels=tuple(sorted(channels)))
 
     def faults(self, policy: PolicySizes) -> Iterator[Fault]:
@@ -66,6 +67,9 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         if self.map is not None and policy.uses_map and self.map.size != policy.map_size:
             problem = f"is {self.map.size} cells."
             yield Fault("ground.map.size", problem, f"This policy sees maps of {policy.map_size} cells.")
+        if self.map is not None and self.map.camera_height != self.camera_height:
+            problem = f"is {self.map.camera_height:g} m."
+            yield Fault("ground.map.camera_height", problem, f"The camera is at {self.camera_height:g} m.")
 
     def describe_camera(self) -> str:
         """The camera in words."""
