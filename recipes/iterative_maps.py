@@ -46,7 +46,8 @@ from itinera.training.ground.train_agent import STEPS_PER_MINUTE, GroundOptions
 
 EPISODIC, ITERATIVE, KNOWN = MapLifetime.EPISODIC, MapLifetime.ITERATIVE, MapLifetime.KNOWN
 LIFETIMES = (EPISODIC, ITERATIVE, KNOWN)
-SEMANTICS = ("true", "inferred")
+TRUE, INFERRED = "true", "inferred"
+SEMANTICS = (TRUE, INFERRED)
 Row = tuple[str, MapLifetime, MapLifetime]  # semantics, the maps of training, the maps of the evaluation
 ROWS: Mapping[int, Row] = {
     k + 1: row
@@ -99,10 +100,11 @@ PUBLISHED: Mapping[str, Mapping[int, str]] = {  # one run each, in the order of 
 Scores = Mapping[int, Sequence[TourScores]]  # of each row, seed by seed
 
 
-def make_trial(row: int, seed: int, split: str) -> Trial:
-    """The evaluation of a row."""
+def make_trial(row: int, seed: int, split: str, segmentation: str = INFERRED) -> Trial:
+    """The evaluation of a row; `segmentation` is the source of inferred labels."""
     semantics, trained, evaluated = ROWS[row]
-    return Trial(Variant("map-cma", seed, trained, semantics), split, evaluated)
+    source = segmentation if semantics == INFERRED else semantics
+    return Trial(Variant("map-cma", seed, trained, source), split, evaluated)
 
 
 def make_table(split: str, scores: Scores, title: str) -> Table:
@@ -159,6 +161,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--iterations", type=int, default=6, help="iterations of DAgger (6)")
     parser.add_argument("--rollouts", type=int, default=1000, help="episodes walked per iteration (1000)")
     parser.add_argument("--semantics", nargs="+", choices=SEMANTICS, default=list(SEMANTICS), help="rows to make (all)")
+    parser.add_argument("--segmentation", default=INFERRED, help="model file of inferred labels (the pretrained one)")
     parser.add_argument("--out", type=Path, default=Path(".learning/iterative_maps"), help="folder for models and logs")
     parser.add_argument("--season", type=Path, default=Path(".tables/hearth"), help="Hearth season; built if missing")
     parser.add_argument("--held-out", action="store_true", help="evaluate in held-out training houses")
@@ -179,17 +182,16 @@ def main() -> None:
     experiment = Experiment(args.season, out, options, args.houses, args.tour_episodes, args.held_out)
     console = Console(width=210)
     rows = [row for row in ROWS if ROWS[row][0] in args.semantics]
-    variants = list(dict.fromkeys(make_trial(row, seed, "").variant for row in rows for seed in range(args.seeds)))
+    make = partial(make_trial, segmentation=args.segmentation)
+    variants = list(dict.fromkeys(make(row, seed, "").variant for row in rows for seed in range(args.seeds)))
     for number, _ in parallel_map(partial(train_variant, experiment), variants, workers=args.workers):
         console.print(f"trained: {variants[number].name}", style="dim")
     for split in experiment.splits:
         evaluation_split(experiment, split)  # tours are ordered once, before workers need them
-    trials = [make_trial(row, seed, split) for split in experiment.splits for row in rows for seed in range(args.seeds)]
+    trials = [make(row, seed, split) for split in experiment.splits for row in rows for seed in range(args.seeds)]
     found = dict(parallel_map(partial(evaluate_trial, experiment), trials, workers=args.workers))
     for split in experiment.splits:
-        scores = {
-            row: [found[trials.index(make_trial(row, seed, split))] for seed in range(args.seeds)] for row in rows
-        }
+        scores = {row: [found[trials.index(make(row, seed, split))] for seed in range(args.seeds)] for row in rows}
         cells = f"mean of {args.seeds} seed{'s' if args.seeds > 1 else ''} (95 % interval over houses)"
         console.print(make_table(split, scores, f"Table 4, {split.replace('_', '-')}: tours of Hearth, {cells}"))
         for claim, holds, numbers in check_claims(scores):

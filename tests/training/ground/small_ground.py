@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +28,7 @@ from itinera.worlds.lazy import LazyMapping
 
 torch.set_num_threads(1)
 
-SIZES: dict[str, Any] = {"word_dim": 6, "text_dim": 8, "hidden_dim": 8, "key_dim": 6, "sight_dim": 8, "depth_dim": 6}
+SIZES: dict[str, Any] = {"word_dim": 6, "text_dim": 8, "hidden_dim": 8, "key_dim": 6, "visual_dim": 8, "depth_dim": 6}
 RESOLUTION = 64  # pixels: faster than the 128 of training
 CONFIGS: dict[str, Any] = {
     "map-cma": replace(map_cma.SMALL, **SIZES),
@@ -44,7 +43,7 @@ class SmallGround:
     """One house of a season, with the episodes of a few near paths."""
 
     season: Path
-    paths: int = 4
+    paths: int = 3
     texts: int = 3  # instructions of each path
 
     @cached_property
@@ -81,8 +80,9 @@ class SmallGround:
             model = build_model(make_card(kind, CONFIGS[kind], (), tokenizer, ground=ground))
             with torch.no_grad():
                 for name, value in model.policy.named_parameters():
-                    if "action" in name or "logits" in name or "gru" in name:
+                    if "action_head" in name or "gru" in name:
                         value.mul_(4.0)
+                model.policy.action_head.bias.add_(torch.tensor([-1.0, 1.0, 0.0, 0.0]))
         return model
 
     def texts_of(self, model: Model) -> Texts:
@@ -99,11 +99,6 @@ def planned_actions(seed: int, episode_id: str, count: int) -> list[int]:
     """Actions drawn for an episode; STOP is among them, but not always."""
     rng = generator(seed, "plan", episode_id)
     return rng.choice([0, 1, 1, 1, 1, 1, 1, 2, 3, 2, 3, 1], size=count).tolist()
-
-
-def tours_as_tuples(tours: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """Stored tours as plain values."""
-    return [(tour.seed, tour.beta, tuple((one.episode_id, one.actions) for one in tour.episodes)) for tour in tours]
 
 
 def weights(model: Model) -> dict[str, np.ndarray[Any, Any]]:
