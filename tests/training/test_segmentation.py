@@ -71,7 +71,7 @@ def test_other_labels_are_the_names_of_instances(house):
     found = FrameSampler({house.id: house}, labels, sensor=SMALL).sample_world(house.id, generator(0, "poses"), 10)
     raster = Rasterizer(house.mesh)
     rng = generator(0, "poses")
-    places = house.space.sample(rng, 10) + [0.0, 0.0, SMALL.height]
+    places = house.space.sample(rng, 10) + np.array([0.0, 0.0, SMALL.height])
     frames = raster.render_many(SMALL.camera, places, rng.uniform(0, 2 * math.pi, 10), channels=("instances",))
     for instance, label in zip(frames.instances.ravel(), found.labels.ravel(), strict=True):
         name = house.instances[instance].name if instance else ""

@@ -1,13 +1,13 @@
 """Learning to segment: labeled frames from random poses, the loss, and scores by house.
 
 Frames are rendered when they are needed, by a generator for each step, so that nothing is stored and a run that resumes
-sees the same frames. A frame costs a tenth of the time of learning from it.
+sees the same frames. Rendering a frame takes a tenth of the time of learning from it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -78,7 +78,7 @@ class FrameSampler:
     def sample_world(self, world_id: str, rng: np.random.Generator, count: int) -> LabeledFrames:
         """Frames from poses in one world: places uniform over its largest island, headings uniform."""
         scene = self._scene(world_id)
-        places = scene.surface.sample(rng, count) + [0.0, 0.0, self.sensor.height]
+        places = scene.surface.sample(rng, count) + np.array([0.0, 0.0, self.sensor.height])
         headings = rng.uniform(0, 2 * math.pi, count)
         label_channel = "classes" if self._by_class else "instances"
         frames = scene.raster.render_many(
@@ -181,13 +181,13 @@ class LossConfig:
 def batch_loss(network: SegmentationNetwork, batch: LabeledFrames, weights: Tensor, config: LossConfig) -> Tensor:
     """The loss of a network in training mode on labeled frames: the mean over the resolutions it predicts."""
     device = weights.device
-    images = image_tensors(
-        torch.from_numpy(batch.frames.rgb).to(device), torch.from_numpy(batch.frames.depth).to(device)
+    rgb, depth, labels = (
+        torch.from_numpy(part).to(device) for part in (batch.frames.rgb, batch.frames.depth, batch.labels)
     )
-    labels = torch.from_numpy(batch.labels).to(device).long()
+    images = image_tensors(rgb, depth)
     outputs = network.coarse_logits(*images) if isinstance(network, RGBDUNet) else network(*images)
     scales = outputs if isinstance(outputs, tuple) else (outputs,)
-    return torch.stack([_scaled_loss(logits, labels, weights, config) for logits in scales]).mean()
+    return torch.stack([_scaled_loss(logits, labels.long(), weights, config) for logits in scales]).mean()
 
 
 def _scaled_loss(logits: Tensor, labels: Tensor, weights: Tensor, config: LossConfig) -> Tensor:
@@ -241,10 +241,11 @@ def _iou(total: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    found: NDArray[np.float64] = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    return found
 
 
-SUMMARIES = {
+SUMMARIES: Mapping[str, Callable[[NDArray[np.int64]], float]] = {
     "mIoU": lambda total: float(np.nanmean(_iou(total))),
     "object mIoU": lambda total: float(np.nanmean(_iou(total)[1:])),
     "object recall": lambda total: float(np.diagonal(total)[1:].sum() / max(total[1:].sum(), 1)),

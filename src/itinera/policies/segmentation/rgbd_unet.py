@@ -70,7 +70,7 @@ class RGBDUNet(SegmentationNetwork):
         self.up = nn.ModuleList(conv_bn(b, a, 1) for a, b in pairwise(dims))
         self.decoder = nn.ModuleList([Block(c.dim_2, 3, 1), Block(c.dim_4), Block(c.dim_8)])
         self.head = nn.Conv2d(c.dim_2, 4 * len(labels), 1)
-        self.to(memory_format=torch.channels_last)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, rgb: Tensor, depth: Tensor) -> Tensor:
         return upsample_guided(self.coarse_logits(rgb, depth), rgb, depth)
