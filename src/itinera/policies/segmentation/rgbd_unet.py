@@ -78,6 +78,11 @@ class RGBDUNet(SegmentationNetwork):
     def predict(self, rgb: Tensor, depth: Tensor) -> Tensor:
         return upsample_guided(best_labels(self.coarse_logits(rgb, depth))[:, None], rgb, depth)[:, 0]
 
+    def add_offsets(self, offsets: Tensor) -> None:
+        """Add a number to all logits of each label: offsets (labels,)."""
+        with torch.no_grad():
+            self.head.bias += offsets.to(self.head.weight).repeat_interleave(4)  # type: ignore[operator]
+
     def coarse_logits(self, rgb: Tensor, depth: Tensor) -> Tensor:
         """(n, labels, height / 2, width / 2): logits of every second pixel of every second row."""
         x = pixel_features(rgb, depth, self.config.fov_deg)
