@@ -69,7 +69,9 @@ def read_error(path):
     ("kind", "ground", "message"),
     [
         ("map-cma", {"width": 100}, "ground: is a camera of 100x128 pixels.\n  Both must be multiples of 64"),
-        ("map-cma", {"width": 0}, "ground: is no camera: An image needs at least one pixel"),
+        ("map-cma", {"width": 0}, "ground: is no camera.\n  Its width and height must be from 1 to 4096 pixels."),
+        ("map-cma", {"height": 10**12}, "ground: is no camera."),
+        ("map-cma", {"map": MapConfig(column=1e-6)}, "ground.map: has cells that are too small."),
         ("map-cma", {"fov_deg": 170.0}, "ground: is no camera: A field of view is at most 120 degrees"),
         ("map-cma", {"rgb": True}, "ground.rgb: is True.\n  This policy needs False."),
         ("map-cma", {"map": None}, "ground.map: is missing.\n  This policy sees a map."),

@@ -16,6 +16,9 @@ from itinera.rendering.camera import Camera
 from itinera.simulators.sensors import CameraSensor
 from itinera.worlds import World
 
+MAX_PIXELS = 4096  # of a side of a camera
+MIN_CELL = 0.01  # metres; smaller cells and columns of a map take too much memory
+
 
 class PolicySizes(Protocol):
     """What decides whether requirements fit a policy: the attributes of `base.GroundPolicy` with these names."""
@@ -49,6 +52,9 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
 
     def faults(self, policy: PolicySizes) -> Iterator[Fault]:
         """What does not fit a policy, or is no camera at all."""
+        if not (1 <= self.width <= MAX_PIXELS and 1 <= self.height <= MAX_PIXELS):
+            yield Fault("ground", "is no camera.", f"Its width and height must be from 1 to {MAX_PIXELS} pixels.")
+            return
         try:
             self.camera(TRUE)
         except BadArgument as error:
@@ -67,6 +73,8 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         if self.map is not None and policy.uses_map and self.map.size != policy.map_size:
             problem = f"is {self.map.size} cells."
             yield Fault("ground.map.size", problem, f"This policy sees maps of {policy.map_size} cells.")
+        if self.map is not None and min(self.map.column, self.map.cell) < MIN_CELL:
+            yield Fault("ground.map", "has cells that are too small.", f"They must be at least {MIN_CELL:g} m wide.")
         if self.map is not None and self.map.camera_height != self.camera_height:
             problem = f"is {self.map.camera_height:g} m."
             yield Fault("ground.map.camera_height", problem, f"The camera is at {self.camera_height:g} m.")
