@@ -31,7 +31,7 @@ from itinera.training.ground.batches import LengthBuckets, Texts, imitation_loss
 from itinera.training.ground.experience import Collector, Experience
 from itinera.training.ground.perception import Sensors
 from itinera.training.ground.tour_lanes import Lanes, episode_jobs
-from itinera.training.ground.walkers import DaggerDecider, ExpertDecider, PolicyDecider
+from itinera.training.ground.lane_agents import DaggerDecider, ExpertDecider, PolicyDecider
 from itinera.training.malloc import tune_malloc
 
 HOUSES, PATHS, LANES, MAX_STEPS = (0, 2, 3), 64, 64, 60

@@ -17,7 +17,7 @@ from itinera.training.ground.evaluation import (
     measure_reading,
 )
 from itinera.training.ground.tour_lanes import episode_jobs
-from itinera.training.ground.walkers import ExpertDecider
+from itinera.training.ground.lane_agents import ExpertDecider
 
 
 @pytest.mark.parametrize(

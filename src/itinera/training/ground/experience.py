@@ -23,7 +23,7 @@ from itinera.training.ground.frames import Frames, PackedFrames, pack_frames, st
 from itinera.training.ground.perception import Perception, Sensors
 from itinera.training.ground.tour_lanes import Lanes, walk_tours
 from itinera.training.ground.trajectories import EpisodeActions, TourActions
-from itinera.training.ground.walkers import Actions, Decider, ReplayDecider, Walker, stop_included
+from itinera.training.ground.lane_agents import Actions, Decider, ReplayDecider, BatchedAgent, stop_included
 from itinera.worlds import World
 
 
@@ -169,7 +169,7 @@ class Collector:
         protocol: Protocol | None = None,
     ) -> list[Rollout]:
         """The rollouts of a decider on tours, job by job; by another protocol if one is given."""
-        walker = Walker(self.stage, decider, perception=self.perception, recorder=recorder)
+        walker = BatchedAgent(self.stage, decider, perception=self.perception, recorder=recorder)
         rollouts: dict[int, Rollout] = {}
         for tour in walk_tours(self.stage, self.worlds, jobs, walker, protocol=protocol or self.protocol):
             rollouts[tour.job] = tour.rollout

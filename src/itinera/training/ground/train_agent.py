@@ -45,7 +45,7 @@ from itinera.training.ground.perception import Sensors
 from itinera.training.ground.tour_order import order_tours
 from itinera.training.ground.tour_training import TourTraining
 from itinera.training.ground.trajectories import TrajectoryStore
-from itinera.training.ground.walkers import ExpertDecider
+from itinera.training.ground.lane_agents import ExpertDecider
 from itinera.training.progress import OnProgress, TrainingLog, TrainingProgress, print_messages
 from itinera.training.train_agent import load_finished, single_thread
 from itinera.training.trainer import Schedule, Trainer, Validation, remove_damaged_checkpoint, seed_torch
@@ -80,7 +80,7 @@ class GroundOptions:
     teacher_forcing_share: float = 0.3  # of the steps, before DAgger
     batch_size: int = 14  # trajectories; lanes of tours
     learning_rate: float = 1.5e-3
-    max_steps: int = 150  # of an agent per episode while it is collected
+    max_steps: int = 100  # of an agent per episode while it is collected
     max_words: int = 80
     progress_weight: float = 0.3
     evaluate_every: int | None = None
