@@ -27,6 +27,7 @@ from itinera.errors import BadArgument, BadFile, Fault
 from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, speaker, tour_hamt
 from itinera.policies.agent import PolicyAgent
 from itinera.policies.base import Policy
+from itinera.policies.ground import decision
 from itinera.policies.pretrained import ModelRequirements
 from itinera.policies.tokenizer import Tokenizer
 
@@ -68,6 +69,7 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "hamt": (hamt.HAMT, hamt.HAMTConfig),
     "hamt-pretraining": (hamt_pretraining.HAMTForPretraining, hamt.HAMTConfig),
     "tour-hamt": (tour_hamt.TourHAMT, tour_hamt.TourHAMTConfig),
+    "decision": (decision.DecisionPolicy, decision.DecisionConfig),
 }
 """The class of each kind of model, and that of its configuration."""
 
