@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from itinera.metrics.running import RunningScore
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.checkpoint import Model
+    from itinera.policies.ground.agent import GroundPolicyAgent
     from itinera.records import Predictions, Rollout
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
@@ -60,6 +61,8 @@ def run(
     rooms: File | None = None,
     camera: CameraSensor | str | None = None,
     appearance: str | None = None,
+    map_lifetime: str | None = None,
+    semantics: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -93,9 +96,11 @@ def run(
         with the same `episodes`.
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
     views: on graphs "annotations", "rendered" or a file of features; objects and rooms are sources of annotations.
-    camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels.
+    camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels; a trained agent gets that of its training.
     appearance: of the images of the camera, or of rendered views: "flat" (the default), "day", "evening" or "lamps";
         with a seed for random colors, textures and light, "day:7".
+    map_lifetime: how long a trained agent keeps its map: "episodic", "iterative" or "known"; by default as in training.
+    semantics: of that map: "true", "inferred" or a segmentation model; by default as in training.
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
@@ -138,6 +143,8 @@ def run(
         rooms=rooms,
         camera=make_camera(camera) if isinstance(camera, str) else camera,
         appearance=appearance,
+        map_lifetime=map_lifetime,
+        semantics=semantics,
         drive=drive,
         vmax=vmax,
         wmax=wmax,
@@ -425,7 +432,7 @@ def read_recipe(path: File) -> dict[str, Any]:
     return read_recipe(Path(path))
 
 
-def load_agent(model: File, *, policy: str | type[Any] | None = None) -> PolicyAgent:
+def load_agent(model: File, *, policy: str | type[Any] | None = None) -> PolicyAgent | GroundPolicyAgent:
     """The agent of a model file, or of a pretrained model by its name.
 
     policy: the class, or "module:Class", of a model that was trained with a policy of yours. Without it, opening a
@@ -442,4 +449,5 @@ def load_agent(model: File, *, policy: str | type[Any] | None = None) -> PolicyA
     if path is None:
         validate_choice("model", str(model), tuple(pretrained_models()))
         raise AssertionError(model)
-    return load_pretrained_agent(path, model_requirements(path, policy=policy).columns, policy=policy)
+    columns = getattr(model_requirements(path, policy=policy), "columns", ())  # an agent on the ground has none
+    return load_pretrained_agent(path, columns, policy=policy)

@@ -298,6 +298,8 @@ def prepare_run(
     rooms: str | PathLike[str] | None = None,
     camera: CameraSensor | None = None,
     appearance: str | None = None,
+    map_lifetime: str | None = None,
+    semantics: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -323,7 +325,9 @@ def prepare_run(
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
     config = configure_agent(config, agent_options, agent_paths, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
-    if requirements is not None or any(option is not None for option in (views, objects, rooms, camera, appearance)):
+    if requirements is not None or any(
+        option is not None for option in (views, objects, rooms, camera, appearance, map_lifetime, semantics)
+    ):
         from itinera.runs.observations import configure_observations
 
         observations = configure_observations(
@@ -334,6 +338,8 @@ def prepare_run(
             rooms=None if rooms is None else Path(rooms),
             camera=camera,
             appearance=appearance,
+            map_lifetime=map_lifetime,
+            semantics=semantics,
             requirements=requirements,
         )
         config = replace(config, observations=observations)
@@ -471,7 +477,8 @@ def check_any_agent(
     drive: str | None = None,
 ) -> Agent:
     """The agent, made and checked; see `itinera.api.check_agent`."""
-    from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera
+    from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera, make_ground_world
+    from itinera.policies.pretrained import ModelRequirements
 
     given, is_command = parse_agent(agent, command)
     chosen = apply_drive(select_protocol(protocol, Split("", ())), drive)
@@ -481,9 +488,13 @@ def check_any_agent(
     if config.is_named:
         raise BadArgument(f"{given} is one of itinera's own agents. Give yours: module:Class, a class or an object.")
     requirements = requirements_for(config)
-    columns = () if requirements is None else requirements.columns
+    on_ground = requirements is not None and not isinstance(requirements, ModelRequirements)
+    if on_ground != chosen.on_ground and requirements is not None:
+        place, protocol_name = ("the ground", "r2r-ce") if on_ground else ("navigation graphs", "r2r")
+        raise BadArgument(f"This model was trained on {place}: give --protocol {protocol_name} (protocol=).")
+    columns = requirements.columns if isinstance(requirements, ModelRequirements) else ()
     try:
-        made = make_agent(config, {}, columns=columns)
+        made = make_agent(config, {"check": make_ground_world()} if chosen.on_ground else {}, columns=columns)
     except ItineraError:
         raise
     except Exception as error:
@@ -491,7 +502,8 @@ def check_any_agent(
             f"{describe_agent(given)}() failed: {type(error).__name__}: {error}. It is called without arguments."
         ) from error
     if chosen.on_ground:
-        check_agent(made, body="ground", simulator=make_simulator(chosen, camera=default_camera()))
+        camera = default_camera() if requirements is None else requirements.camera()
+        check_agent(made, body="ground", simulator=make_simulator(chosen, camera=camera))
     else:
         check_agent(made, view_size=len(columns) or VIEW_SIZE)
     return made
