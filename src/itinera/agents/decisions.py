@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from itinera.errors import BadArgument
-from itinera.simulators.ground import FORWARD, LEFT, RIGHT
+from itinera.simulators.ground import FORWARD, LEFT, RIGHT, wrap_angle
 from itinera.simulators.simulator import Observation
 from itinera.tasks import Protocol
 from itinera.worlds import Array
@@ -17,6 +17,7 @@ BINS = 24  # bearings; bin 0 is ahead, bins count counter-clockwise
 BIN = math.tau / BINS  # radians
 MAX_STEPS = 8  # of a decision
 MIN_PROGRESS = 0.5  # share of a step; a shorter one is blocked and ends the decision
+NEAR = 0.05  # metres; an earlier place this close has no direction
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,16 @@ def bearing_bin(angle: float) -> int:
     (0, 1, 23, 12)
     """
     return math.floor(angle / BIN + 0.5) % BINS
+
+
+def back_bin(origin: Array | None, observation: Observation) -> int:
+    """The bin in which an earlier place lies from here; -1 for none, or if it is here."""
+    if origin is None:
+        return -1
+    away = origin - np.asarray(observation.place, dtype=np.float64)
+    if math.hypot(away[0], away[1]) < NEAR:
+        return -1
+    return bearing_bin(wrap_angle(math.atan2(away[1], away[0]) - observation.heading))
 
 
 class DecisionController:

@@ -43,8 +43,8 @@ def count_labels(
 ) -> int:
     """starts, cells, labels, pixels, free <- the labels in sight of each place; returns the number of entries.
 
-    depth, instances, classes: (n, v, h, w) of v views at each place. eyes: (n, 3) of the cameras; headings (n, v) of the
-    views. column_bins: (v, w) the bin of each column. slants, rises: (w,), (h,) metres to the left and up per metre of
+    depth, instances, classes: (n, v, h, w) of v views at each place. eyes: (n, 3) of the cameras; headings: (n, v) of
+    the views. column_bins: (v, w) the bin of each column. slants, rises: (w,), (h,) metres left and up per metre of
     depth. limits: (2,) upper ends of the first distance bands. A label is an instance, or for floor (`floor_class`,
     instance 0) region_offset + its region. Entry k of place i, starts[i] <= k < starts[i + 1], is one label in
     cells[k] = bin * 3 + band with at least min_pixels pixels. free: (n, BINS, 2) the median and the minimum over the
@@ -184,3 +184,86 @@ def sum_gradients(grad: Singles, words: Ints, weights: Singles, rows: Ints, out:
         w, weight, row = words[k], weights[k], rows[k]
         for d in range(dim):
             out[w, d] += weight * grad[row, d]
+
+
+@njit(cache=True, nogil=True)
+def label_pixels(
+    depth: Singles,
+    instances: NDArray[np.int32],
+    classes: NDArray[np.uint8],
+    eyes: Floats,
+    headings: Floats,
+    slants: Floats,
+    rises: Floats,
+    floor_class: int,
+    region_offset: int,
+    origin: Floats,
+    cell: float,
+    storey_floors: Floats,
+    region_index: NDArray[np.int16],
+    labels: NDArray[np.uint16],
+    labeled_depth: Singles,
+) -> None:
+    """labels, labeled_depth <- the label of each pixel (n, h, w) as in `count_labels`; its depth, else inf."""
+    places, tall, wide = depth.shape
+    for place in range(places):
+        c, s = np.cos(headings[place]), np.sin(headings[place])
+        for v in range(tall):
+            for u in range(wide):
+                d = depth[place, v, u]
+                label = instances[place, v, u]
+                if label == 0 and d < np.inf and classes[place, v, u] == floor_class:
+                    left = d * slants[u]
+                    x = eyes[place, 0] + c * d - s * left
+                    y = eyes[place, 1] + s * d + c * left
+                    region = find_region(origin, cell, storey_floors, region_index, x, y, eyes[place, 2] + d * rises[v])
+                    label = region_offset + region if region >= 0 else 0
+                labels[place, v, u] = label
+                labeled_depth[place, v, u] = d if label > 0 else np.inf
+
+
+@njit(cache=True, nogil=True)
+def count_cells(
+    maps: NDArray[np.uint16],
+    map_cell: float,
+    limits: Floats,
+    starts: Ints,
+    cells: NDArray[np.uint8],
+    labels: NDArray[np.uint16],
+    counts: NDArray[np.int32],
+) -> int:
+    """starts, cells, labels, counts <- the labels of egocentric maps (n, size, size) in polar cells.
+
+    The agent is in the middle of a map, ahead are lower rows. Returns the number of entries; if they do not fit, the
+    rest is not written.
+    """
+    places, size = maps.shape[:2]
+    keys = np.empty(size * size, dtype=np.int64)
+    total = 0
+    for place in range(places):
+        starts[place] = total
+        n = 0
+        for i in range(size):
+            for j in range(size):
+                label = np.int64(maps[place, i, j])
+                if label == 0:
+                    continue
+                ahead, left = (size // 2 - i) * map_cell, (size // 2 - j) * map_cell
+                away = np.sqrt(ahead * ahead + left * left)
+                bin = np.int64(np.floor(np.arctan2(left, ahead) / (2 * np.pi / BINS) + 0.5)) % BINS
+                b = 0 if away < limits[0] else (1 if away < limits[1] else 2)
+                keys[n] = (bin * BANDS + b) * 65536 + label
+                n += 1
+        order = np.sort(keys[:n])
+        k = 0
+        while k < n:
+            end = k
+            while end < n and order[end] == order[k]:
+                end += 1
+            if total < len(cells):
+                cells[total], labels[total] = order[k] // 65536, order[k] % 65536
+                counts[total] = end - k
+            total += 1
+            k = end
+    starts[places] = total
+    return total

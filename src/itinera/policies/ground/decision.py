@@ -14,7 +14,10 @@ import torch
 from torch import Tensor, nn
 
 from itinera.agents.decisions import BINS, MAX_STEPS, STOP_HERE, Decision
-from itinera.policies.ground.sights import NUMBERS, LabelWords, Sights
+from itinera.mapping.config import MapLifetime
+from itinera.policies.ground.remembered_sights import RICH_MAP
+from itinera.policies.ground.requirements import GroundRequirements
+from itinera.policies.ground.sights import CAMERA, NUMBERS, LabelWords, Sights
 from itinera.policies.ground.word_bags import sum_words
 from itinera.policies.text_encoder import locked_dropout, run_bidirectional
 from itinera.policies.tokenizer import PAD, Tokenizer
@@ -36,12 +39,19 @@ class DecisionConfig:
     scorer_dim: int = 64
     dropout: float = 0.2
     remembers: bool = False  # sights are those of a map of front views, not of four views all around
-    lifetime: str = "episodic"  # of that map
     labels: str = "names"  # "names" of things and rooms, "things" without rooms, or the 13 "classes"
     max_decisions: int = 20  # of an episode
 
 
 SMALL = DecisionConfig(word_dim=32, text_dim=64, bin_dim=64, hidden_dim=64, scorer_dim=32)
+
+
+def make_requirements(config: DecisionConfig, lifetime: MapLifetime = MapLifetime.EPISODIC) -> GroundRequirements:
+    """The camera and map of an agent of this configuration, for its model card."""
+    size = CAMERA.width, CAMERA.height
+    if config.remembers:
+        return GroundRequirements(*size, map=RICH_MAP, lifetime=lifetime, names=True)
+    return GroundRequirements(*size, around=4, names=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +118,15 @@ class DecisionPolicy(nn.Module):
     """The network. It is made by `DecisionPolicy(columns, tokenizer, config)`; columns are not used."""
 
     config_class = DecisionConfig
+    uses_rgb, uses_names = False, True
+    depth_size = 1  # of a side of the images that it sees: any camera will do
+    map_size = RICH_MAP.size
 
     def __init__(
         self,
         columns: Sequence[str],
         tokenizer: Tokenizer,
-        config: DecisionConfig = DecisionConfig(),  # noqa: B008
+        config: DecisionConfig = DecisionConfig(),
     ) -> None:
         super().__init__()
         c = self.config = config
@@ -136,6 +149,11 @@ class DecisionPolicy(nn.Module):
         self.steps = nn.Sequential(
             nn.Linear(query_dim + c.bin_dim, c.hidden_dim), nn.ReLU(), nn.Linear(c.hidden_dim, MAX_STEPS)
         )
+
+    @property
+    def uses_map(self) -> bool:
+        """Whether its sights are remembered in a map."""
+        return self.config.remembers
 
     def encode_instruction(self, words: Tensor, lengths: Tensor) -> DecisionState:
         """The state before the first decision of an episode; words (batch, n) are token ids."""

@@ -37,7 +37,7 @@ CAMERA = Camera(128, 128, math.pi / 2)
 CHANNELS = ("depth", "classes", "instances")
 PANORAMA = CameraSensor(CAMERA, channels=CHANNELS, around=4)
 FRONT = CameraSensor(CAMERA, channels=CHANNELS)
-_FLOOR = MPCAT40.index("floor")
+FLOOR = MPCAT40.index("floor")
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +153,8 @@ class SightReader:
         The numbers of the sights are zero, see `bin_numbers`.
         """
         n, views = frames.depth.shape[:2]
-        columns, slants, rises = _optics(sensor.camera, views)
-        eyes = np.asarray(positions, np.float64) + (0.0, 0.0, sensor.height)
+        columns, slants, rises = camera_optics(sensor.camera, views)
+        eyes = np.asarray(positions, np.float64) + np.array([0.0, 0.0, sensor.height])
         turned = np.asarray(headings, np.float64)[:, None] + np.arange(views) * (math.tau / views)
         band = np.array(OBSTACLE_BAND) - sensor.height
         starts, free = np.empty(n + 1, np.int64), np.empty((n, BINS, 2), np.float32)
@@ -164,7 +164,7 @@ class SightReader:
             pixels = np.empty(room, np.int32)
             total = count_labels(
                 frames.depth, frames.instances, frames.classes, eyes, turned, columns, slants, rises,
-                np.array(BAND_LIMITS), _FLOOR, self.offset, self.grid.origin, self.grid.cell, self.grid.floors,
+                np.array(BAND_LIMITS), FLOOR, self.offset, self.grid.origin, self.grid.cell, self.grid.floors,
                 self.grid.index, band, FAR, MIN_PIXELS, starts, cells, labels, pixels, free,
             )  # fmt: skip
             if total <= room:
@@ -176,7 +176,7 @@ class SightReader:
 
 
 @lru_cache
-def _optics(camera: Camera, views: int) -> tuple[NDArray[np.int64], Array, Array]:
+def camera_optics(camera: Camera, views: int) -> tuple[NDArray[np.int64], Array, Array]:
     """(v, w) the bin of each column, (w,) metres to the left and (h,) up per metre of depth."""
     slants = (camera.width / 2 - (np.arange(camera.width) + 0.5)) / camera.focal
     rises = (camera.height / 2 - (np.arange(camera.height) + 0.5)) / camera.focal

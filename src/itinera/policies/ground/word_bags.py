@@ -1,4 +1,4 @@
-"""Weighted sums of word vectors, with a kernel on the CPU: `EmbeddingBag`'s backward pass takes twice as long as ours."""
+"""Weighted sums of word vectors, with a kernel on the CPU."""
 
 from __future__ import annotations
 

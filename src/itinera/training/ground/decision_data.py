@@ -6,18 +6,19 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import msgspec
 
 from itinera.errors import BadArgument
 from itinera.formats.writing import atomic_write
+from itinera.mapping.config import MapLifetime
 from itinera.policies.ground.decision import DecisionConfig
 from itinera.policies.ground.sights import CAMERA, LabelNames, LabelWords, sight_words
 from itinera.policies.tokenizer import Tokenizer
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split
-from itinera.training.ground.decision_rolls import NOISE, Rolls, expert_rolls
+from itinera.training.ground.decision_rolls import NOISE, MakeSource, MemorySource, PanoramaSource, Rolls, expert_rolls
 from itinera.training.ground.decision_store import read_rolls, write_rolls
 from itinera.worlds import World
 
@@ -36,6 +37,7 @@ class DecisionData:
     worlds: Mapping[str, World]
     folder: Path
     seed: int = 0
+    lifetime: MapLifetime = MapLifetime.EPISODIC  # of the maps of agents that remember
 
     @property
     def protocol(self) -> Protocol:
@@ -101,9 +103,14 @@ class DecisionData:
         """Clean and noisy rolls of the teacher in each world."""
 
         def make(world: World, episodes: Sequence[Episode]) -> Rolls:
-            return expert_rolls(world, episodes, self.protocol, seed=self.seed)
+            source = source_maker(config, self.lifetime)
+            return expert_rolls(world, episodes, self.protocol, seed=self.seed, make_source=source)
 
-        return self.make_rolls(f"expert-{sight_name(config)}", "expert", make, world_ids or list(self.paths))
+        return self.make_rolls(f"expert-{self.sight_name(config)}", "expert", make, world_ids or list(self.paths))
+
+    def sight_name(self, config: DecisionConfig) -> str:
+        """The name of what an agent of a configuration sees: "panorama", or the lifetime of its map."""
+        return self.lifetime.value if config.remembers else "panorama"
 
     def held_out(self, count: int = 6) -> frozenset[str]:
         """Worlds for choosing settings: every tenth or so of the split."""
@@ -112,6 +119,6 @@ class DecisionData:
         return frozenset(ids[step - 1 :: step][:count]) if len(ids) >= 3 else frozenset()
 
 
-def sight_name(config: DecisionConfig) -> str:
-    """The name of what an agent of a configuration sees: "panorama", or the lifetime of its map."""
-    return config.lifetime if config.remembers else "panorama"
+def source_maker(config: DecisionConfig, lifetime: MapLifetime) -> MakeSource:
+    """What makes the sights of agents of a configuration in a world."""
+    return partial(MemorySource, lifetime=lifetime) if config.remembers else PanoramaSource

@@ -20,7 +20,7 @@ from itinera.records.scores import ScoreTable
 from itinera.tasks import PROTOCOLS, Episode, Instruction, Protocol, Split
 from itinera.training.ground.decision_batches import RollSampler
 from itinera.training.ground.decision_losses import compute_losses, exchange_texts
-from itinera.training.ground.decision_rolls import SightSource, Walker, walk
+from itinera.training.ground.decision_rolls import MakeSource, PanoramaSource, Walker, in_parts, walk
 from itinera.worlds import World
 
 
@@ -60,17 +60,20 @@ def predict(
     protocol: Protocol,
     *,
     instructions: Sequence[Instruction] | None = None,
-    source: SightSource | None = None,
+    make_source: MakeSource = PanoramaSource,
 ) -> list[Rollout]:
     """The rollouts of a policy in episodes of one house, equal to those of `itinera run`.
 
     `instructions` are given to the agent instead of the episodes' own.
     """
-    texts = [episode.instruction for episode in episodes] if instructions is None else instructions
-    chooser = PolicyWalk(model, words, texts)
-    limit = model.policy.config.max_decisions
-    walkers, _ = walk(world, episodes, protocol, chooser, max_decisions=limit, source=source)
-    return [_rollout(walker, protocol) for walker in walkers]
+    texts = [episode.instruction for episode in episodes] if instructions is None else list(instructions)
+    limit, found, done = model.policy.config.max_decisions, [], 0
+    for part in in_parts(episodes, make_source(world).max_walkers):
+        chooser = PolicyWalk(model, words, texts[done : done + len(part)])
+        walkers, _ = walk(world, part, protocol, chooser, make_source(world), max_decisions=limit)
+        found += [_rollout(walker, protocol) for walker in walkers]
+        done += len(part)
+    return found
 
 
 def _rollout(walker: Walker, protocol: Protocol) -> Rollout:
@@ -87,7 +90,7 @@ def evaluate_decisions(
     words: Callable[[World], LabelWords],
     *,
     instructions: Mapping[str, Instruction] | None = None,
-    make_source: Callable[[World], SightSource] = SightSource,
+    make_source: MakeSource = PanoramaSource,
 ) -> ScoreTable:
     """The scores of a policy on a split; `instructions`, by episode, are given instead of the episodes' own."""
     protocol = PROTOCOLS[split.protocol]
@@ -97,9 +100,7 @@ def evaluate_decisions(
     for world_id, rows in split.rows_by_world.items():
         world, episodes = worlds[world_id], [split.episodes[k] for k in rows]
         texts = None if instructions is None else [instructions[episode.id] for episode in episodes]
-        rollouts += predict(
-            model, world, words(world), episodes, protocol, instructions=texts, source=make_source(world)
-        )
+        rollouts += predict(model, world, words(world), episodes, protocol, instructions=texts, make_source=make_source)
     model.policy.train(training)
     return score(Predictions(split.name, tuple(rollouts), protocol), split, worlds)
 

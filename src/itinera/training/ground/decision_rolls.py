@@ -6,18 +6,22 @@ states. Many rolls of one house are walked together: their views are rendered in
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Protocol as TypingProtocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.agents.decisions import BINS, STOP_HERE, Decision, DecisionController, bearing_bin
-from itinera.policies.ground.sights import PANORAMA, SightReader, Sights, bin_numbers
+from itinera.agents.decisions import BINS, STOP_HERE, Decision, DecisionController, back_bin
+from itinera.mapping.config import MapLifetime
+from itinera.policies.ground.remembered_sights import RememberedSights
+from itinera.policies.ground.sights import FRONT, PANORAMA, SightReader, Sights, bin_numbers
 from itinera.rendering.camera import Frame
 from itinera.rendering.rasterizer import Rasterizer
 from itinera.seeding import generator
-from itinera.simulators.ground import GroundSimulator, wrap_angle
+from itinera.simulators.ground import GroundSimulator
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.simulator import Observation
 from itinera.tasks import Episode, Protocol
@@ -50,29 +54,96 @@ class Rolls:
 
     @property
     def lengths(self) -> NDArray[np.int64]:
+        """(r,) the decisions of each roll."""
         return np.diff(self.starts)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[Rolls]) -> Rolls:
+        """The rolls of several parts of one house."""
+        lengths = np.concatenate([part.lengths for part in parts])
+        columns = {
+            name: np.concatenate([getattr(part, name) for part in parts])
+            for name in ("bins", "steps", "label_bins", "label_steps")
+        }
+        return cls(
+            parts[0].world_id,
+            tuple(path for part in parts for path in part.paths),
+            np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+            sights=Sights.concatenate([part.sights for part in parts]),
+            **columns,
+        )
 
 
 Choose = Callable[[list[int], Sights, NDArray[np.float32], Sequence[Decision]], Sequence[Decision]]
 """The decisions of some rolls, given by their indices, from their sights, free distances (n, 24, 2) and labels."""
 
 
-class SightSource:
-    """What the rolls of a house see: four views at each decision."""
+class SightSource(TypingProtocol):
+    """What walkers in one house see, each of them given by its row."""
 
-    def __init__(self, world: World, sensor: CameraSensor = PANORAMA) -> None:
+    max_walkers: int  # at once
+
+    def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
+        """Take in what some walkers see after a primitive step, or at the start."""
+
+    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[Sights, NDArray[np.float32]]:
+        """The sights of some walkers at a decision, and their free distances (n, 24, 2)."""
+
+
+class PanoramaSource:
+    """Four views at each decision."""
+
+    max_walkers = 512
+
+    def __init__(self, world: World) -> None:
+        self._render, self._reader = FrameRenderer(world, PANORAMA), SightReader.for_world(world)
+
+    def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
+        """Nothing is remembered."""
+
+    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[Sights, NDArray[np.float32]]:
+        return self._reader.read(self._render(positions, headings), positions, headings, PANORAMA)
+
+
+class MemorySource:
+    """A front view at every primitive step, remembered in a rich map."""
+
+    max_walkers = 48  # a map takes megabytes
+
+    def __init__(self, world: World, lifetime: MapLifetime = MapLifetime.EPISODIC) -> None:
+        self._world, self._lifetime, self._render = world, lifetime, FrameRenderer(world, FRONT)
+        self._memory: RememberedSights | None = None
+
+    def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
+        if self._memory is None:
+            self._memory = RememberedSights([self._world] * len(rows), self._lifetime)
+        frames = self._render(positions, headings)
+        one = Frame(*(channel[:, 0] if len(channel) else channel for channel in frames.channels))
+        self._memory.insert(one, positions, headings, rows)
+
+    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[Sights, NDArray[np.float32]]:
+        assert self._memory is not None
+        return self._memory.read(positions, headings, rows)
+
+
+class FrameRenderer:
+    """Renders the views of a sensor from many positions on the floor in one call."""
+
+    def __init__(self, world: World, sensor: CameraSensor) -> None:
         assert world.mesh is not None
-        self._sensor, self._raster, self._reader = sensor, Rasterizer(world.mesh), SightReader.for_world(world)
+        self._sensor, self._raster = sensor, Rasterizer(world.mesh)
 
-    def read(self, rolls: Sequence[int], positions: Array, headings: Array) -> tuple[Sights, NDArray[np.float32]]:
-        """The sights of some rolls and their free distances."""
+    def __call__(self, positions: Array, headings: Array) -> Frame:
+        """(n, views, height, width) channels."""
         n, views, camera = len(positions), self._sensor.around, self._sensor.camera
-        eyes = np.repeat(positions + (0.0, 0.0, self._sensor.height), views, axis=0)
-        turned = (headings[:, None] + np.arange(views) * (2 * np.pi / views)).ravel()
+        eyes = np.repeat(positions + np.array([0.0, 0.0, self._sensor.height]), views, axis=0)
+        turned = (headings[:, None] + np.arange(views) * (math.tau / views)).ravel()
         found = self._raster.render_many(camera, eyes, turned, 0.0, channels=self._sensor.channels)
         shape = n, views, camera.height, camera.width
-        frames = Frame(found.rgb, *(channel.reshape(shape) for channel in found.channels[1:]))
-        return self._reader.read(frames, positions, headings, self._sensor)
+        return Frame(found.rgb, *(channel.reshape(shape) for channel in found.channels[1:]))
+
+
+MakeSource = Callable[[World], SightSource]
 
 
 @dataclass(eq=False)
@@ -101,33 +172,22 @@ class Walker:
         """The bin of the place of the last decision; -1 at the first."""
         return back_bin(self.origin, self.observation)
 
-    def carry_out(self, decision: Decision, limit: int | None = None) -> None:
-        """Take the primitive actions of a decision, up to `limit` in all."""
+    def begin_decision(self, decision: Decision) -> None:
+        """Start to carry out a decision; to stop ends the walk."""
         self.origin = np.array(self.observation.place, dtype=np.float64)
-        if decision.stops:
-            self.done = True
-            return
         self.controller.begin(decision)
-        while True:
-            action = self.controller.act(self.observation)
-            if action is None:
-                return
-            self.observation = self.simulator.step(action)
-            self.actions += 1
-            self.path.append(np.asarray(self.observation.place))
-            if limit is not None and self.actions >= limit:
-                self.done = True
-                return
+        self.done = decision.stops
 
-
-def back_bin(origin: Array | None, observation: Observation) -> int:
-    """The bin in which an earlier place lies from here; -1 for none, or if it is here."""
-    if origin is None:
-        return -1
-    away = origin - np.asarray(observation.place, dtype=np.float64)
-    if float(np.hypot(away[0], away[1])) < 0.05:
-        return -1
-    return bearing_bin(wrap_angle(float(np.arctan2(away[1], away[0])) - observation.heading))
+    def step(self, limit: int | None = None) -> bool:
+        """Take the next primitive action of the decision, and return whether there was one."""
+        action = None if self.done else self.controller.act(self.observation)
+        if action is None:
+            return False
+        self.observation = self.simulator.step(action)
+        self.actions += 1
+        self.path.append(np.asarray(self.observation.place))
+        self.done = limit is not None and self.actions >= limit
+        return True
 
 
 def walk(
@@ -135,30 +195,28 @@ def walk(
     episodes: Sequence[Episode],
     protocol: Protocol,
     choose: Choose,
+    source: SightSource,
     *,
     max_decisions: int = MAX_DECISIONS,
     goal_fields: Sequence[DistanceField] | None = None,
-    source: SightSource | None = None,
 ) -> tuple[list[Walker], Rolls]:
     """The walkers after their last decision, and their rolls; labels are zeros without fields of the goals."""
     assert isinstance(world.space, Surface)
-    source = source or SightSource(world)
     walkers = [Walker.begin(world, episode, protocol) for episode in episodes]
     taken: list[list[Decision]] = [[] for _ in walkers]
     labels: list[list[Decision]] = [[] for _ in walkers]
     sights: list[Sights] = []
     owners: list[int] = []
+    source.observe(list(range(len(walkers))), *_poses(walkers))
     for _ in range(max_decisions):
         rows = [k for k, walker in enumerate(walkers) if not walker.done]
         if not rows:
             break
         alive = [walkers[k] for k in rows]
-        positions = np.array([walker.observation.place for walker in alive], dtype=np.float64)
-        headings = np.array([walker.observation.heading for walker in alive])
-        seen, free = source.read(rows, positions, headings)
+        seen, free = source.read(rows, *_poses(alive))
         back = np.array([walker.back for walker in alive])
         blocked = np.array([walker.controller.blocked for walker in alive])
-        seen = Sights(seen.starts, seen.cells, seen.labels, seen.weights, bin_numbers(free, back, blocked))
+        seen = replace(seen, numbers=bin_numbers(free, back, blocked))
         sights.append(seen)
         owners += rows
         if goal_fields is not None:
@@ -166,10 +224,20 @@ def walk(
                 pose = Pose(walker.observation.place, walker.observation.heading)
                 labels[k].append(teach(world.space, goal_fields[k], pose, protocol))
         chosen = choose(rows, seen, free, [labels[k][-1] for k in rows] if goal_fields is not None else [])
-        for k, walker, decision in zip(rows, alive, chosen, strict=True):
+        for k, decision in zip(rows, chosen, strict=True):
             taken[k].append(decision)
-            walker.carry_out(decision, protocol.step_limit)
+            walkers[k].begin_decision(decision)
+        while rows:
+            rows = [k for k in rows if walkers[k].step(protocol.step_limit)]
+            if rows:
+                source.observe(rows, *_poses([walkers[k] for k in rows]))
     return walkers, _pack(world.id, episodes, taken, labels, sights, owners)
+
+
+def _poses(walkers: Sequence[Walker]) -> tuple[Array, Array]:
+    """(n, 3) the positions and (n,) the headings of walkers."""
+    places = np.array([walker.observation.place for walker in walkers], dtype=np.float64).reshape(-1, 3)
+    return places, np.array([walker.observation.heading for walker in walkers])
 
 
 def _pack(
@@ -213,7 +281,13 @@ class GoalFields:
 
 
 def expert_rolls(
-    world: World, episodes: Sequence[Episode], protocol: Protocol, *, seed: int, noise: float = NOISE
+    world: World,
+    episodes: Sequence[Episode],
+    protocol: Protocol,
+    *,
+    seed: int,
+    noise: float = NOISE,
+    make_source: MakeSource = PanoramaSource,
 ) -> Rolls:
     """Two rolls of each path: one as the teacher decides, one with a share of random free bearings.
 
@@ -221,19 +295,34 @@ def expert_rolls(
     """
     assert isinstance(world.space, Surface)
     goal_fields = GoalFields(world.space)
-    doubled = [*episodes, *episodes]
     rng = generator(seed, "rolls", world.id)
 
-    def choose(
+    def choose_noisily(
         rows: list[int], sights: Sights, free: NDArray[np.float32], labels: Sequence[Decision]
     ) -> Sequence[Decision]:
         return [
-            random_decision(free[i], rng) if k >= len(episodes) and rng.random() < noise else label
-            for i, (k, label) in enumerate(zip(rows, labels, strict=True))
+            random_decision(one, rng) if rng.random() < noise else label
+            for one, label in zip(free, labels, strict=True)
         ]
 
-    wanted = [goal_fields[episode] for episode in doubled]
-    return walk(world, doubled, protocol, choose, goal_fields=wanted)[1]
+    parts = []
+    for choose in (follow_teacher, choose_noisily):
+        for part in in_parts(episodes, make_source(world).max_walkers):
+            wanted = [goal_fields[episode] for episode in part]
+            parts.append(walk(world, part, protocol, choose, make_source(world), goal_fields=wanted)[1])
+    return Rolls.concatenate(parts)
+
+
+def follow_teacher(
+    rows: list[int], sights: Sights, free: NDArray[np.float32], labels: Sequence[Decision]
+) -> Sequence[Decision]:
+    """The labels."""
+    return labels
+
+
+def in_parts(episodes: Sequence[Episode], size: int) -> list[Sequence[Episode]]:
+    """The episodes in consecutive parts of at most this size."""
+    return [episodes[k : k + size] for k in range(0, len(episodes), size)]
 
 
 def random_decision(free: NDArray[np.float32], rng: np.random.Generator) -> Decision:

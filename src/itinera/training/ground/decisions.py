@@ -17,15 +17,15 @@ from torch import Tensor
 
 from itinera.agents.decisions import Decision
 from itinera.policies.checkpoint import Model, build_model, make_card
-from itinera.policies.ground.decision import DecisionConfig
+from itinera.policies.ground.decision import DecisionConfig, make_requirements
 from itinera.policies.ground.sights import LabelWords, Sights
 from itinera.seeding import generator
 from itinera.tasks import Episode, Protocol
 from itinera.training.ground.decision_batches import PathTexts, RollSampler
-from itinera.training.ground.decision_data import DecisionData, sight_name
+from itinera.training.ground.decision_data import DecisionData, source_maker
 from itinera.training.ground.decision_evaluation import PolicyWalk
 from itinera.training.ground.decision_losses import compute_losses
-from itinera.training.ground.decision_rolls import GoalFields, Rolls, walk
+from itinera.training.ground.decision_rolls import GoalFields, MakeSource, Rolls, in_parts, walk
 from itinera.training.trainer import OnStep, Schedule, Trainer, seed_torch
 from itinera.worlds import World
 from itinera.worlds.surface import Surface
@@ -86,7 +86,8 @@ def new_model(data: DecisionData, config: DecisionConfig, options: DecisionOptio
     """An untrained model with the vocabulary of the data."""
     tokenizer = data.fit_tokenizer(config)
     metadata = {"seed": seed, "options": asdict(options), "split": data.split.name, "worlds": len(data.paths)}
-    card = make_card("decision", config, (), tokenizer, max_words=options.max_words, metadata=metadata)
+    more = {"ground": make_requirements(config, data.lifetime), "max_words": options.max_words, "metadata": metadata}
+    card = make_card("decision", config, (), tokenizer, **more)
     seed_torch(seed, "begun", "decision")
     return build_model(card)
 
@@ -143,12 +144,14 @@ class _Run:
             draws = generator(self._seed, "dagger", str(number), world.id)
             rows = [texts[e.world_id, e.path_id or e.id] for e in episodes]
             chosen = [row[int(draws.integers(len(row)))] for row in rows]
-            beta = DAGGER_BETA ** (number + 1)
-            return agent_rolls(self._model, self._words[world.id], world, chosen, self._data.protocol, beta, draws)
+            beta, source = DAGGER_BETA ** (number + 1), source_maker(self._model.policy.config, self._data.lifetime)
+            return agent_rolls(
+                self._model, self._words[world.id], world, chosen, self._data.protocol, beta, draws, source
+            )
 
         training = self._model.policy.training
         self._model.policy.eval()
-        name = f"dagger-{number}-{sight_name(self._model.policy.config)}-{self._seed}"
+        name = f"dagger-{number}-{self._data.sight_name(self._model.policy.config)}-{self._seed}"
         with torch.random.fork_rng(devices=[]):
             found = self._data.make_rolls(name, plan, make, chosen)
         self._model.policy.train(training)
@@ -163,10 +166,10 @@ def agent_rolls(
     protocol: Protocol,
     beta: float,
     rng: np.random.Generator,
+    make_source: MakeSource,
 ) -> Rolls:
     """The rolls of an agent that follows the teacher with probability beta at each decision, labeled by the teacher."""
     assert isinstance(world.space, Surface)
-    policy = PolicyWalk(model, words, [episode.instruction for episode in episodes])
     goal_fields = GoalFields(world.space)
 
     def choose(
@@ -175,5 +178,9 @@ def agent_rolls(
         own = policy(rows, sights, free, labels)
         return [label if rng.random() < beta else mine for label, mine in zip(labels, own, strict=True)]
 
-    wanted = [goal_fields[episode] for episode in episodes]
-    return walk(world, episodes, protocol, choose, goal_fields=wanted)[1]
+    parts = []
+    for part in in_parts(episodes, make_source(world).max_walkers):
+        policy = PolicyWalk(model, words, [episode.instruction for episode in part])
+        wanted = [goal_fields[episode] for episode in part]
+        parts.append(walk(world, part, protocol, choose, make_source(world), goal_fields=wanted)[1])
+    return Rolls.concatenate(parts)
