@@ -7,6 +7,10 @@ has the columns i0, i1, j0, j1 (the last ones excluded) of each storey that may 
 # mypy: allow-untyped-decorators
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -16,6 +20,9 @@ Singles = NDArray[np.float32]
 Shorts = NDArray[np.uint16]
 Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
+
+# Like int() outside kernels; inside a kernel, int() keeps 32 bits.
+widened: Callable[[Any], int] = np.int64  # type: ignore[assignment]
 
 NOTHING = np.float32(-np.inf)
 
@@ -97,14 +104,14 @@ def _insert_into_storey(
             at = z + away * rise
             if not (near < away < far and low < at < high and floor <= at < ceiling):
                 continue
-            i = np.int64(np.rint((x + away * (ahead_x + across[u] * right_x)) * per_metre)) - i0
-            j = np.int64(np.rint((y + away * (ahead_y + across[u] * right_y)) * per_metre)) - j0
+            i = widened(np.rint((x + away * (ahead_x + across[u] * right_x)) * per_metre)) - i0
+            j = widened(np.rint((y + away * (ahead_y + across[u] * right_y)) * per_metre)) - j0
             if i < 0 or j < 0 or i >= width or j >= height:
                 continue
             k = start + j * width + i
             single = np.float32(at)
             if single > heights[k]:
-                kind = np.int64(classes[v, u])
+                kind = widened(classes[v, u])
                 heights[k] = single
                 labels[k] = table[kind] if kind < len(table) else 0
                 left, end = min(left, i), max(end, i + 1)
@@ -180,8 +187,8 @@ def _read_storey(
     x, y, beyond = eye[0], eye[1], reach + 1.0 / per_metre
     i0, j0, width, start = grid[0], grid[1], grid[2], grid[4]
     wide = beyond * (abs(cosine) + abs(sine))  # half the side of the box around the turned map
-    bottom = max(dirty[2], np.int64(np.floor((y - wide) / column)) - j0)
-    top = min(dirty[3], np.int64(np.ceil((y + wide) / column)) - j0 + 1)
+    bottom = max(dirty[2], widened(np.floor((y - wide) / column)) - j0)
+    top = min(dirty[3], widened(np.ceil((y + wide) / column)) - j0 + 1)
     for j in range(bottom, top):
         dy = (j + j0) * column - y
         # The part of the row that lies in the turned map.
@@ -192,16 +199,16 @@ def _read_storey(
         if abs(cosine) > 1e-6:
             one, two = (-dy * sine - beyond) / cosine, (-dy * sine + beyond) / cosine
             first, last = max(first, min(one, two)), min(last, max(one, two))
-        begin = max(dirty[0], np.int64(np.floor((x + first) / column)) - i0)
-        end = min(dirty[1], np.int64(np.ceil((x + last) / column)) - i0 + 1)
+        begin = max(dirty[0], widened(np.floor((x + first) / column)) - i0)
+        end = min(dirty[1], widened(np.ceil((x + last) / column)) - i0 + 1)
         for i in range(begin, end):
             k = start + j * width + i
             at = heights[k]
             if not low < at < high:
                 continue
             dx = (i + i0) * column - x
-            right = np.int64(np.rint((dx * sine - dy * cosine + reach) * per_metre))
-            behind = np.int64(np.rint((reach - (dx * cosine + dy * sine)) * per_metre))
+            right = widened(np.rint((dx * sine - dy * cosine + reach) * per_metre))
+            behind = widened(np.rint((reach - (dx * cosine + dy * sine)) * per_metre))
             if right < 0 or behind < 0 or right >= size or behind >= size:
                 continue
             occupancy[behind, right] = 1
@@ -227,6 +234,11 @@ def clear_maps(lanes: Longs, grids: Longs, heights: Singles, labels: Shorts, dir
 
 
 @njit(cache=True, nogil=True)
+def _length(vector: Floats) -> float:
+    return math.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
+
+
+@njit(cache=True, nogil=True)
 def insert_faces(
     corners: Floats,  # (f, 3, 3)
     kinds: Shorts,  # (f,) labels
@@ -246,17 +258,22 @@ def insert_faces(
             low, high = bands[storey, 0], bands[storey, 1]
             if highest <= low or lowest >= high:
                 continue
-            i0, j0, width, height, start = grids[storey]
-            side = max(np.sqrt(((b - a) ** 2).sum()), np.sqrt(((c - a) ** 2).sum()), np.sqrt(((c - b) ** 2).sum()))
-            parts = max(1, np.int64(np.ceil(side / spacing)))
+            i0, j0, width, height, start = (
+                grids[storey, 0],
+                grids[storey, 1],
+                grids[storey, 2],
+                grids[storey, 3],
+                grids[storey, 4],
+            )
+            parts = widened(np.ceil(max(_length(b - a), _length(c - a), _length(c - b), spacing) / spacing))
             for p in range(parts + 1):
                 for q in range(parts + 1 - p):
                     s, t = p / parts, q / parts
                     at = a[2] + s * (b[2] - a[2]) + t * (c[2] - a[2])
                     if not (low < at < high and bounds[storey] <= at < bounds[storey + 1]):
                         continue
-                    i = np.int64(np.rint((a[0] + s * (b[0] - a[0]) + t * (c[0] - a[0])) / column)) - i0
-                    j = np.int64(np.rint((a[1] + s * (b[1] - a[1]) + t * (c[1] - a[1])) / column)) - j0
+                    i = widened(np.rint((a[0] + s * (b[0] - a[0]) + t * (c[0] - a[0])) / column)) - i0
+                    j = widened(np.rint((a[1] + s * (b[1] - a[1]) + t * (c[1] - a[1])) / column)) - j0
                     if i < 0 or j < 0 or i >= width or j >= height:
                         continue
                     k = start + j * width + i

@@ -79,7 +79,7 @@ class SemanticMaps:
 
     def place(self, index: Sequence[int] | NDArray[np.integer], worlds: Sequence[World]) -> None:
         """Give these agents empty maps of other worlds."""
-        lanes = self._lanes(index)
+        lanes = parse_index(index, len(self))
         self._clear(lanes)
         found = [self._find_grids(world) for world in worlds]
         self._make_room(max((len(one.grids) for one in found), default=0), max((one.size for one in found), default=0))
@@ -104,21 +104,13 @@ class SemanticMaps:
         table: Table | None = None,
     ) -> None:
         """Insert views of depth and labels; with a table, from `labels.paper_table`, it gives the label of each."""
-        lanes, eyes = self._lanes(index), _positions(positions)
-        bases = camera_bases(len(eyes), headings, elevations)
-        depth, labels = np.ascontiguousarray(depth, dtype=np.float32), np.ascontiguousarray(labels)
-        shape = (len(lanes), camera.height, camera.width)
-        if not depth.shape == labels.shape == shape or len(eyes) != len(lanes):
-            raise BadArgument(
-                f"{len(lanes)} maps need depth and labels of shape {shape} and as many positions; "
-                f"got {depth.shape}, {labels.shape} and {len(eyes)} positions."
-            )
-        config = self.config
+        lanes, config = parse_index(index, len(self)), self.config
+        depth, labels, eyes, bases = check_views(depth, labels, positions, headings, elevations, camera, len(lanes))
         limits = np.array([*config.depth, *config.insertion])
         kernels.insert_views(
             depth,
             labels,
-            _check_table(labels, table),
+            check_table(labels, table),
             eyes,
             bases,
             camera.focal,
@@ -141,7 +133,7 @@ class SemanticMaps:
         out: EgocentricMaps | None = None,
     ) -> EgocentricMaps:
         """The egocentric maps; with `out`, they are written into its arrays, which saves allocating memory."""
-        lanes, eyes = self._lanes(index), _positions(positions)
+        lanes, eyes = parse_index(index, len(self)), parse_positions(positions)
         size = self.config.size
         if out is None:
             shape = (len(lanes), size, size)
@@ -167,11 +159,11 @@ class SemanticMaps:
 
     def clear(self, index: Sequence[int] | NDArray[np.integer] | None = None) -> None:
         """Empty the maps."""
-        self._clear(self._lanes(index))
+        self._clear(parse_index(index, len(self)))
 
     def load(self, index: Sequence[int] | NDArray[np.integer], known: Sequence[Columns]) -> None:
         """Replace the maps by known ones of the same worlds."""
-        lanes = self._lanes(index)
+        lanes = parse_index(index, len(self))
         for lane, one in zip(lanes.tolist(), known, strict=True):
             grids = self._worlds[lane]
             if not (np.array_equal(one.grids.grids, grids.grids) and np.array_equal(one.grids.bounds, grids.bounds)):
@@ -204,15 +196,6 @@ class SemanticMaps:
             heights[:, : self._heights.shape[1]], labels[:, : self._labels.shape[1]] = self._heights, self._labels
             self._heights, self._labels = heights, labels
 
-    def _lanes(self, index: Sequence[int] | NDArray[np.integer] | None) -> NDArray[np.int64]:
-        count = len(self._worlds)
-        if index is None:
-            return np.arange(count)
-        lanes = np.array(index, dtype=np.int64).reshape(-1)
-        if len(lanes) and not (lanes.min() >= 0 and lanes.max() < count):
-            raise BadArgument(f"Maps are numbered from 0 to {count - 1}; got {lanes.min()} to {lanes.max()}.")
-        return lanes
-
     def _clear(self, lanes: NDArray[np.int64]) -> None:
         kernels.clear_maps(lanes, self._grids, self._heights, self._labels, self._dirty)
 
@@ -239,7 +222,39 @@ def unit_vectors(angles: ArrayLike, count: int) -> Array:
     return np.column_stack([np.cos(all_angles), np.sin(all_angles)]).round(12)
 
 
-def _positions(positions: ArrayLike) -> Array:
+def parse_index(index: Sequence[int] | NDArray[np.integer] | None, count: int) -> NDArray[np.int64]:
+    """The numbers of the agents that a call is about; all if None."""
+    if index is None:
+        return np.arange(count)
+    lanes = np.array(index, dtype=np.int64).reshape(-1)
+    if len(lanes) and not (lanes.min() >= 0 and lanes.max() < count):
+        raise BadArgument(f"Maps are numbered from 0 to {count - 1}; got {lanes.min()} to {lanes.max()}.")
+    return lanes
+
+
+def check_views(
+    depth: NDArray[Any],
+    labels: NDArray[Any],
+    positions: ArrayLike,
+    headings: ArrayLike,
+    elevations: ArrayLike,
+    camera: Camera,
+    count: int,
+) -> tuple[NDArray[np.float32], NDArray[Any], Array, Array]:
+    """The depth, labels, positions and bases of a camera's views, one for each of `count` maps."""
+    eyes = parse_positions(positions)
+    shape = (count, camera.height, camera.width)
+    if not np.shape(depth) == np.shape(labels) == shape or len(eyes) != count:
+        raise BadArgument(
+            f"{count} maps need depth and labels of shape {shape} and as many positions; "
+            f"got {np.shape(depth)}, {np.shape(labels)} and {len(eyes)} positions."
+        )
+    bases = camera_bases(count, headings, elevations)
+    return np.ascontiguousarray(depth, dtype=np.float32), np.ascontiguousarray(labels), eyes, bases
+
+
+def parse_positions(positions: ArrayLike) -> Array:
+    """(n, 3) the positions, which must be finite."""
     eyes = np.array(positions, dtype=np.float64, order="C").reshape(-1, 3)
     if not np.isfinite(eyes).all():
         raise BadArgument("A position is not finite.")
@@ -249,7 +264,7 @@ def _positions(positions: ArrayLike) -> Array:
 _SAME = np.arange(MAX_LABEL + 1, dtype=np.uint16)
 
 
-def _check_table(labels: NDArray[Any], table: Table | None) -> Table:
+def check_table(labels: NDArray[Any], table: Table | None) -> Table:
     """The table; without one, every label is itself."""
     if labels.dtype.kind not in "ui":
         raise BadArgument(f"labels must be integers, not {labels.dtype}.")

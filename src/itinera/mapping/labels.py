@@ -38,4 +38,5 @@ def paper_table() -> Table:
 
 def paper_labels(classes: NDArray[np.integer]) -> NDArray[np.uint8]:
     """Indices into MAP_CLASSES of the same shape as `classes`, which are indices into MPCAT40."""
-    return paper_table().astype(np.uint8)[classes]
+    labels: NDArray[np.uint8] = paper_table().astype(np.uint8)[classes]
+    return labels

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -14,8 +14,14 @@ from itinera.mapping.config import MapConfig, MapLifetime
 from itinera.mapping.egocentric_map import Columns, EgocentricMaps, SemanticMaps
 from itinera.mapping.known_map import known_map
 from itinera.mapping.labels import paper_table
+from itinera.mapping.point_cloud import PointCloudMaps
 from itinera.rendering.camera import Camera
 from itinera.worlds import Array, World
+
+
+def make_maps(worlds: Sequence[World], config: MapConfig) -> SemanticMaps | PointCloudMaps:
+    """Empty maps of the configuration's variant."""
+    return PointCloudMaps(worlds, config) if config.variant == "released" else SemanticMaps(worlds, config)
 
 
 class EgocentricMapper:
@@ -37,7 +43,7 @@ class EgocentricMapper:
         self.config = MapConfig() if config is None else config
         self.lifetime, self.camera = lifetime, camera
         self._worlds, self._camera_elevation = worlds, camera_elevation
-        self._maps: SemanticMaps | None = None
+        self._maps: SemanticMaps | PointCloudMaps | None = None
         self._world: World | None = None
         self._known: WeakKeyDictionary[World, Columns] = WeakKeyDictionary()
         self._held: EgocentricMaps | None = None
@@ -91,7 +97,7 @@ class EgocentricMapper:
         self._held = maps.read(eye, heading)
         return self._held
 
-    def _enter(self, world_id: str) -> SemanticMaps:
+    def _enter(self, world_id: str) -> SemanticMaps | PointCloudMaps:
         """The map of the world, made or cleared if the agent was not there before."""
         if self._maps is not None and self._world is not None and self._world.id == world_id:
             return self._maps
@@ -99,7 +105,7 @@ class EgocentricMapper:
             raise BadArgument(f"World {world_id} is not among the worlds of the mapper.")
         self._world = world = self._worlds[world_id]
         if self._maps is None:
-            self._maps = SemanticMaps([world], self.config)
+            self._maps = make_maps([world], self.config)
         else:
             self._maps.place([0], [world])
         if self.lifetime is MapLifetime.KNOWN:

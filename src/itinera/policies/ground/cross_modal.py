@@ -100,6 +100,9 @@ C = TypeVar("C", bound=CMAState)
 class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
     """Cross-modal attention between two GRUs; subclasses make and encode the sight."""
 
+    steps_guided: bool = False
+    """Whether the second GRU, too, is updated in oracle phases."""
+
     def __init__(self, columns: Sequence[str], tokenizer: Tokenizer, config: CrossModalConfig | None = None) -> None:
         super().__init__()
         c: CrossModalConfig = self.config_class() if config is None else config
@@ -183,9 +186,9 @@ class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
             sequence = sequence.without_guided()
         features = self.encode_frames(sequence.frames)
         visions, memories, last = self.see_sequence(state, features, sequence, count)
-        if sequence.acting_frames is not None:
+        layout = sequence.steps if self.steps_guided else sequence.acting
+        if layout is not sequence.steps and sequence.acting_frames is not None:
             features = select_rows(features, sequence.acting_frames)
-        layout = sequence.acting
         paths, steps = layout.index.shape
         visions = visions[:, :steps]
         text = self.read(state, visions.repeat_interleave(count, dim=0))
@@ -196,7 +199,9 @@ class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
         hidden, _ = self.state_gru(joined, state.hidden[None])
         memory = None if memories is None else memories[:, :steps].repeat_interleave(count, dim=0)
         last_hidden = last_steps(hidden, layout.mask.repeat_interleave(count, dim=0))
-        return replace(last, hidden=last_hidden), self.predict(hidden, memory)
+        acting = sequence.mask.shape[1]
+        memory = None if memory is None else memory[:, :acting]
+        return replace(last, hidden=last_hidden), self.predict(hidden[:, :acting], memory)
 
     def see_sequence(
         self, state: C, features: CMAFeatures, sequence: GroundSequence, count: int

@@ -22,8 +22,8 @@ class TextFeatures:
 class WordEncoder(nn.Module):
     """A bidirectional LSTM over the words of an instruction, as in CMA.
 
-    VLN-CE takes frozen 50-d GloVe vectors. Here the vectors are learned unless `train_words` is false, and
-    `embedding.weight` may be overwritten. The layers are those of the policies on graphs (`text_encoder.py`), so that
+    VLN-CE takes frozen 50-d GloVe vectors. Here the vectors are learned unless `train_words` is false; see
+    `weights.load_word_vectors`. The layers are those of the policies on graphs (`text_encoder.py`), so that
     weights may be carried over.
     """
 
@@ -32,7 +32,12 @@ class WordEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.encoder = BiLSTMTextEncoder(len(tokenizer), word_dim=word_dim, hidden_dim=text_dim, dropout=dropout)
-        self.encoder.embedding.weight.requires_grad_(train_words)
+        self.embedding.weight.requires_grad_(train_words)
+
+    @property
+    def embedding(self) -> nn.Embedding:
+        """The word vectors."""
+        return self.encoder.embedding
 
     def forward(self, words: Tensor, lengths: Tensor) -> TextFeatures:
         text = self.encoder(words, lengths)

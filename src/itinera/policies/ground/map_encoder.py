@@ -3,11 +3,11 @@
 A map is (n, 64, 64) uint8: 0 for empty cells, else 1 + class (`observation.merge_map`).
 
 `ConvolutionalMapEncoder` is the paper's: four blocks of 7 x 7 convolution, batch normalization, ReLU and average
-pooling of 14 channels. `BagMapEncoder` is far cheaper: its first layer sums an embedding of each occupied cell over patches
-of 4 x 4 cells. That equals a 4 x 4 convolution with stride 4 over one-hot channels, computed from the few occupied
-cells.
+pooling of 14 channels. `BagMapEncoder` is far cheaper: its first layer sums an embedding of each occupied cell over
+patches of 4 x 4 cells. That equals a 4 x 4 convolution with stride 4 over one-hot channels, computed from the few
+occupied cells.
 
-References: Krantz et al. 2022, Iterative Vision-and-Language Navigation, section 4.2.2.
+Reference: Krantz et al. 2022, Iterative Vision-and-Language Navigation, section 4.2.2.
 """
 
 from __future__ import annotations

@@ -38,12 +38,12 @@ class TourCMA(ImagePolicy[CMAState]):
 
     def __init__(self, columns: Sequence[str], tokenizer: Tokenizer, config: TourCMAConfig | None = None) -> None:
         super().__init__(columns, tokenizer, config)
-        self.keeps_hidden = cast(TourCMAConfig, self.config).persistent == "both"
+        self.steps_guided = cast(TourCMAConfig, self.config).persistent == "both"
 
     def update_instruction(self, state: CMAState, words: Tensor, lengths: Tensor) -> CMAState:
         """The state before the next episode: the instruction is new, and in the paper's variant the second GRU."""
         fresh = self.encode_instruction(words, lengths)
-        return replace(fresh, vision=state.vision, hidden=state.hidden if self.keeps_hidden else fresh.hidden)
+        return replace(fresh, vision=state.vision, hidden=state.hidden if self.steps_guided else fresh.hidden)
 
     def remember(self, state: CMAState, features: CMAFeatures) -> CMAState:
-        return self.step(state, features)[0] if self.keeps_hidden else self.see(state, features)
+        return self.step(state, features)[0] if self.steps_guided else self.see(state, features)
