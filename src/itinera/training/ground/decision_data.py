@@ -14,6 +14,7 @@ import msgspec
 from itinera.errors import BadArgument
 from itinera.formats.writing import atomic_write
 from itinera.mapping.config import MapLifetime
+from itinera.policies.checkpoint import Model
 from itinera.policies.ground.decision import DecisionConfig
 from itinera.policies.ground.sights import CAMERA, LabelNames, LabelWords, sight_words
 from itinera.policies.tokenizer import Tokenizer
@@ -38,6 +39,7 @@ class DecisionData:
     folder: Path
     seed: int = 0
     lifetime: MapLifetime = MapLifetime.EPISODIC  # of the maps of agents that remember
+    source: str = ""  # the digest of the season, by which rolls in the folder are known again
 
     @property
     def protocol(self) -> Protocol:
@@ -81,7 +83,7 @@ class DecisionData:
 
     def plan(self, *more: object) -> str:
         """The fingerprint of what decides on the rolls of a world."""
-        values = VERSION, self.seed, repr(self.protocol), repr(CAMERA), NOISE, more
+        values = VERSION, self.source, self.seed, repr(self.protocol), repr(CAMERA), NOISE, more
         return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
     def make_rolls(self, name: str, plan: str, make: MakeRolls, world_ids: Sequence[str]) -> list[Rolls]:
@@ -122,3 +124,9 @@ class DecisionData:
 def source_maker(config: DecisionConfig, lifetime: MapLifetime) -> MakeSource:
     """What makes the sights of agents of a configuration in a world."""
     return partial(MemorySource, lifetime=lifetime) if config.remembers else PanoramaSource
+
+
+def world_words(model: Model) -> Callable[[World], LabelWords]:
+    """A function that returns the words of a world's labels in the vocabulary of a model."""
+    index, kind = model.tokenizer.index, model.policy.config.labels
+    return lambda world: LabelWords.from_texts(LabelNames.from_world(world).texts(kind), index)

@@ -26,7 +26,7 @@ from itinera.training.ground.decision_data import DecisionData, source_maker
 from itinera.training.ground.decision_evaluation import PolicyWalk
 from itinera.training.ground.decision_losses import compute_losses
 from itinera.training.ground.decision_rolls import GoalFields, MakeSource, Rolls, in_parts, walk
-from itinera.training.trainer import OnStep, Schedule, Trainer, seed_torch
+from itinera.training.trainer import OnStep, Schedule, Trainer, Validation, seed_torch
 from itinera.worlds import World
 from itinera.worlds.surface import Surface
 
@@ -41,7 +41,7 @@ class DecisionOptions:
     learning_rate: float = 2e-3
     weight_decay: float = 0.02
     batch_size: int = 24  # rolls, each with three instructions
-    mirrored: bool = False  # exchange left and right in half of the rolls
+    mirrored: bool = True  # exchange left and right in half of the rolls
     dagger_rounds: int = 0
     dagger_worlds: int = 20  # in each round
     dagger_start: float = 0.5  # share of the steps before the first round; the rest is divided among the rounds
@@ -68,15 +68,9 @@ def train_decisions(
 
     Interrupted training resumes from its checkpoint and the folder of the data, with the same weights in the end.
     """
-    world_ids = list(data.paths) if worlds is None else list(worlds)
     model = new_model(data, config, options, seed)
-    run = _Run(data, model, options, seed, world_ids)
-    schedule = Schedule(
-        options.steps, options.learning_rate, warmup_steps=50, weight_decay=options.weight_decay, checkpoint_every=100
-    )
-    trainer = Trainer(
-        model, schedule, seed=seed, name="decision", checkpoint=checkpoint, overwrite=overwrite, on_step=on_step
-    )
+    run = DecisionRun(data, model, options, seed, worlds)
+    trainer = run.make_trainer(checkpoint=checkpoint, overwrite=overwrite, on_step=on_step)
     for step in trainer:
         trainer.update(run.loss(step))
     return model
@@ -88,24 +82,58 @@ def new_model(data: DecisionData, config: DecisionConfig, options: DecisionOptio
     metadata = {"seed": seed, "options": asdict(options), "split": data.split.name, "worlds": len(data.paths)}
     more = {"ground": make_requirements(config, data.lifetime), "max_words": options.max_words, "metadata": metadata}
     card = make_card("decision", config, (), tokenizer, **more)
-    seed_torch(seed, "begun", "decision")
-    return build_model(card)
+    with torch.random.fork_rng(devices=[]):
+        seed_torch(seed, "begun", "decision")
+        return build_model(card)
 
 
-class _Run:
+class DecisionRun:
     """The batches of a training run: those of the teacher's rolls, then with the agent's own added in each round."""
 
     def __init__(
-        self, data: DecisionData, model: Model, options: DecisionOptions, seed: int, world_ids: list[str]
+        self,
+        data: DecisionData,
+        model: Model,
+        options: DecisionOptions,
+        seed: int,
+        worlds: Sequence[str] | None = None,
     ) -> None:
         self._data, self._model, self._options, self._seed = data, model, options, seed
-        self._world_ids = world_ids
+        self._world_ids = world_ids = list(data.paths) if worlds is None else list(worlds)
         self._words = data.label_words(model.tokenizer, model.policy.config)
         episodes = [e for e in data.split.episodes if e.world_id in set(world_ids)]
         self._texts = PathTexts.from_episodes(episodes, model.tokenizer, max_words=options.max_words)
         self._rolls = data.expert_rolls(model.policy.config, world_ids)
         self._round = 0
         self._sampler = self._make_sampler()
+
+    def make_trainer(
+        self,
+        *,
+        checkpoint: Path | None = None,
+        overwrite: bool = False,
+        on_step: OnStep | None = None,
+        validation: Validation | None = None,
+    ) -> Trainer:
+        """The trainer of these steps."""
+        options = self._options
+        schedule = Schedule(
+            options.steps,
+            options.learning_rate,
+            warmup_steps=min(50, max(1, options.steps // 10)),
+            weight_decay=options.weight_decay,
+            checkpoint_every=100,
+        )
+        return Trainer(
+            self._model,
+            schedule,
+            seed=self._seed,
+            name="decision",
+            checkpoint=checkpoint,
+            overwrite=overwrite,
+            on_step=on_step,
+            validation=validation,
+        )
 
     def loss(self, step: int) -> Tensor:
         """The loss of a step."""
