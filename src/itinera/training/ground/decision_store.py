@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 
-from itinera.errors import BadFile, Fault
 from itinera.formats.writing import atomic_write
 from itinera.policies.ground.sights import Sights
 from itinera.training.ground.decision_rolls import Rolls
@@ -37,7 +37,7 @@ def write_rolls(path: Path, rolls: Rolls, plan: str) -> None:
 def read_rolls(path: Path, plan: str) -> Rolls | None:
     """The rolls of a file; None if it is missing, damaged, or of another plan: then they are made again."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(BytesIO(path.read_bytes()), allow_pickle=False) as file:
             if str(file["plan"]) != plan:
                 return None
             sights = Sights(
@@ -53,12 +53,3 @@ def read_rolls(path: Path, plan: str) -> Rolls | None:
         return None
     except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError):
         return None
-
-
-def require_rolls(path: Path, plan: str) -> Rolls:
-    """The rolls of a file; raises BadFile if they are not there."""
-    rolls = read_rolls(path, plan)
-    if rolls is None:
-        problem = "is missing, damaged, or of another training run."
-        raise BadFile(str(path), [Fault("", problem, "Start the training anew: --overwrite (overwrite=True).")])
-    return rolls

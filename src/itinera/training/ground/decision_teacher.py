@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from itinera.agents.decisions import MAX_STEPS, STOP_HERE, Decision, bearing_bin
-from itinera.planners.motion.geodesic_follower import follow_geodesic
-from itinera.simulators.ground import wrap_angle
+from itinera.agents.decisions import BIN, MAX_STEPS, STOP_HERE, Decision, bearing_bin
+from itinera.planners.motion.geodesic_follower import FollowedPath, follow_geodesic
+from itinera.simulators.ground import FORWARD, wrap_angle
 from itinera.tasks import Protocol
 from itinera.worlds import Array, Pose
 from itinera.worlds.distance_field import DistanceField
@@ -16,6 +16,7 @@ from itinera.worlds.surface import Surface
 
 STOP_DISTANCE = 0.75  # metres from the goal at which the teacher stops
 DEVIATION = 0.12  # metres that the expert's way may lie beside a straight one
+MIN_GAIN = 0.3  # share of a step by which the first step of a decision must lead nearer
 LOOK_AHEAD = 48  # actions of the expert: enough for a full turn and MAX_STEPS with some turns between
 
 
@@ -43,7 +44,22 @@ def teach(surface: Surface, field: DistanceField, pose: Pose, protocol: Protocol
     reach = way[straight_length(way, MAX_STEPS * protocol.step_size)]
     angle = wrap_angle(math.atan2(reach[1], reach[0]) - pose.heading)
     steps = round(float(np.linalg.norm(reach)) / protocol.step_size)
-    return Decision(bearing_bin(angle), min(max(steps, 1), MAX_STEPS))
+    decision = Decision(bearing_bin(angle), min(max(steps, 1), MAX_STEPS))
+    heading = pose.heading + decision.bin * BIN
+    after = surface.advance(position, heading, protocol.step_size, sliding=bool(protocol.sliding))
+    here, there = field.distances(np.stack([position, after]))
+    if here - there >= MIN_GAIN * protocol.step_size:
+        return decision
+    return _first_steps(trail, pose)
+
+
+def _first_steps(trail: FollowedPath, pose: Pose) -> Decision:
+    """The expert's own next steps: near a corner, the bin of a place farther on may lead into the wall."""
+    first = int(np.argmax(trail.actions == FORWARD))
+    steps = 1
+    while steps < MAX_STEPS and trail.actions[first + steps] == FORWARD:
+        steps += 1
+    return Decision(bearing_bin(wrap_angle(float(trail.headings[first]) - pose.heading)), steps)
 
 
 def straight_length(way: Array, reach: float, deviation: float = DEVIATION) -> int:

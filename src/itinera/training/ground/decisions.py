@@ -30,6 +30,7 @@ from itinera.training.trainer import OnStep, Schedule, Trainer, Validation, seed
 from itinera.worlds import World
 from itinera.worlds.surface import Surface
 
+CHECKPOINT_EVERY = 100  # steps
 DAGGER_BETA = 0.5  # share of decisions that the teacher makes in the first round of DAgger; then its powers
 
 
@@ -122,7 +123,7 @@ class DecisionRun:
             options.learning_rate,
             warmup_steps=min(50, max(1, options.steps // 10)),
             weight_decay=options.weight_decay,
-            checkpoint_every=100,
+            checkpoint_every=CHECKPOINT_EVERY,
         )
         return Trainer(
             self._model,

@@ -8,7 +8,7 @@ import math
 import shutil
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +142,9 @@ def merge_config(config: Any) -> DecisionConfig:
     """The configuration that was given; some fields of it are merged into the default one."""
     if isinstance(config, DecisionConfig):
         return config
+    names = [field.name for field in fields(DecisionConfig) if field.name != "remembers"]
+    for name in config or ():
+        validate_choice("A field of DecisionConfig", str(name), names)
     try:
         return msgspec.convert(dict(config or {}), DecisionConfig)
     except (msgspec.ValidationError, TypeError, ValueError) as error:
