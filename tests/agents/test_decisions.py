@@ -20,7 +20,7 @@ def carry_out(decision, pose=((2.0, 2.0, 0.0), 0.0), protocol=R2R_CE):
     """The actions of a decision in the kitchen, the last observation, and the controller."""
     simulator, controller = GroundSimulator.for_protocol(protocol), DecisionController(protocol)
     observation, actions = simulator.reset(named_world(), Pose(np.array(pose[0]), pose[1])), []
-    controller.begin(decision)
+    controller.start(decision)
     while (action := controller.act(observation)) is not None:
         actions.append(action)
         observation = simulator.step(action)
@@ -53,7 +53,7 @@ def test_a_blocked_step_ends_the_decision():
 
 def test_a_new_decision_forgets_that_the_last_one_was_blocked():
     *_, controller = carry_out(Decision(0, 8), pose=((2.9, 0.7, 0.0), 0.0))
-    controller.begin(Decision(1, 1))
+    controller.start(Decision(1, 1))
     assert not controller.blocked
 
 

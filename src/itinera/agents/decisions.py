@@ -72,7 +72,7 @@ class DecisionController:
         self._last: Array | None = None  # where the last step began
         self.blocked = False
 
-    def begin(self, decision: Decision) -> None:
+    def start(self, decision: Decision) -> None:
         """Start to carry out a decision."""
         bearing = decision.bin if decision.bin <= BINS // 2 else decision.bin - BINS
         self._turns_left = round(bearing * BIN / self._turn)

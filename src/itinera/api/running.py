@@ -57,6 +57,7 @@ def run(
     max_episodes: int | None = None,
     episodes: Selection | None = None,
     record_probabilities: bool = False,
+    record: Sequence[str] = (),
     views: str | None = None,
     objects: File | None = None,
     rooms: File | None = None,
@@ -96,6 +97,8 @@ def run(
     episodes: the part of the split to run: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several. Score it
         with the same `episodes`.
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
+    record: ("maps",) records the maps of an agent that holds one (`held_map`), on the ground; with `out` they are in a
+        file beside it, OUT.maps.jsonl, and `show` draws them.
     views: on graphs "annotations", "rendered" or a file of features; objects and rooms are sources of annotations.
     camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels; a trained agent gets that of its training.
     appearance: of the images of the camera, or of rendered views: "flat" (the default), "day", "evening" or "lamps";
@@ -117,7 +120,10 @@ def run(
 
     if out is not None:
         files = [one for one in (agent, views) if "." in str(one)]  # the others are names
-        check_outputs([out], [tasks, worlds, tours, objects, rooms, *files])
+        from itinera.formats.map_recordings import maps_file
+
+        outputs = [out, *([maps_file(Path(out))] if record else [])]
+        check_outputs(outputs, [tasks, worlds, tours, objects, rooms, *files])
 
     prepared = prepare_run(
         agent,
@@ -139,6 +145,7 @@ def run(
         max_episodes=max_episodes,
         episodes=episodes,
         record_probabilities=record_probabilities,
+        record=record,
         views=views,
         objects=objects,
         rooms=rooms,

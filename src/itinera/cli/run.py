@@ -46,6 +46,10 @@ def run(
     record_probabilities: Annotated[
         bool, typer.Option("--record-probabilities", help="Record the agent's action probabilities.")
     ] = False,
+    record: Annotated[
+        list[str] | None,
+        typer.Option(metavar="maps", help="Record the agent's maps beside the predictions, for itinera show."),
+    ] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Run all episodes even if the agent fails in all of the first ones.")
     ] = False,
@@ -105,6 +109,7 @@ def run(
                 max_episodes=max_episodes,
                 episodes=options.selection(episodes),
                 record_probabilities=record_probabilities,
+                record=record or (),
                 views=views,
                 objects=objects,
                 rooms=rooms,

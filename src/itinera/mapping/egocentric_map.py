@@ -8,7 +8,7 @@ the released code does, but at its center: a point moves by at most 2.5 cm. Ever
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,12 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 from itinera.errors import BadArgument
 from itinera.mapping import _kernels as kernels
 from itinera.mapping.config import MAX_LABEL, MapConfig
-from itinera.mapping.labels import Table
+from itinera.mapping.labels import PAPER_LEGEND, Table
 from itinera.mapping.storeys import StoreyGrids, make_storey_grids
+from itinera.records.map_recording import Legend
 from itinera.rendering.camera import Camera
 from itinera.worlds import Array, World
-
-_UNREACHED = (np.inf, np.inf)  # bounds of a storey that a world does not have
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +31,14 @@ class EgocentricMaps:
 
     occupancy: NDArray[np.uint8]  # (n, size, size) 1 where anything was seen, else 0
     labels: NDArray[np.uint16]  # (n, size, size) the highest label other than 0 in each cell
+    cell: float = 0.1  # metres along the side of a cell
+    legend: Legend = PAPER_LEGEND  # the name and color of each label; empty if they are numbers
 
     def __len__(self) -> int:
         return len(self.occupancy)
 
     def __getitem__(self, index: Any) -> EgocentricMaps:
-        return EgocentricMaps(self.occupancy[index], self.labels[index])
+        return replace(self, occupancy=self.occupancy[index], labels=self.labels[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +138,7 @@ class SemanticMaps:
         size = self.config.size
         if out is None:
             shape = (len(lanes), size, size)
-            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16))
+            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16), self.config.cell)
         if len(out) != len(lanes) or len(eyes) != len(lanes):
             raise BadArgument(f"{len(lanes)} maps need as many positions; got {len(eyes)}, and {len(out)} to write to.")
         kernels.read_maps(

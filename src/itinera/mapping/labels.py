@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from itinera.records.map_recording import Legend
 from itinera.worlds.labels import MAP_CLASSES, MPCAT40
 
 Table = NDArray[np.uint16]  # (k,) the label of each class; a class beyond its end has label 0
@@ -25,6 +26,9 @@ MAP_COLORS = (
     (234, 32, 39),
 )
 """The red, green and blue of each of MAP_CLASSES in the pictures of the released code."""
+
+
+PAPER_LEGEND: Legend = tuple(zip(MAP_CLASSES, MAP_COLORS, strict=True))
 
 
 def paper_table() -> Table:

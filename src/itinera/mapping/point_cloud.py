@@ -90,7 +90,7 @@ class PointCloudMaps:
         lanes, eyes, config = parse_index(index, self._count), parse_positions(positions), self.config
         if out is None:
             shape = (len(lanes), config.size, config.size)
-            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16))
+            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16), self.config.cell)
         out.occupancy[:], out.labels[:] = 0, 0
         directions = unit_vectors(headings, len(lanes))
         for n, lane in enumerate(lanes.tolist()):

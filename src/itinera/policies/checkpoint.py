@@ -33,7 +33,7 @@ from itinera.policies.ground.base import GroundPolicy
 from itinera.policies.ground.decision_agent import DecisionAgent
 from itinera.policies.ground.requirements import GroundContext, GroundRequirements
 from itinera.policies.pretrained import ModelRequirements
-from itinera.policies.segmentation import rgbd_unet
+from itinera.policies.segmentation import rednet, rgbd_unet
 from itinera.policies.tokenizer import Tokenizer
 
 T = TypeVar("T")
@@ -86,7 +86,8 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "pool-cma": (pool_cma.PoolCMA, pool_cma.PoolCMAConfig),
     "pool-end-cma": (pool_cma.PoolEndCMA, pool_cma.PoolCMAConfig),
     "map-cma": (map_cma.MapCMA, map_cma.MapCMAConfig),
-    "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),  # `columns` of its card are the labels
+    "rednet": (rednet.RedNet, rednet.RedNetConfig),  # of these two, the `columns` of the card are the labels
+    "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),
     "decision": (decision.DecisionPolicy, decision.DecisionConfig),
 }
 """The class of each kind of model, and that of its configuration."""
@@ -290,7 +291,7 @@ def load_agent(
 def _decode_card(path: Path, header: Mapping[str, str], policy: PolicyClass | None) -> ModelCard:
     try:
         card = msgspec.json.decode(header.get(CARD_KEY, ""), type=ModelCard)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError, BadArgument) as error:
         problem = f"has no model card of Itinera ({error})."
         raise BadFile(str(path), [Fault("header", problem, "Give a file written by Itinera.")]) from None
     faults = []

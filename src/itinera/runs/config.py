@@ -77,6 +77,7 @@ class RolloutConfig:
     seed: int
     limit_seconds: float | None = None  # of an episode
     record_probabilities: bool = False
+    record_maps: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +106,7 @@ def run_job(
         seed=config.seed,
         find_goals=find_goals,
         record_probabilities=config.record_probabilities,
+        record_maps=config.record_maps,
         on_episode=on_episode,
     )
 

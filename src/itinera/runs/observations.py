@@ -117,11 +117,15 @@ def _trained_camera(
 ) -> CameraSensor:
     """The camera a model was trained with; one that was asked for must be the same, apart from its channels."""
     from itinera.mapping.config import MapLifetime
+    from itinera.policies.pretrained import SUFFIX
+    from itinera.policies.segmentation.semantics import INFERRED, TRUE
 
     if requirements.map is None and (map_lifetime is not None or semantics is not None):
         raise BadArgument("--map-lifetime and --semantics are for agents with maps, and this model has none.")
     if map_lifetime is not None:
         validate_choice("map_lifetime", map_lifetime, tuple(one.value for one in MapLifetime))
+    if semantics is not None and not semantics.endswith(SUFFIX):
+        validate_choice("semantics", semantics, (TRUE, INFERRED, f"FILE{SUFFIX}"))
     needed = requirements.camera(semantics)
     if camera is None:
         return needed

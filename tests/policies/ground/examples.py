@@ -18,7 +18,7 @@ SIZES = {
     "text_dim": 8,
     "hidden_dim": 12,
     "key_dim": 8,
-    "sight_dim": 10,
+    "visual_dim": 10,
     "depth_dim": 6,
     "action_dim": 4,
     "cell_dim": 3,

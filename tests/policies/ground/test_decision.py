@@ -15,9 +15,9 @@ from itinera.policies.checkpoint import build_model, encode_model, make_card, re
 from itinera.policies.ground.decision import (
     SMALL,
     STOP_BIN,
+    BinFeatures,
     DecisionPolicy,
-    SightFeatures,
-    SightTensors,
+    PolarTensors,
     choose_bins,
     decide,
     join_tensors,
@@ -26,8 +26,8 @@ from itinera.policies.ground.decision import (
     select_bins,
     window_mass,
 )
-from itinera.policies.ground.remembered_sights import RICH_MAP
-from itinera.policies.ground.sights import NUMBERS, LabelWords, Sights
+from itinera.policies.ground.polar_views import NUMBERS, LabelWords, PolarViews
+from itinera.policies.ground.remembered_views import RICH_MAP
 from itinera.policies.ground.word_bags import sum_words
 from itinera.policies.tokenizer import Tokenizer
 
@@ -41,12 +41,12 @@ def policy():
     return DecisionPolicy((), TOKENIZER, TINY).eval()
 
 
-def random_sights(n, seed=0):
+def random_views(n, seed=0):
     rng = np.random.default_rng(seed)
     starts = np.concatenate([[0], np.cumsum(rng.integers(0, 9, n))])
     m = int(starts[-1])
     numbers = rng.random((n, BINS, len(NUMBERS)), np.float32)
-    sights = Sights(
+    views = PolarViews(
         starts,
         rng.integers(0, 72, m).astype(np.uint8),
         rng.integers(1, 5, m).astype(np.uint16),
@@ -54,7 +54,7 @@ def random_sights(n, seed=0):
         numbers,
     )
     words = LabelWords(np.array([0, 0, 2, 3, 5, 5]), rng.integers(3, 30, 5))
-    return make_tensors(sights, words)
+    return make_tensors(views, words)
 
 
 def random_texts(n):
@@ -66,35 +66,35 @@ def random_texts(n):
 
 def test_unrolled_logits_are_those_of_single_steps(policy):
     steps, texts = 5, 3
-    features = policy.encode_sights(random_sights(steps))
+    features = policy.encode_views(random_views(steps))
     bins = torch.tensor([3, 0, 20, 11, 7])
     went = select_bins(features.bins, bins)
     before = torch.cat([torch.zeros_like(went[:1]), went[:-1]])[None]
     state = policy.encode_instruction(*random_texts(texts))
-    _, unrolled = policy.unroll(state, features, taken=before)
+    _, unrolled = policy.unroll(state, features, previous=before)
     state = policy.encode_instruction(*random_texts(texts))
     for t in range(steps):
-        one = SightFeatures(*(getattr(features, name)[t : t + 1].expand(texts, -1, -1) for name in ("bins", "bags")))
+        one = BinFeatures(*(getattr(features, name)[t : t + 1].expand(texts, -1, -1) for name in ("bins", "bags")))
         state, output = policy(state, one)
         state = policy.take(state, one, bins[t : t + 1].expand(texts))
         torch.testing.assert_close(output.logits, unrolled.logits[:, t], atol=1e-5, rtol=1e-4)
 
 
 def test_instructions_that_share_a_roll_get_the_logits_they_get_alone(policy):
-    features = policy.encode_sights(random_sights(6))  # two rolls of three places
+    features = policy.encode_views(random_views(6))  # two rolls of three places
     words, lengths = random_texts(4)
     taken = torch.zeros(2, 3, TINY.bin_dim)
-    _, together = policy.unroll(policy.encode_instruction(words, lengths), features, taken=taken)
+    _, together = policy.unroll(policy.encode_instruction(words, lengths), features, previous=taken)
     for roll, text in itertools.product(range(2), range(2)):
         row = 2 * roll + text
-        alone = SightFeatures(features.bins[3 * roll : 3 * roll + 3], features.bags[3 * roll : 3 * roll + 3])
+        alone = BinFeatures(features.bins[3 * roll : 3 * roll + 3], features.bags[3 * roll : 3 * roll + 3])
         state = policy.encode_instruction(words[row : row + 1], lengths[row : row + 1])
-        _, output = policy.unroll(state, alone, taken=taken[:1])
+        _, output = policy.unroll(state, alone, previous=taken[:1])
         torch.testing.assert_close(output.logits[0], together.logits[row], atol=1e-5, rtol=1e-4)
 
 
 def test_a_policy_reads(policy):
-    features = policy.encode_sights(random_sights(1))
+    features = policy.encode_views(random_views(1))
     words, lengths = random_texts(1)
     _, one = policy(policy.encode_instruction(words, lengths), features)
     _, other = policy(policy.encode_instruction(words.flip(1), lengths), features)
@@ -135,9 +135,9 @@ def test_sums_of_words_and_their_gradients_are_those_of_torch():
 
 
 def test_places_joined_have_the_features_they_have_alone(policy):
-    parts = [random_sights(2, seed) for seed in (1, 2)]
-    together = policy.encode_sights(join_tensors(parts))
-    alone = [policy.encode_sights(part) for part in parts]
+    parts = [random_views(2, seed) for seed in (1, 2)]
+    together = policy.encode_views(join_tensors(parts))
+    alone = [policy.encode_views(part) for part in parts]
     torch.testing.assert_close(together.bins, torch.cat([one.bins for one in alone]))
     torch.testing.assert_close(together.bags, torch.cat([one.bags for one in alone]))
 
@@ -145,18 +145,18 @@ def test_places_joined_have_the_features_they_have_alone(policy):
 def test_no_tensor_is_made_on_another_device():
     policy = DecisionPolicy((), TOKENIZER, TINY).to("meta")
     words, lengths = (value.to("meta") for value in random_texts(2))
-    sights = random_sights(2).to(torch.device("meta"))
-    assert isinstance(sights, SightTensors)
-    state, output = policy(policy.encode_instruction(words, lengths), policy.encode_sights(sights))
+    views = random_views(2).to(torch.device("meta"))
+    assert isinstance(views, PolarTensors)
+    state, output = policy(policy.encode_instruction(words, lengths), policy.encode_views(views))
     assert output.logits.device.type == "meta"
     assert window_mass(output.logits).device.type == "meta"
     assert choose_bins(output.logits).device.type == "meta"
-    assert policy.score_steps(output.query, state.taken).shape == (2, 8)
+    assert policy.score_steps(output.query, state.previous).shape == (2, 8)
 
 
 def test_decisions_have_one_to_eight_steps_or_stop(policy):
     state = policy.encode_instruction(*random_texts(4))
-    features = policy.encode_sights(random_sights(4))
+    features = policy.encode_views(random_views(4))
     _, decisions, _ = decide(policy, state, features)
     assert all(0 <= one.bin < BINS and 0 <= one.steps <= 8 for one in decisions)
     with torch.no_grad():

@@ -26,6 +26,12 @@ def test_depth_is_the_nearest_point_of_each_pixel_in_tenths_of_a_range():
     assert encode_depth(depth[None], 4).shape == (1, 1, 4, 4)
 
 
+def test_depth_is_that_of_a_slow_twin():
+    depth = generator(0, "depth").uniform(-0.5, 13, (3, 12, 8)).astype(np.float32)
+    nearest = depth.reshape(3, 4, 3, 4, 2).min(axis=(2, 4)).clip(0, 10)
+    assert np.array_equal(encode_depth(depth, 4)[:, 0], np.floor(nearest * np.float32(25.5) + np.float32(0.5)))
+
+
 def test_depth_that_cannot_be_reduced_is_refused():
     with pytest.raises(BadArgument, match="6 x 4 pixels cannot be reduced to 4 x 4"):
         encode_depth(np.ones((4, 6), np.float32), 4)
@@ -38,6 +44,8 @@ def test_color_is_averaged():
     assert smaller.dtype == np.uint8
     assert np.abs(smaller - expected).max() <= 0.5
     assert np.array_equal(encode_rgb(rgb, 6), rgb.transpose(0, 3, 1, 2))
+    assert encode_rgb(rgb, 4).shape == (2, 3, 4, 4)
+    assert np.array_equal(encode_rgb(np.full((6, 6, 3), 77, np.uint8), 4), np.full((3, 4, 4), 77))
 
 
 def test_bytes_and_floats_mean_the_same():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -74,7 +75,7 @@ def test_the_depth_encoder_is_a_resnet50_of_half_the_width():
 
 def test_the_map_encoder_has_the_papers_sizes():
     channels = (14, 32, 64, 128, 128)
-    expected = sum(49 * a * b + b + 2 * b for a, b in zip(channels, channels[1:], strict=False))
+    expected = sum(49 * a * b + b + 2 * b for a, b in pairwise(channels))
     with torch.device("meta"):
         assert count(ConvolutionalMapEncoder(13)) == expected
 
@@ -159,7 +160,7 @@ def published(module, prefix):
 
 @pytest.mark.parametrize("prefix", ["", "actor_critic.net.visual_encoder."])
 def test_an_encoder_takes_its_weights_from_a_larger_checkpoint(prefix):
-    policy = make_policy("cma", depth_encoder="resnet50", depth_size=64, train_encoders=False)
+    policy = make_policy("cma", depth_encoder="resnet50", depth_size=256, train_encoders=False)
     weights = published(policy.depth_encoder.encoder, prefix)
     load_encoder(policy.depth_encoder, weights)
     state = policy.depth_encoder.encoder.state_dict()
@@ -181,6 +182,13 @@ def test_weights_of_another_network_are_refused():
     weights["bn1.bias"][0] = torch.nan
     with pytest.raises(BadArgument, match=r"not finite, in bn1\.bias"):
         load_encoder(encoder, weights)
+
+
+def test_images_of_a_size_that_does_not_fit_are_refused():
+    with pytest.raises(BadArgument, match="have a multiple of 16 pixels, not 70"):
+        make_policy("cma", depth_size=70)
+    with pytest.raises(BadArgument, match="ResNet-50 sees depth images of 256 pixels, not 64"):
+        make_policy("cma", depth_encoder="resnet50")
 
 
 @pytest.mark.parametrize("name", ["seq2seq", "cma"])

@@ -8,7 +8,7 @@ import numpy as np
 
 from itinera.agents.decisions import STOP_HERE, Decision
 from itinera.tasks.protocol import R2R_CE
-from itinera.training.ground.decision_rolls import Walker, expert_rolls, follow_teacher
+from itinera.training.ground.decision_rolls import RollState, expert_rolls, follow_teacher
 from itinera.training.ground.decision_teacher import straight_length, teach
 from itinera.worlds import Pose
 from named_rooms import named_tasks, named_world
@@ -56,16 +56,16 @@ def test_a_way_is_straight_up_to_the_place_before_which_it_bends():
 def test_following_the_teacher_leads_to_the_goal_of_every_task():
     for episode in named_tasks(1).episodes:
         field = WORLD.space.field(episode.goals)
-        walker = Walker.begin(WORLD, episode, R2R_CE)
+        agent = RollState.place(WORLD, episode, R2R_CE)
         for _ in range(16):
-            pose = Pose(walker.observation.place, walker.observation.heading)
-            walker.begin_decision(teach(WORLD.space, field, pose, R2R_CE))
-            while walker.step():
+            pose = Pose(agent.observation.place, agent.observation.heading)
+            agent.begin_decision(teach(WORLD.space, field, pose, R2R_CE))
+            while agent.step():
                 pass
-            if walker.done:
+            if agent.done:
                 break
-        assert walker.done
-        assert field.distances(np.asarray(walker.observation.place)[None])[0] <= 0.75
+        assert agent.done
+        assert field.distances(np.asarray(agent.observation.place)[None])[0] <= 0.75
 
 
 def test_noisy_rolls_have_the_labels_of_the_teacher_and_other_decisions():

@@ -69,9 +69,9 @@ def test_a_batch_has_the_decisions_of_its_rolls_and_the_instructions_of_their_pa
         stops = rolls.label_steps[span] == 0
         expected = np.where(stops, STOP_BIN, rolls.label_bins[span])
         assert batch.label_bins[r, :n].tolist() == expected.tolist()
-        assert batch.taken[r, :n].tolist() == rolls.bins[span].tolist()
+        assert batch.chosen_bins[r, :n].tolist() == rolls.bins[span].tolist()
     assert len(batch.words) == 6
-    assert len(batch.sights.numbers) == batch.mask.sum()
+    assert len(batch.views.numbers) == batch.mask.sum()
 
 
 def test_mirrored_rolls_turn_to_the_other_side_and_read_the_other_side(data, sampler):
@@ -116,8 +116,8 @@ def test_rolls_come_back_from_their_file_and_damaged_files_are_made_again(data, 
     write_rolls(path, rolls, "plan")
     found = read_rolls(path, "plan")
     assert found.paths == rolls.paths
-    np.testing.assert_array_equal(found.sights.numbers, rolls.sights.numbers)
-    np.testing.assert_array_equal(found.sights.weights, rolls.sights.weights)
+    np.testing.assert_array_equal(found.views.numbers, rolls.views.numbers)
+    np.testing.assert_array_equal(found.views.weights, rolls.views.weights)
     assert read_rolls(path, "another plan") is None
     path.write_bytes(path.read_bytes()[:-200])
     assert read_rolls(path, "plan") is None
@@ -125,7 +125,7 @@ def test_rolls_come_back_from_their_file_and_damaged_files_are_made_again(data, 
     stored.write_bytes(b"nothing")
     (again,) = data.expert_rolls(TINY)
     np.testing.assert_array_equal(again.bins, rolls.bins)
-    np.testing.assert_array_equal(again.sights.labels, rolls.sights.labels)
+    np.testing.assert_array_equal(again.views.labels, rolls.views.labels)
 
 
 @pytest.mark.parametrize("remembers", [False, True])

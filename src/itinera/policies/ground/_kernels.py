@@ -1,4 +1,4 @@
-"""Kernels for the first layer of maps: the sum of an embedding of every occupied cell of a patch."""
+"""Kernels for the first layer of maps, the sum of an embedding of every occupied cell, and for smaller images."""
 
 from __future__ import annotations
 
@@ -50,3 +50,45 @@ def add_embedding_gradients(cells: np.ndarray, gradients: np.ndarray, table: np.
                         embedding = table[(row % PATCH) * PATCH + k, cell]
                         for d in range(dim):
                             embedding[d] += gradient[d]
+
+
+@njit(cache=True, nogil=True)
+def reduce_depth(depth: np.ndarray, limit: float, codes: np.ndarray) -> None:
+    """Set codes (n, rows, columns) uint8 to the nearest depth (n, k rows, l columns) of each pixel.
+
+    255 stands for the limit.
+    """
+    count, rows, columns = codes.shape
+    high, wide = depth.shape[1] // rows, depth.shape[2] // columns
+    scale, nearest = np.float32(255 / limit), np.empty(columns, np.float32)
+    for n in range(count):
+        for row in range(rows):
+            nearest[:] = limit
+            for k in range(row * high, (row + 1) * high):
+                for column in range(columns):
+                    value = nearest[column]
+                    for m in range(column * wide, (column + 1) * wide):
+                        value = min(value, depth[n, k, m])
+                    nearest[column] = value
+            for column in range(columns):
+                codes[n, row, column] = np.uint8(max(nearest[column], np.float32(0)) * scale + np.float32(0.5))
+
+
+@njit(cache=True, nogil=True)
+def reduce_rgb(rgb: np.ndarray, smaller: np.ndarray) -> None:
+    """Set smaller (n, 3, rows, columns) uint8 to the means of rgb (n, k rows, l columns, 3)."""
+    count, _, rows, columns = smaller.shape
+    high, wide = rgb.shape[1] // rows, rgb.shape[2] // columns
+    area = high * wide
+    for n in range(count):
+        for row in range(rows):
+            for column in range(columns):
+                red, green, blue = 0, 0, 0
+                for k in range(row * high, (row + 1) * high):
+                    for m in range(column * wide, (column + 1) * wide):
+                        red += rgb[n, k, m, 0]
+                        green += rgb[n, k, m, 1]
+                        blue += rgb[n, k, m, 2]
+                smaller[n, 0, row, column] = (2 * red + area) // (2 * area)
+                smaller[n, 1, row, column] = (2 * green + area) // (2 * area)
+                smaller[n, 2, row, column] = (2 * blue + area) // (2 * area)

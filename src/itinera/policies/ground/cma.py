@@ -31,11 +31,11 @@ SMALL = CMAConfig(**SMALL_SIZES, **SMALL_IMAGE)
 
 
 class ImagePolicy(CrossModalPolicy[C]):
-    """A cross-modal policy whose sight is the color image."""
+    """A cross-modal policy that sees the color image beside depth."""
 
     uses_rgb = True
 
-    def make_sight(self) -> tuple[int, int]:
+    def make_visual_encoder(self) -> tuple[int, int]:
         c = cast(CMAConfig, self.config)
         self.rgb_size = c.rgb_size
         self.image_encoder = make_image_encoder(c.image_encoder, c.rgb_size, c.image_channels, trained=c.train_encoders)
@@ -43,7 +43,7 @@ class ImagePolicy(CrossModalPolicy[C]):
         channels = self.image_encoder.dim + c.cell_dim
         return channels, channels
 
-    def encode_sight(self, observation: GroundObservation) -> tuple[Tensor, Tensor]:
+    def encode_visual(self, observation: GroundObservation) -> tuple[Tensor, Tensor]:
         """See `CrossModalPolicy`; the whole is the mean of the cells."""
         assert observation.rgb is not None
         cells = add_cells(self.image_encoder(observation.rgb), self.image_cells)

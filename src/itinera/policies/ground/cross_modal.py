@@ -2,7 +2,7 @@
 
 A step is: (1) a first GRU over both grids and the previous action; (2) attention of its state over the words; (3)
 attention of the words found over the cells of both grids; (4) a second GRU over everything; (5) a linear layer to
-the four actions, and the progress monitor. One grid shows the depth image; the other, called the sight here, is the
+the four actions, and the progress monitor. One grid shows the depth image; the other, called visual here, is the
 color image of CMA or the map of MAP-CMA.
 
 The first GRU does not read the instruction. So instructions of one path share its states when a policy is unrolled.
@@ -43,7 +43,7 @@ class CrossModalConfig:
     text_dim: int = 256  # of both directions of the LSTM
     hidden_dim: int = 512  # of either GRU
     key_dim: int = 256  # of all attention
-    sight_dim: int = 256  # of the color image or map as a whole, and of what attention finds in it
+    visual_dim: int = 256  # of the color image or map as a whole, and of what attention finds in it
     depth_dim: int = 128
     action_dim: int = 32
     cell_dim: int = 64  # of the learned embedding of each cell of an image
@@ -61,7 +61,7 @@ SMALL_SIZES: dict[str, Any] = {
     "text_dim": 128,
     "hidden_dim": 128,
     "key_dim": 64,
-    "sight_dim": 96,
+    "visual_dim": 96,
     "depth_dim": 64,
     "action_dim": 16,
     "cell_dim": 8,
@@ -90,7 +90,7 @@ class CMAFeatures:
 
     vision: Tensor  # (frames, …) the input of the first GRU
     action: Tensor  # (frames, action_dim) the previous action
-    sight: Tensor  # (frames, 16, key_dim + sight_dim) keys and values of the cells of the color image or map
+    visual: Tensor  # (frames, 16, key_dim + visual_dim) keys and values of the cells of the color image or map
     depth: Tensor  # (frames, 16, key_dim + depth_dim)
 
 
@@ -98,7 +98,7 @@ C = TypeVar("C", bound=CMAState)
 
 
 class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
-    """Cross-modal attention between two GRUs; subclasses make and encode the sight."""
+    """Cross-modal attention between two GRUs; subclasses encode the color image or map."""
 
     steps_guided: bool = False
     """Whether the second GRU, too, is updated in oracle phases."""
@@ -118,15 +118,15 @@ class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
         depth_channels = self.depth_encoder.dim + c.cell_dim
         self.depth_input = nn.Linear(TOKENS * depth_channels, c.depth_dim)
         self.depth_attention = nn.Linear(depth_channels, c.key_dim + c.depth_dim)
-        cell_channels, whole_channels = self.make_sight()
-        self.sight_input = nn.Linear(whole_channels, c.sight_dim)
-        self.sight_attention = nn.Linear(cell_channels, c.key_dim + c.sight_dim)
+        cell_channels, whole_channels = self.make_visual_encoder()
+        self.visual_input = nn.Linear(whole_channels, c.visual_dim)
+        self.visual_attention = nn.Linear(cell_channels, c.key_dim + c.visual_dim)
         self.action_embedding = nn.Embedding(NUM_PREVIOUS - (not c.observe_collisions), c.action_dim)
         self.vision_gru = nn.GRU(self.vision_dim, c.hidden_dim, batch_first=True)
         self.text_query = nn.Linear(c.hidden_dim, c.key_dim)
         self.text_key = nn.Linear(c.text_dim, c.key_dim)
         self.cell_query = nn.Linear(c.text_dim, c.key_dim)
-        self.join = nn.Linear(c.hidden_dim + c.text_dim + c.sight_dim + c.depth_dim + c.action_dim, c.hidden_dim)
+        self.join = nn.Linear(c.hidden_dim + c.text_dim + c.visual_dim + c.depth_dim + c.action_dim, c.hidden_dim)
         self.state_gru = nn.GRU(c.hidden_dim, c.hidden_dim, batch_first=True)
         self.action_head = nn.Linear(c.hidden_dim, NUM_ACTIONS)
         self.progress_head = nn.Linear(c.hidden_dim, 1)
@@ -134,17 +134,17 @@ class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
         nn.init.zeros_(self.action_head.bias)
 
     @abstractmethod
-    def make_sight(self) -> tuple[int, int]:
+    def make_visual_encoder(self) -> tuple[int, int]:
         """Make the encoder of the color image or map; the sizes of a cell's features and of those of the whole."""
 
     @abstractmethod
-    def encode_sight(self, observation: GroundObservation) -> tuple[Tensor, Tensor]:
+    def encode_visual(self, observation: GroundObservation) -> tuple[Tensor, Tensor]:
         """(frames, 16, …) the features of the cells, and (frames, …) those of the whole."""
 
     @property
     def vision_dim(self) -> int:
         """The size of the input of the first GRU."""
-        return self.config.sight_dim + self.config.depth_dim + self.config.action_dim
+        return self.config.visual_dim + self.config.depth_dim + self.config.action_dim
 
     def encode_instruction(self, words: Tensor, lengths: Tensor) -> C:
         text = self.text_encoder(words, lengths)
@@ -156,11 +156,11 @@ class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
         return CMAState(*parts)  # type: ignore[return-value]
 
     def encode_frames(self, observation: GroundObservation) -> CMAFeatures:
-        cells, whole = self.encode_sight(observation)
+        cells, whole = self.encode_visual(observation)
         depth = add_cells(self.depth_encoder(observation.depth), self.depth_cells)
         action = self.action_embedding(self.previous_actions(observation))
-        inputs = torch.relu(self.sight_input(whole)), torch.relu(self.depth_input(depth.flatten(1))), action
-        return CMAFeatures(torch.cat(inputs, dim=1), action, self.sight_attention(cells), self.depth_attention(depth))
+        inputs = torch.relu(self.visual_input(whole)), torch.relu(self.depth_input(depth.flatten(1))), action
+        return CMAFeatures(torch.cat(inputs, dim=1), action, self.visual_attention(cells), self.depth_attention(depth))
 
     def previous_actions(self, observation: GroundObservation) -> Tensor:
         """(frames,) the rows of the embedding of previous actions; unless observed, a collision is a forward step."""
@@ -224,7 +224,7 @@ class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
         key_dim = self.config.key_dim
         query = self.cell_query(text)
         found = [
-            attend(query, cells[..., :key_dim], cells[..., key_dim:]) for cells in (features.sight, features.depth)
+            attend(query, cells[..., :key_dim], cells[..., key_dim:]) for cells in (features.visual, features.depth)
         ]
         action = features.action[:, None].expand(-1, text.shape[1], -1)
         joined: Tensor = torch.relu(self.join(torch.cat([vision, text, *found, action], dim=2)))

@@ -1,4 +1,4 @@
-"""The decision network: it reads an instruction beside named sights, and points at a bearing or stops.
+"""The decision network: it reads an instruction beside named views, and points at a bearing or stops.
 
 A decision is a bearing, one of 24 bins of 15°, and a number of steps; or to stop. Two heads are added: a *pointer* that
 scores each bin by what is seen there, and a *flat* one that scores bins by number. The architecture is ours.
@@ -15,9 +15,9 @@ from torch import Tensor, nn
 
 from itinera.agents.decisions import BINS, MAX_STEPS, STOP_HERE, Decision
 from itinera.mapping.config import MapLifetime
-from itinera.policies.ground.remembered_sights import RICH_MAP
+from itinera.policies.ground.polar_views import CAMERA, NUMBERS, LabelWords, PolarViews
+from itinera.policies.ground.remembered_views import RICH_MAP
 from itinera.policies.ground.requirements import GroundRequirements
-from itinera.policies.ground.sights import CAMERA, NUMBERS, LabelWords, Sights
 from itinera.policies.ground.word_bags import sum_words
 from itinera.policies.text_encoder import locked_dropout, run_bidirectional
 from itinera.policies.tokenizer import PAD, Tokenizer
@@ -38,7 +38,7 @@ class DecisionConfig:
     hidden_dim: int = 128
     scorer_dim: int = 64
     dropout: float = 0.2
-    remembers: bool = False  # sights are those of a map of front views, not of four views all around
+    remembers: bool = False  # views are those of a map of front views, not of four views all around
     labels: str = "names"  # "names" of things and rooms, "things" without rooms, or the 13 "classes"
     max_decisions: int = 20  # of an episode
 
@@ -55,7 +55,7 @@ def make_requirements(config: DecisionConfig, lifetime: MapLifetime = MapLifetim
 
 
 @dataclass(frozen=True, eq=False)
-class SightTensors:
+class PolarTensors:
     """The words in sight of n places, and the numbers of their bins."""
 
     words: Tensor  # (m,) token ids
@@ -63,31 +63,31 @@ class SightTensors:
     weights: Tensor  # (m,)
     numbers: Tensor  # (n, 24, 9)
 
-    def to(self, device: torch.device) -> SightTensors:
-        return SightTensors(*(getattr(self, name).to(device) for name in ("words", "rows", "weights", "numbers")))
+    def to(self, device: torch.device) -> PolarTensors:
+        return PolarTensors(*(getattr(self, name).to(device) for name in ("words", "rows", "weights", "numbers")))
 
 
-def make_tensors(sights: Sights, words: LabelWords) -> SightTensors:
-    """Sights as tensors, in the words of their labels."""
-    ids, entries, counts = words.expand(sights)
-    place = np.repeat(np.arange(len(sights)), counts)
-    rows = place * (BINS * BANDS) + sights.cells[entries]
-    weights = sights.weights[entries] * np.float32(WEIGHT_SCALE)
-    return SightTensors(*(torch.from_numpy(array) for array in (ids, rows, weights, sights.numbers)))
+def make_tensors(views: PolarViews, words: LabelWords) -> PolarTensors:
+    """PolarViews as tensors, in the words of their labels."""
+    ids, entries, counts = words.expand(views)
+    place = np.repeat(np.arange(len(views)), counts)
+    rows = place * (BINS * BANDS) + views.cells[entries]
+    weights = views.weights[entries] * np.float32(WEIGHT_SCALE)
+    return PolarTensors(*(torch.from_numpy(array) for array in (ids, rows, weights, views.numbers)))
 
 
-def join_tensors(parts: Sequence[SightTensors]) -> SightTensors:
+def join_tensors(parts: Sequence[PolarTensors]) -> PolarTensors:
     """The places of several, one after another."""
     offset, rows = 0, []
     for part in parts:
         rows.append(part.rows + offset)
         offset += len(part.numbers) * BINS * BANDS
     words, weights, numbers = (torch.cat([getattr(p, name) for p in parts]) for name in ("words", "weights", "numbers"))
-    return SightTensors(words, torch.cat(rows), weights, numbers)
+    return PolarTensors(words, torch.cat(rows), weights, numbers)
 
 
 @dataclass(frozen=True, eq=False)
-class SightFeatures:
+class BinFeatures:
     """The features of the bins of n places."""
 
     bins: Tensor  # (n, 24, bin_dim)
@@ -101,9 +101,9 @@ class DecisionState:
     embeddings: Tensor  # (batch, words, word_dim)
     states: Tensor  # (batch, words, text_dim)
     mask: Tensor  # (batch, words) False for padding
-    seen: Tensor  # (batch, hidden_dim) what has been seen
-    read: Tensor  # (batch, hidden_dim) what has been done of the instruction
-    taken: Tensor  # (batch, bin_dim) the features of the bin taken last
+    scene: Tensor  # (batch, hidden_dim) what has been seen
+    progress: Tensor  # (batch, hidden_dim) what has been done of the instruction
+    previous: Tensor  # (batch, bin_dim) the features of the bin taken last
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ class DecisionPolicy(nn.Module):
 
     @property
     def uses_map(self) -> bool:
-        """Whether its sights are remembered in a map."""
+        """Whether its views are remembered in a map."""
         return self.config.remembers
 
     def encode_instruction(self, words: Tensor, lengths: Tensor) -> DecisionState:
@@ -165,39 +165,39 @@ class DecisionPolicy(nn.Module):
         zeros = embedded.new_zeros(len(words), c.hidden_dim)
         return DecisionState(embedded, states, mask, zeros, zeros, embedded.new_zeros(len(words), c.bin_dim))
 
-    def encode_sights(self, sights: SightTensors) -> SightFeatures:
+    def encode_views(self, views: PolarTensors) -> BinFeatures:
         """The features of places, which depend neither on the instruction nor on earlier places."""
-        c, n = self.config, len(sights.numbers)
-        bags = sum_words(self.embedding.weight, sights.words, sights.weights, sights.rows, n * BINS * BANDS)
+        c, n = self.config, len(views.numbers)
+        bags = sum_words(self.embedding.weight, views.words, views.weights, views.rows, n * BINS * BANDS)
         by_band = bags.reshape(n, BINS, BANDS * c.word_dim)
-        bins = torch.relu(self.bin_layer(torch.cat([by_band, sights.numbers], dim=2)))
+        bins = torch.relu(self.bin_layer(torch.cat([by_band, views.numbers], dim=2)))
         bins = nn.functional.dropout(bins, c.dropout, training=self.training)
-        return SightFeatures(bins, bags.reshape(n, BINS, BANDS, c.word_dim).sum(dim=2))
+        return BinFeatures(bins, bags.reshape(n, BINS, BANDS, c.word_dim).sum(dim=2))
 
-    def forward(self, state: DecisionState, features: SightFeatures) -> tuple[DecisionState, DecisionOutput]:
+    def forward(self, state: DecisionState, features: BinFeatures) -> tuple[DecisionState, DecisionOutput]:
         """The next state and the output for one place of each agent; then call `take` with the bins chosen."""
-        following, output = self.unroll(state, features, taken=state.taken[:, None])
+        following, output = self.unroll(state, features, previous=state.previous[:, None])
         return following, DecisionOutput(output.logits[:, 0], output.query[:, 0])
 
-    def take(self, state: DecisionState, features: SightFeatures, bins: Tensor) -> DecisionState:
+    def take(self, state: DecisionState, features: BinFeatures, bins: Tensor) -> DecisionState:
         """The state of agents that took these bins (batch,)."""
-        return replace(state, taken=select_bins(features.bins, bins))
+        return replace(state, previous=select_bins(features.bins, bins))
 
     def unroll(
-        self, state: DecisionState, features: SightFeatures, *, taken: Tensor
+        self, state: DecisionState, features: BinFeatures, *, previous: Tensor
     ) -> tuple[DecisionState, DecisionOutput]:
         """The state after a sequence of places, and the outputs (batch, T, …).
 
-        features: of r * T places, roll by roll. taken: (r, T, bin_dim) the features of the bin taken before each place.
+        features: of r * T places, roll by roll. previous: (r, T, bin_dim) of the bin taken before each place.
         The state has as many rows as there are rolls, or k times as many: rows 0 to k - 1 are k instructions of the
         first roll, and so on.
         """
-        rolls, steps = taken.shape[:2]
+        rolls, steps = previous.shape[:2]
         count = len(state.mask) // rolls
         bins = features.bins.reshape(rolls, steps, BINS, -1)
         bags = features.bags.reshape(rolls, steps, BINS, -1)
         seen, last_seen = self.seen_gru(
-            torch.cat([bins.amax(dim=2), taken], dim=2), state.seen[::count][None].contiguous()
+            torch.cat([bins.amax(dim=2), previous], dim=2), state.scene[::count][None].contiguous()
         )
 
         def share(values: Tensor) -> Tensor:
@@ -209,7 +209,7 @@ class DecisionPolicy(nn.Module):
         keys = bins.repeat(1, count, 1, 1) if count > 1 else bins
         scores = (bin_query * keys).sum(dim=3) * keys.shape[3] ** -0.5
         looked = (scores.softmax(dim=2)[..., None] * keys).sum(dim=2).reshape(rolls * count, steps, -1)
-        read, last_read = self.read_gru(torch.cat([first, looked, seen], dim=2), state.read[None].contiguous())
+        read, last_read = self.read_gru(torch.cat([first, looked, seen], dim=2), state.progress[None].contiguous())
         second, weights = self._attend(self.second_text_query(read), state)
         query = torch.cat([second, read], dim=2)
         by_roll = query.reshape(rolls, count, steps, -1)
@@ -221,12 +221,12 @@ class DecisionPolicy(nn.Module):
         logits = self.flat(query)
         pointed = pointed.reshape(rolls * count, steps, BINS)
         logits = torch.cat([logits[..., :BINS] + pointed, logits[..., BINS:]], dim=2)
-        following = replace(state, seen=share(last_seen[0]), read=last_read[0])
+        following = replace(state, scene=share(last_seen[0]), progress=last_read[0])
         return following, DecisionOutput(logits, query)
 
-    def score_steps(self, query: Tensor, chosen: Tensor) -> Tensor:
+    def score_steps(self, query: Tensor, features: Tensor) -> Tensor:
         """(…, 8) the logits of 1 to 8 steps, for the query of an output and the features of the bin chosen."""
-        scores: Tensor = self.steps(torch.cat([query, chosen], dim=-1))
+        scores: Tensor = self.steps(torch.cat([query, features], dim=-1))
         return scores
 
     def _attend(self, query: Tensor, state: DecisionState) -> tuple[Tensor, Tensor]:
@@ -236,9 +236,9 @@ class DecisionPolicy(nn.Module):
         return weights @ state.states, weights
 
 
-def select_bins(bins: Tensor, chosen: Tensor) -> Tensor:
+def select_bins(features: Tensor, bins: Tensor) -> Tensor:
     """(n, bin_dim) the features of one bin (n,) of each place (n, 24, bin_dim)."""
-    return bins.gather(1, chosen[:, None, None].expand(-1, 1, bins.shape[2]))[:, 0]
+    return features.gather(1, bins[:, None, None].expand(-1, 1, features.shape[2]))[:, 0]
 
 
 def window_mass(logits: Tensor) -> Tensor:
@@ -265,13 +265,13 @@ def choose_bins(logits: Tensor) -> Tensor:
 
 
 def decide(
-    policy: DecisionPolicy, state: DecisionState, features: SightFeatures
+    policy: DecisionPolicy, state: DecisionState, features: BinFeatures
 ) -> tuple[DecisionState, list[Decision], Tensor]:
     """The next state, the decision of each agent, and the logits (batch, 25)."""
     state, output = policy(state, features)
     chosen = choose_bins(output.logits)
     bins = chosen.clamp(max=BINS - 1)
     state = policy.take(state, features, bins)
-    steps = policy.score_steps(output.query, state.taken).argmax(dim=1) + 1
+    steps = policy.score_steps(output.query, state.previous).argmax(dim=1) + 1
     rows = zip(chosen.tolist(), steps.tolist(), strict=True)
     return state, [STOP_HERE if bin == STOP_BIN else Decision(bin, count) for bin, count in rows], output.logits

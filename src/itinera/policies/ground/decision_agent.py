@@ -14,9 +14,9 @@ from itinera.agents.decisions import STOP_HERE, Decision, DecisionController, ba
 from itinera.errors import BadArgument
 from itinera.mapping.config import MapLifetime
 from itinera.policies.ground.decision import DecisionPolicy, DecisionState, decide, make_tensors
-from itinera.policies.ground.remembered_sights import RememberedSights
+from itinera.policies.ground.polar_views import LabelNames, LabelWords, PolarReader, PolarViews, bin_numbers
+from itinera.policies.ground.remembered_views import RememberedViews
 from itinera.policies.ground.requirements import GroundContext, GroundRequirements
-from itinera.policies.ground.sights import LabelNames, LabelWords, SightReader, Sights, bin_numbers
 from itinera.policies.tokenizer import Tokenizer
 from itinera.rendering.camera import Frame
 from itinera.simulators.simulator import STOP, Observation
@@ -51,7 +51,7 @@ class DecisionAgent:
         self._controller = DecisionController(R2R_CE)
         self._state: DecisionState | None = None
         self._world: World | None = None
-        self._memory: RememberedSights | None = None
+        self._memory: RememberedViews | None = None
         self._seen: Observation | None = None  # the last observation that entered the memory
         self._begin_episode()
 
@@ -99,7 +99,7 @@ class DecisionAgent:
         decision = self._decide(observation)
         if decision.stops:
             return STOP
-        self._controller.begin(decision)
+        self._controller.start(decision)
         action = self._controller.act(observation)
         assert action is not None
         return action
@@ -115,12 +115,12 @@ class DecisionAgent:
     def _decide(self, observation: Observation) -> Decision:
         if self._decisions == self._policy.config.max_decisions:
             return STOP_HERE
-        sights, free = self._read(observation)
+        views, free = self._read(observation)
         back = np.array([back_bin(self._origin, observation)])
-        sights = replace(sights, numbers=bin_numbers(free, back, np.array([self._controller.blocked])))
+        views = replace(views, numbers=bin_numbers(free, back, np.array([self._controller.blocked])))
         assert self._state is not None
         with torch.no_grad():
-            features = self._policy.encode_sights(make_tensors(sights, self._words))
+            features = self._policy.encode_views(make_tensors(views, self._words))
             self._state, decisions, logits = decide(self._policy, self._state, features)
         if not bool(torch.isfinite(logits).all()):
             raise BadArgument("The policy's scores are not finite: its weights contain NaN or infinity.")
@@ -128,7 +128,7 @@ class DecisionAgent:
         self._origin = np.array(observation.place, dtype=np.float64)
         return decisions[0]
 
-    def _read(self, observation: Observation) -> tuple[Sights, NDArray[np.float32]]:
+    def _read(self, observation: Observation) -> tuple[PolarViews, NDArray[np.float32]]:
         """What the agent sees or remembers from here."""
         self._enter(observation)
         place, heading = np.asarray(observation.place, dtype=np.float64)[None], np.array([observation.heading])
@@ -170,9 +170,9 @@ class DecisionAgent:
         self._words = LabelWords.from_texts(names.texts(self._policy.config.labels), self._tokenizer.index)
         if self._policy.uses_map:
             assert self.requirements.map is not None
-            self._memory = RememberedSights([world], self.lifetime, self.requirements.map)
+            self._memory = RememberedViews([world], self.lifetime, self.requirements.map)
         else:
-            self._reader = SightReader.for_world(world)
+            self._reader = PolarReader.for_world(world)
 
     def _check_frame(self, observation: Observation) -> Frame:
         """The camera image of an observation, if it is one of the camera this agent needs."""

@@ -7,6 +7,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor, nn
 
+from itinera.errors import BadArgument
 from itinera.policies.ground.observation import to_unit
 from itinera.policies.ground.resnet import DepthResNet, ImageResNet
 
@@ -19,6 +20,8 @@ class SmallImageEncoder(nn.Module):
 
     def __init__(self, channels: int, size: int, dim: int) -> None:
         super().__init__()
+        if size % TOKENS:
+            raise BadArgument(f"The images of a small encoder have a multiple of {TOKENS} pixels, not {size}.")
         self.dim = dim
         patch = size // TOKENS
         self.first = nn.Conv2d(channels, dim // 2, patch, stride=patch)
@@ -55,6 +58,8 @@ ImageEncoder: TypeAlias = SmallImageEncoder | DepthResNet | ImageResNet | Frozen
 
 def make_depth_encoder(kind: str, size: int, dim: int, *, trained: bool) -> ImageEncoder:
     """The encoder of depth images of `size` pixels; the small one has `dim` features, DD-PPO's always 128."""
+    if kind == RESNET and size != DepthResNet.size:
+        raise BadArgument(f"ResNet-50 sees depth images of {DepthResNet.size} pixels, not {size}.")
     encoder = DepthResNet() if kind == RESNET else SmallImageEncoder(1, size, dim)
     return encoder if trained else FrozenEncoder(encoder, encoder.dim)
 

@@ -39,14 +39,14 @@ class MapCMA(CrossModalPolicy[CMAState]):
     config_class = MapCMAConfig
     uses_map = True
 
-    def make_sight(self) -> tuple[int, int]:
+    def make_visual_encoder(self) -> tuple[int, int]:
         c = cast(MapCMAConfig, self.config)
         make = BagMapEncoder if c.map_encoder == "bag" else ConvolutionalMapEncoder
         self.map_encoder = make(c.num_classes, c.map_channels)
         self.map_cells = nn.Parameter(torch.randn(TOKENS, c.map_channels) * 0.1) if c.map_positions else None
         return c.map_channels, TOKENS * c.map_channels
 
-    def encode_sight(self, observation: GroundObservation) -> tuple[Tensor, Tensor]:
+    def encode_visual(self, observation: GroundObservation) -> tuple[Tensor, Tensor]:
         """See `CrossModalPolicy`; the whole is all cells side by side."""
         assert observation.map is not None
         cells: Tensor = self.map_encoder(observation.map)

@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from itinera.errors import BadArgument
 from itinera.policies.base import select_rows
-from itinera.worlds import Array
+from itinera.policies.ground._kernels import reduce_depth, reduce_rgb
 
 NUM_ACTIONS = 4  # STOP, forward, left, right
 NO_PREVIOUS, COLLIDED = 0, 5  # previous actions: none yet; forward into an obstacle. Others are the action + 1
@@ -122,29 +122,28 @@ def encode_previous_actions(actions: NDArray[Any], collided: NDArray[np.bool_]) 
     return np.where(np.asarray(collided) & (codes == _FORWARD + 1), COLLIDED, codes)
 
 
-def encode_depth(depth: Array, size: int) -> NDArray[np.uint8]:
+def encode_depth(depth: NDArray[np.floating], size: int) -> NDArray[np.uint8]:
     """(…, 1, size, size) depth images (…, height, width) in metres as bytes: the nearest point of every pixel."""
-    smaller = _blocks(np.asarray(depth, dtype=np.float32), size, "depth").min(axis=(-3, -1))
-    codes = np.rint(np.minimum(smaller, np.float32(DEPTH_RANGE)) * np.float32(255 / DEPTH_RANGE))
-    return np.asarray(codes, dtype=np.uint8)[..., None, :, :]
+    height, width = depth.shape[-2:]
+    if height % size or width % size:
+        raise BadArgument(f"A depth image of {width} x {height} pixels cannot be reduced to {size} x {size}.")
+    images = np.ascontiguousarray(depth, dtype=np.float32).reshape(-1, height, width)
+    codes = np.empty((len(images), size, size), dtype=np.uint8)
+    reduce_depth(images, np.float32(DEPTH_RANGE), codes)
+    return codes.reshape(*depth.shape[:-2], 1, size, size)
 
 
 def encode_rgb(rgb: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """(…, 3, size, size) images (…, height, width, 3), smaller by averaging."""
-    images = np.moveaxis(rgb, -1, -3)
-    if images.shape[-2:] == (size, size):
-        return np.ascontiguousarray(images)
-    flat = torch.from_numpy(np.ascontiguousarray(images)).reshape(-1, *images.shape[-3:]).float()
-    smaller = functional.adaptive_avg_pool2d(flat, size).round().to(torch.uint8)
-    return smaller.reshape(*images.shape[:-2], size, size).numpy()
-
-
-def _blocks(image: NDArray[Any], size: int, name: str) -> NDArray[Any]:
-    """(…, size, k, size, l) the pixels of each pixel of a smaller image."""
-    height, width = image.shape[-2:]
-    if height % size or width % size:
-        raise BadArgument(f"A {name} image of {width} x {height} pixels cannot be reduced to {size} x {size}.")
-    return image.reshape(*image.shape[:-2], size, height // size, size, width // size)
+    """(…, 3, size, size) color images (…, height, width, 3), smaller by averaging."""
+    height, width = rgb.shape[-3:-1]
+    images = np.ascontiguousarray(rgb).reshape(-1, height, width, 3)
+    if height % size or width % size:  # such as 256 to 224 pixels
+        flat = torch.from_numpy(images).permute(0, 3, 1, 2).float()
+        smaller = functional.adaptive_avg_pool2d(flat, size).round().to(torch.uint8).numpy()
+    else:
+        smaller = np.empty((len(images), 3, size, size), dtype=np.uint8)
+        reduce_rgb(images, smaller)
+    return smaller.reshape(*rgb.shape[:-3], 3, size, size)
 
 
 def to_unit(image: Tensor) -> Tensor:

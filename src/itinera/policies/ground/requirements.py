@@ -11,10 +11,13 @@ import msgspec
 
 from itinera.errors import BadArgument, Fault
 from itinera.mapping.config import MapConfig, MapLifetime
-from itinera.policies.segmentation.semantics import TRUE, load_semantics
+from itinera.policies.segmentation.semantics import TRUE, InferredSemantics, TrueSemantics
 from itinera.rendering.camera import Camera
 from itinera.simulators.sensors import CameraSensor
 from itinera.worlds import World
+
+MAX_PIXELS = 4096  # of a side of a camera
+MIN_CELL = 0.01  # metres; smaller cells and columns of a map take too much memory
 
 
 class PolicySizes(Protocol):
@@ -37,7 +40,7 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     rgb: bool = False  # whether the policy sees color
     map: MapConfig | None = None  # None for a policy without maps
     lifetime: MapLifetime = MapLifetime.EPISODIC  # of the maps
-    semantics: str = TRUE  # of the maps: true, inferred, or the digest of another segmentation model
+    semantics: str = TRUE  # of the maps: true or inferred
     around: int = 1  # views at evenly spaced bearings, the first one ahead
     names: bool = False  # whether the policy reads the names of instances and rooms
 
@@ -48,11 +51,15 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         if self.names:
             channels |= {"classes", "instances"}
         elif self.map is not None:
-            channels |= set(load_semantics(semantics or self.semantics).channels)
+            source = TrueSemantics if (semantics or self.semantics) == TRUE else InferredSemantics
+            channels |= set(source.channels)
         return CameraSensor(optics, self.camera_height, channels=tuple(sorted(channels)), around=self.around)
 
     def faults(self, policy: PolicySizes) -> Iterator[Fault]:
         """What does not fit a policy, or is no camera at all."""
+        if not (1 <= self.width <= MAX_PIXELS and 1 <= self.height <= MAX_PIXELS):
+            yield Fault("ground", "is no camera.", f"Its width and height must be from 1 to {MAX_PIXELS} pixels.")
+            return
         try:
             self.camera(TRUE)
         except BadArgument as error:
@@ -75,6 +82,11 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         if self.map is not None and policy.uses_map and self.map.size != policy.map_size:
             problem = f"is {self.map.size} cells."
             yield Fault("ground.map.size", problem, f"This policy sees maps of {policy.map_size} cells.")
+        if self.map is not None and min(self.map.column, self.map.cell) < MIN_CELL:
+            yield Fault("ground.map", "has cells that are too small.", f"They must be at least {MIN_CELL:g} m wide.")
+        if self.map is not None and self.map.camera_height != self.camera_height:
+            problem = f"is {self.map.camera_height:g} m."
+            yield Fault("ground.map.camera_height", problem, f"The camera is at {self.camera_height:g} m.")
 
     def describe_camera(self) -> str:
         """The camera in words."""

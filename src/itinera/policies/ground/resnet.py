@@ -22,6 +22,7 @@ class DepthResNet(nn.Module):
     """(n, 16, 128) features of depth images (n, 1, 256, 256)."""
 
     dim = 128
+    size = 256  # pixels of a side
 
     def __init__(self, base_width: int = 32) -> None:
         super().__init__()

@@ -76,7 +76,7 @@ class Seq2SeqState:
 class Seq2SeqFeatures:
     """What a step needs of its frames."""
 
-    sight: Tensor  # (frames, …) depth, image and previous action
+    visual: Tensor  # (frames, …) depth, image and previous action
 
 
 class Seq2Seq(GroundPolicy[Seq2SeqState, Seq2SeqFeatures]):
@@ -121,7 +121,7 @@ class Seq2Seq(GroundPolicy[Seq2SeqState, Seq2SeqFeatures]):
         return Seq2SeqFeatures(torch.cat(parts, dim=1))
 
     def step(self, state: Seq2SeqState, features: Seq2SeqFeatures) -> tuple[Seq2SeqState, GroundOutput]:
-        inputs = torch.cat([state.text, features.sight], dim=1)
+        inputs = torch.cat([state.text, features.visual], dim=1)
         hidden = self.gru(inputs[:, None], state.hidden[None])[1][0]
         return replace(state, hidden=hidden), self.predict(hidden)
 
@@ -129,9 +129,9 @@ class Seq2Seq(GroundPolicy[Seq2SeqState, Seq2SeqFeatures]):
         """See `GroundPolicy.unroll`."""
         count = texts_per_path(state, sequence)
         sequence = sequence.without_guided()
-        sight = sequence.acting.pad(self.encode_frames(sequence.frames).sight).repeat_interleave(count, dim=0)
-        text = state.text[:, None].expand(-1, sight.shape[1], -1)
-        hidden, _ = self.gru(torch.cat([text, sight], dim=2), state.hidden[None])
+        visual = sequence.acting.pad(self.encode_frames(sequence.frames).visual).repeat_interleave(count, dim=0)
+        text = state.text[:, None].expand(-1, visual.shape[1], -1)
+        hidden, _ = self.gru(torch.cat([text, visual], dim=2), state.hidden[None])
         last = last_steps(hidden, sequence.mask.repeat_interleave(count, dim=0))
         return replace(state, hidden=last), self.predict(hidden)
 

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from itinera.policies.ground._sight_kernels import sum_gradients, sum_rows
+from itinera.policies.ground._polar_kernels import sum_gradients, sum_rows
 
 
 def sum_words(table: Tensor, words: Tensor, weights: Tensor, rows: Tensor, count: int) -> Tensor:

@@ -30,7 +30,7 @@ class SegmentationNetwork(nn.Module, ABC):
         """(n, height, width) the most probable labels, as bytes."""
         logits = self(rgb, depth)
         assert isinstance(logits, Tensor), "predict needs a network in evaluation mode"
-        return logits.argmax(dim=1).to(torch.uint8)
+        return best_labels(logits)
 
     def merge_layers(self) -> SegmentationNetwork:
         """The network itself, in evaluation mode, with every batch normalization merged into its convolution.
@@ -39,8 +39,25 @@ class SegmentationNetwork(nn.Module, ABC):
         """
         for module in list(self.modules()):
             if isinstance(module, nn.Sequential) and len(module) == 2 and isinstance(module[1], nn.BatchNorm2d):
-                module[0], module[1] = fuse_conv_bn_eval(module[0], module[1]), nn.Identity()
+                transposed = isinstance(module[0], nn.ConvTranspose2d)
+                module[0], module[1] = fuse_conv_bn_eval(module[0], module[1], transposed), nn.Identity()
         return self
+
+
+def best_labels(logits: Tensor) -> Tensor:
+    """(n, …) the labels with the greatest logits (n, labels, …), as bytes; the first of equals. Argmax is slower."""
+    best = torch.zeros_like(logits[:, 0], dtype=torch.uint8)
+    greatest = logits[:, 0]
+    for label in range(1, logits.shape[1]):
+        best.masked_fill_(logits[:, label] > greatest, label)
+        greatest = torch.maximum(greatest, logits[:, label])
+    return best
+
+
+def conv_bn(inputs: int, outputs: int, size: int, stride: int = 1, groups: int = 1) -> nn.Sequential:
+    """A convolution and its batch normalization, without activation."""
+    convolution = nn.Conv2d(inputs, outputs, size, stride, size // 2, groups=groups, bias=False)
+    return nn.Sequential(convolution, nn.BatchNorm2d(outputs))
 
 
 def focal_length(width: int, fov_deg: float) -> float:

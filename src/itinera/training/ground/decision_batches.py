@@ -1,4 +1,4 @@
-"""Batches of rolls: rolls of like length with the instructions of their paths, which share the sights."""
+"""Batches of rolls: rolls of like length with the instructions of their paths, which share the views."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from itinera.agents.decisions import BINS
-from itinera.policies.ground.decision import STOP_BIN, SightTensors, join_tensors, make_tensors
-from itinera.policies.ground.sights import LabelWords, mirror
+from itinera.policies.ground.decision import STOP_BIN, PolarTensors, join_tensors, make_tensors
+from itinera.policies.ground.polar_views import LabelWords, mirror
 from itinera.policies.tokenizer import PAD, Tokenizer
 from itinera.seeding import generator
 from itinera.tasks import Episode
@@ -20,7 +20,7 @@ from itinera.training.ground.decision_rolls import Rolls
 
 TEXTS = 3  # instructions of a roll in a batch
 SIDES = {"left": "right", "right": "left", "lefthand": "righthand", "righthand": "lefthand"}
-"""Words that are exchanged where sights are mirrored."""
+"""Words that are exchanged where views are mirrored."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,10 +29,10 @@ class DecisionBatch:
 
     words: Tensor  # (r * k, max words)
     lengths: Tensor  # (r * k,)
-    sights: SightTensors  # of p places, roll by roll
+    views: PolarTensors  # of p places, roll by roll
     index: Tensor  # (r, T) the place of each decision; 0 for padding
     mask: Tensor  # (r, T) False for padding
-    taken: Tensor  # (r, T) the bin taken; 0 for stop and padding
+    chosen_bins: Tensor  # (r, T) the bin taken; 0 for stop and padding
     label_bins: Tensor  # (r, T) STOP_BIN to stop
     label_steps: Tensor  # (r, T) number of steps - 1; 0 to stop
 
@@ -55,7 +55,7 @@ class PathTexts:
 class RollSampler:
     """Batches of rolls of like length, shuffled anew in every epoch. Batch k depends on the seed and k alone.
 
-    With `mirrored`, left and right are exchanged in half of the rolls, in sights, decisions and words.
+    With `mirrored`, left and right are exchanged in half of the rolls, in views, decisions and words.
     """
 
     def __init__(
@@ -100,20 +100,20 @@ class RollSampler:
         flips = np.zeros(len(rows), dtype=bool) if flips is None else flips
         lengths = self._lengths[rows]
         shape = len(rows), int(lengths.max())
-        columns = {name: np.zeros(shape, np.int64) for name in ("index", "taken", "label_bins", "label_steps")}
+        columns = {name: np.zeros(shape, np.int64) for name in ("index", "chosen_bins", "label_bins", "label_steps")}
         mask = np.arange(shape[1]) < lengths[:, None]
         parts, texts, place = [], [], 0
         for r, (row, flip) in enumerate(zip(rows, flips.tolist(), strict=True)):
             house, k = self._items[row]
             rolls = self._rolls[house]
             span = np.arange(rolls.starts[k], rolls.starts[k + 1])
-            sights = rolls.sights.select(span)
+            views = rolls.views.select(span)
             if flip:
-                sights = mirror(sights, np.ones(len(span), dtype=bool))
-            parts.append(make_tensors(sights, self._words[rolls.world_id]))
+                views = mirror(views, np.ones(len(span), dtype=bool))
+            parts.append(make_tensors(views, self._words[rolls.world_id]))
             n = len(span)
             columns["index"][r, :n] = place + np.arange(n)
-            columns["taken"][r, :n] = _flip(rolls.bins[span].astype(np.int64), flip)
+            columns["chosen_bins"][r, :n] = _flip(rolls.bins[span].astype(np.int64), flip)
             stops = rolls.label_steps[span] == 0
             bins = _flip(rolls.label_bins[span].astype(np.int64), flip)
             columns["label_bins"][r, :n] = np.where(stops, STOP_BIN, bins)

@@ -16,14 +16,14 @@ from itinera.formats.writing import atomic_write
 from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import Model
 from itinera.policies.ground.decision import DecisionConfig
-from itinera.policies.ground.sights import CAMERA, LabelNames, LabelWords, sight_words
+from itinera.policies.ground.polar_views import CAMERA, LabelNames, LabelWords, label_vocabulary
 from itinera.policies.tokenizer import Tokenizer
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split
 from itinera.training.ground.decision_rolls import NOISE, MakeSource, MemorySource, PanoramaSource, Rolls, expert_rolls
 from itinera.training.ground.decision_store import read_rolls, write_rolls
 from itinera.worlds import World
 
-VERSION = 1  # of sights and rolls: raised when the same plan would make others
+VERSION = 1  # of views and rolls: raised when the same plan would make others
 MIN_COUNT = 3  # of a word in the instructions, to be in the vocabulary
 _log = logging.getLogger("itinera")
 
@@ -78,7 +78,7 @@ class DecisionData:
         """The words of the instructions that occur often enough, and all words of labels."""
         texts = [episode.instruction.text for episode in self.split.episodes]
         words = Tokenizer.fit(texts, min_count=MIN_COUNT).words
-        more = sight_words((self.names(world_id) for world_id in self.paths), config.labels) - set(words)
+        more = label_vocabulary((self.names(world_id) for world_id in self.paths), config.labels) - set(words)
         return Tokenizer((*words, *sorted(more)))
 
     def plan(self, *more: object) -> str:
@@ -108,9 +108,9 @@ class DecisionData:
             source = source_maker(config, self.lifetime)
             return expert_rolls(world, episodes, self.protocol, seed=self.seed, make_source=source)
 
-        return self.make_rolls(f"expert-{self.sight_name(config)}", "expert", make, world_ids or list(self.paths))
+        return self.make_rolls(f"expert-{self.view_name(config)}", "expert", make, world_ids or list(self.paths))
 
-    def sight_name(self, config: DecisionConfig) -> str:
+    def view_name(self, config: DecisionConfig) -> str:
         """The name of what an agent of a configuration sees: "panorama", or the lifetime of its map."""
         return self.lifetime.value if config.remembers else "panorama"
 
@@ -122,7 +122,7 @@ class DecisionData:
 
 
 def source_maker(config: DecisionConfig, lifetime: MapLifetime) -> MakeSource:
-    """What makes the sights of agents of a configuration in a world."""
+    """What makes the views of agents of a configuration in a world."""
     return partial(MemorySource, lifetime=lifetime) if config.remembers else PanoramaSource
 
 

@@ -14,18 +14,18 @@ from itinera.metrics.score import score
 from itinera.policies.base import select_rows
 from itinera.policies.checkpoint import Model
 from itinera.policies.ground.decision import DecisionPolicy, decide, make_tensors
-from itinera.policies.ground.sights import LabelWords, Sights
+from itinera.policies.ground.polar_views import LabelWords, PolarViews
 from itinera.records import Ending, Predictions, Rollout, Trajectory
 from itinera.records.scores import ScoreTable
 from itinera.tasks import PROTOCOLS, Episode, Instruction, Protocol, Split
 from itinera.training.ground.decision_batches import RollSampler
 from itinera.training.ground.decision_losses import compute_losses, exchange_texts
-from itinera.training.ground.decision_rolls import MakeSource, PanoramaSource, Walker, in_parts, walk
+from itinera.training.ground.decision_rolls import MakeSource, PanoramaSource, RollState, in_parts, walk
 from itinera.worlds import World
 
 
 class PolicyWalk:
-    """Chooses the decisions of walkers by a policy, all of those that are still walking at once."""
+    """Chooses the decisions of agents by a policy, all of those that are still walking at once."""
 
     def __init__(self, model: Model, words: LabelWords, instructions: Sequence[Instruction]) -> None:
         policy: DecisionPolicy = model.policy
@@ -40,14 +40,14 @@ class PolicyWalk:
             self._state = policy.encode_instruction(table, lengths)
 
     def __call__(
-        self, rows: list[int], sights: Sights, free: NDArray[np.float32], labels: Sequence[Decision]
+        self, rows: list[int], views: PolarViews, free: NDArray[np.float32], labels: Sequence[Decision]
     ) -> Sequence[Decision]:
         where = {row: k for k, row in enumerate(self._rows)}
         if rows != self._rows:
             self._state = select_rows(self._state, torch.tensor([where[row] for row in rows]))
             self._rows = rows
         with torch.no_grad():
-            features = self._policy.encode_sights(make_tensors(sights, self._words))
+            features = self._policy.encode_views(make_tensors(views, self._words))
             self._state, decisions, _ = decide(self._policy, self._state, features)
         return decisions
 
@@ -68,19 +68,19 @@ def predict(
     """
     texts = [episode.instruction for episode in episodes] if instructions is None else list(instructions)
     limit, found, done = model.policy.config.max_decisions, [], 0
-    for part in in_parts(episodes, make_source(world).max_walkers):
+    for part in in_parts(episodes, make_source(world).max_agents):
         chooser = PolicyWalk(model, words, texts[done : done + len(part)])
-        walkers, _ = walk(world, part, protocol, chooser, make_source(world), max_decisions=limit)
-        found += [_rollout(walker, protocol) for walker in walkers]
+        agents, _ = walk(world, part, protocol, chooser, make_source(world), max_decisions=limit)
+        found += [_rollout(agent, protocol) for agent in agents]
         done += len(part)
     return found
 
 
-def _rollout(walker: Walker, protocol: Protocol) -> Rollout:
-    stopped = protocol.step_limit is None or walker.actions < protocol.step_limit
+def _rollout(agent: RollState, protocol: Protocol) -> Rollout:
+    stopped = protocol.step_limit is None or agent.actions < protocol.step_limit
     ending = Ending.STOPPED if stopped else Ending.OUT_OF_STEPS
-    trajectory = Trajectory(walker.episode.id, np.array(walker.path), ending=ending)
-    return Rollout(walker.episode.id, (trajectory,))
+    trajectory = Trajectory(agent.episode.id, np.array(agent.path), ending=ending)
+    return Rollout(agent.episode.id, (trajectory,))
 
 
 def evaluate_decisions(

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from itinera.agents.decisions import BINS
-from itinera.policies.ground.decision import STOP_BIN, DecisionPolicy, SightFeatures, select_bins, window_mass
+from itinera.policies.ground.decision import STOP_BIN, BinFeatures, DecisionPolicy, select_bins, window_mass
 from itinera.training.ground.decision_batches import DecisionBatch
 
 HARD_WEIGHT = 0.1  # of the cross-entropy of the exact bin
@@ -32,16 +32,16 @@ class DecisionLosses:
 
 
 def compute_losses(policy: DecisionPolicy, batch: DecisionBatch) -> DecisionLosses:
-    """The losses of a batch; the instructions of a roll share its sights."""
+    """The losses of a batch; the instructions of a roll share its views."""
     rolls, steps = batch.index.shape
     count = len(batch.words) // rolls
-    places = policy.encode_sights(batch.sights)
+    places = policy.encode_views(batch.views)
     flat = batch.index.reshape(-1)
     bins, bags = (values.index_select(0, flat) for values in (places.bins, places.bags))
-    went = select_bins(bins, batch.taken.reshape(-1)).reshape(rolls, steps, -1)
+    went = select_bins(bins, batch.chosen_bins.reshape(-1)).reshape(rolls, steps, -1)
     before = torch.cat([torch.zeros_like(went[:, :1]), went[:, :-1]], dim=1)
     state = policy.encode_instruction(batch.words, batch.lengths)
-    _, output = policy.unroll(state, SightFeatures(bins, bags), taken=before)
+    _, output = policy.unroll(state, BinFeatures(bins, bags), previous=before)
 
     def share(values: Tensor) -> Tensor:
         return values.repeat_interleave(count, dim=0)

@@ -1,4 +1,4 @@
-"""Rolls: walks by decisions, with the sights and the teacher's label at each decision.
+"""Rolls: walks by decisions, with the views and the teacher's label at each decision.
 
 A roll is walked by the agent's own controller in the agent's own simulator, so that training and acting see the same
 states. Many rolls of one house are walked together: their views are rendered in one call.
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from itinera.agents.decisions import BINS, STOP_HERE, Decision, DecisionController, back_bin
 from itinera.mapping.config import MapLifetime
-from itinera.policies.ground.remembered_sights import RememberedSights
-from itinera.policies.ground.sights import FRONT, PANORAMA, SightReader, Sights, bin_numbers
+from itinera.policies.ground.polar_views import FRONT, PANORAMA, PolarReader, PolarViews, bin_numbers
+from itinera.policies.ground.remembered_views import RememberedViews
 from itinera.rendering.camera import Frame
 from itinera.rendering.rasterizer import Rasterizer
 from itinera.seeding import generator
@@ -38,7 +38,7 @@ NOISY_STEPS = 4  # at most, of a random bearing
 
 @dataclass(frozen=True, eq=False)
 class Rolls:
-    """Rolls of one house. Row t of the sights belongs to the roll k with starts[k] <= t < starts[k + 1]."""
+    """Rolls of one house. Row t of the views belongs to the roll k with starts[k] <= t < starts[k + 1]."""
 
     world_id: str
     paths: tuple[str, ...]  # (r,) the path of each roll
@@ -47,7 +47,7 @@ class Rolls:
     steps: NDArray[np.int8]  # (t,) 0 to stop
     label_bins: NDArray[np.int8]  # (t,) the teacher's decision
     label_steps: NDArray[np.int8]  # (t,)
-    sights: Sights
+    views: PolarViews
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -69,59 +69,59 @@ class Rolls:
             parts[0].world_id,
             tuple(path for part in parts for path in part.paths),
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-            sights=Sights.concatenate([part.sights for part in parts]),
+            views=PolarViews.concatenate([part.views for part in parts]),
             **columns,
         )
 
 
-Choose = Callable[[list[int], Sights, NDArray[np.float32], Sequence[Decision]], Sequence[Decision]]
-"""The decisions of some rolls, given by their indices, from their sights, free distances (n, 24, 2) and labels."""
+Choose = Callable[[list[int], PolarViews, NDArray[np.float32], Sequence[Decision]], Sequence[Decision]]
+"""The decisions of some rolls, given by their indices, from their views, free distances (n, 24, 2) and labels."""
 
 
-class SightSource(TypingProtocol):
-    """What walkers in one house see, each of them given by its row."""
+class PolarSource(TypingProtocol):
+    """What agents in one house see, each of them given by its row."""
 
-    max_walkers: int  # at once
+    max_agents: int  # at once
 
     def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
-        """Take in what some walkers see after a primitive step, or at the start."""
+        """Take in what some agents see after a primitive step, or at the start."""
 
-    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[Sights, NDArray[np.float32]]:
-        """The sights of some walkers at a decision, and their free distances (n, 24, 2)."""
+    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[PolarViews, NDArray[np.float32]]:
+        """The views of some agents at a decision, and their free distances (n, 24, 2)."""
 
 
 class PanoramaSource:
     """Four views at each decision."""
 
-    max_walkers = 512
+    max_agents = 512
 
     def __init__(self, world: World) -> None:
-        self._render, self._reader = FrameRenderer(world, PANORAMA), SightReader.for_world(world)
+        self._render, self._reader = FrameRenderer(world, PANORAMA), PolarReader.for_world(world)
 
     def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
         """Nothing is remembered."""
 
-    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[Sights, NDArray[np.float32]]:
+    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[PolarViews, NDArray[np.float32]]:
         return self._reader.read(self._render(positions, headings), positions, headings, PANORAMA)
 
 
 class MemorySource:
     """A front view at every primitive step, remembered in a rich map."""
 
-    max_walkers = 48  # a map takes megabytes
+    max_agents = 48  # a map takes megabytes
 
     def __init__(self, world: World, lifetime: MapLifetime = MapLifetime.EPISODIC) -> None:
         self._world, self._lifetime, self._render = world, lifetime, FrameRenderer(world, FRONT)
-        self._memory: RememberedSights | None = None
+        self._memory: RememberedViews | None = None
 
     def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
         if self._memory is None:
-            self._memory = RememberedSights([self._world] * len(rows), self._lifetime)
+            self._memory = RememberedViews([self._world] * len(rows), self._lifetime)
         frames = self._render(positions, headings)
         one = Frame(*(channel[:, 0] if len(channel) else channel for channel in frames.channels))
         self._memory.insert(one, positions, headings, rows)
 
-    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[Sights, NDArray[np.float32]]:
+    def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[PolarViews, NDArray[np.float32]]:
         assert self._memory is not None
         return self._memory.read(positions, headings, rows)
 
@@ -143,11 +143,11 @@ class FrameRenderer:
         return Frame(found.rgb, *(channel.reshape(shape) for channel in found.channels[1:]))
 
 
-MakeSource = Callable[[World], SightSource]
+MakeSource = Callable[[World], PolarSource]
 
 
 @dataclass(eq=False)
-class Walker:
+class RollState:
     """A roll in progress."""
 
     episode: Episode
@@ -160,12 +160,12 @@ class Walker:
     path: list[Array] = field(default_factory=list)  # positions after each primitive action
 
     @classmethod
-    def begin(cls, world: World, episode: Episode, protocol: Protocol) -> Walker:
+    def place(cls, world: World, episode: Episode, protocol: Protocol) -> RollState:
         simulator = GroundSimulator.for_protocol(protocol)
         observation = simulator.reset(world, episode.start)
-        walker = cls(episode, simulator, DecisionController(protocol), observation)
-        walker.path.append(np.asarray(observation.place))
-        return walker
+        agent = cls(episode, simulator, DecisionController(protocol), observation)
+        agent.path.append(np.asarray(observation.place))
+        return agent
 
     @property
     def back(self) -> int:
@@ -175,7 +175,7 @@ class Walker:
     def begin_decision(self, decision: Decision) -> None:
         """Start to carry out a decision; to stop ends the walk."""
         self.origin = np.array(self.observation.place, dtype=np.float64)
-        self.controller.begin(decision)
+        self.controller.start(decision)
         self.done = decision.stops
 
     def step(self, limit: int | None = None) -> bool:
@@ -195,49 +195,49 @@ def walk(
     episodes: Sequence[Episode],
     protocol: Protocol,
     choose: Choose,
-    source: SightSource,
+    source: PolarSource,
     *,
     max_decisions: int = MAX_DECISIONS,
     goal_fields: Sequence[DistanceField] | None = None,
-) -> tuple[list[Walker], Rolls]:
-    """The walkers after their last decision, and their rolls; labels are zeros without fields of the goals."""
+) -> tuple[list[RollState], Rolls]:
+    """The agents after their last decision, and their rolls; labels are zeros without fields of the goals."""
     assert isinstance(world.space, Surface)
-    walkers = [Walker.begin(world, episode, protocol) for episode in episodes]
-    taken: list[list[Decision]] = [[] for _ in walkers]
-    labels: list[list[Decision]] = [[] for _ in walkers]
-    sights: list[Sights] = []
+    agents = [RollState.place(world, episode, protocol) for episode in episodes]
+    taken: list[list[Decision]] = [[] for _ in agents]
+    labels: list[list[Decision]] = [[] for _ in agents]
+    views: list[PolarViews] = []
     owners: list[int] = []
-    source.observe(list(range(len(walkers))), *_poses(walkers))
+    source.observe(list(range(len(agents))), *_poses(agents))
     for _ in range(max_decisions):
-        rows = [k for k, walker in enumerate(walkers) if not walker.done]
+        rows = [k for k, agent in enumerate(agents) if not agent.done]
         if not rows:
             break
-        alive = [walkers[k] for k in rows]
+        alive = [agents[k] for k in rows]
         seen, free = source.read(rows, *_poses(alive))
-        back = np.array([walker.back for walker in alive])
-        blocked = np.array([walker.controller.blocked for walker in alive])
+        back = np.array([agent.back for agent in alive])
+        blocked = np.array([agent.controller.blocked for agent in alive])
         seen = replace(seen, numbers=bin_numbers(free, back, blocked))
-        sights.append(seen)
+        views.append(seen)
         owners += rows
         if goal_fields is not None:
-            for k, walker in zip(rows, alive, strict=True):
-                pose = Pose(walker.observation.place, walker.observation.heading)
+            for k, agent in zip(rows, alive, strict=True):
+                pose = Pose(agent.observation.place, agent.observation.heading)
                 labels[k].append(teach(world.space, goal_fields[k], pose, protocol))
         chosen = choose(rows, seen, free, [labels[k][-1] for k in rows] if goal_fields is not None else [])
         for k, decision in zip(rows, chosen, strict=True):
             taken[k].append(decision)
-            walkers[k].begin_decision(decision)
+            agents[k].begin_decision(decision)
         while rows:
-            rows = [k for k in rows if walkers[k].step(protocol.step_limit)]
+            rows = [k for k in rows if agents[k].step(protocol.step_limit)]
             if rows:
-                source.observe(rows, *_poses([walkers[k] for k in rows]))
-    return walkers, _pack(world.id, episodes, taken, labels, sights, owners)
+                source.observe(rows, *_poses([agents[k] for k in rows]))
+    return agents, _pack(world.id, episodes, taken, labels, views, owners)
 
 
-def _poses(walkers: Sequence[Walker]) -> tuple[Array, Array]:
-    """(n, 3) the positions and (n,) the headings of walkers."""
-    places = np.array([walker.observation.place for walker in walkers], dtype=np.float64).reshape(-1, 3)
-    return places, np.array([walker.observation.heading for walker in walkers])
+def _poses(agents: Sequence[RollState]) -> tuple[Array, Array]:
+    """(n, 3) the positions and (n,) the headings of agents."""
+    places = np.array([agent.observation.place for agent in agents], dtype=np.float64).reshape(-1, 3)
+    return places, np.array([agent.observation.heading for agent in agents])
 
 
 def _pack(
@@ -245,7 +245,7 @@ def _pack(
     episodes: Sequence[Episode],
     taken: list[list[Decision]],
     labels: list[list[Decision]],
-    sights: list[Sights],
+    views: list[PolarViews],
     owners: list[int],
 ) -> Rolls:
     order = np.argsort(np.array(owners), kind="stable")  # by roll, then in time
@@ -260,7 +260,7 @@ def _pack(
         np.array([d.steps for d in flat], np.int8),
         np.array([d.bin for d in taught], np.int8),
         np.array([d.steps for d in taught], np.int8),
-        Sights.concatenate(sights).select(order),
+        PolarViews.concatenate(views).select(order),
     )
 
 
@@ -298,7 +298,7 @@ def expert_rolls(
     rng = generator(seed, "rolls", world.id)
 
     def choose_noisily(
-        rows: list[int], sights: Sights, free: NDArray[np.float32], labels: Sequence[Decision]
+        rows: list[int], views: PolarViews, free: NDArray[np.float32], labels: Sequence[Decision]
     ) -> Sequence[Decision]:
         return [
             random_decision(one, rng) if rng.random() < noise else label
@@ -307,14 +307,14 @@ def expert_rolls(
 
     parts = []
     for choose in (follow_teacher, choose_noisily):
-        for part in in_parts(episodes, make_source(world).max_walkers):
+        for part in in_parts(episodes, make_source(world).max_agents):
             wanted = [goal_fields[episode] for episode in part]
             parts.append(walk(world, part, protocol, choose, make_source(world), goal_fields=wanted)[1])
     return Rolls.concatenate(parts)
 
 
 def follow_teacher(
-    rows: list[int], sights: Sights, free: NDArray[np.float32], labels: Sequence[Decision]
+    rows: list[int], views: PolarViews, free: NDArray[np.float32], labels: Sequence[Decision]
 ) -> Sequence[Decision]:
     """The labels."""
     return labels

@@ -1,7 +1,7 @@
 """Training of decision agents: the teacher's decisions on clean and noisy rolls, then DAgger on the agent's own.
 
 `train_decisions` is one training run, resumable at any moment: rolls are kept in a folder as decisions with their
-sights, weights in a checkpoint. `docs/decision-agents.md` has the results.
+views, weights in a checkpoint. `docs/decision-agents.md` has the results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor
 from itinera.agents.decisions import Decision
 from itinera.policies.checkpoint import Model, build_model, make_card
 from itinera.policies.ground.decision import DecisionConfig, make_requirements
-from itinera.policies.ground.sights import LabelWords, Sights
+from itinera.policies.ground.polar_views import LabelWords, PolarViews
 from itinera.seeding import generator
 from itinera.tasks import Episode, Protocol
 from itinera.training.ground.decision_batches import PathTexts, RollSampler
@@ -180,7 +180,7 @@ class DecisionRun:
 
         training = self._model.policy.training
         self._model.policy.eval()
-        name = f"dagger-{number}-{self._data.sight_name(self._model.policy.config)}-{self._seed}"
+        name = f"dagger-{number}-{self._data.view_name(self._model.policy.config)}-{self._seed}"
         with torch.random.fork_rng(devices=[]):
             found = self._data.make_rolls(name, plan, make, chosen)
         self._model.policy.train(training)
@@ -202,13 +202,13 @@ def agent_rolls(
     goal_fields = GoalFields(world.space)
 
     def choose(
-        rows: list[int], sights: Sights, free: NDArray[np.float32], labels: Sequence[Decision]
+        rows: list[int], views: PolarViews, free: NDArray[np.float32], labels: Sequence[Decision]
     ) -> Sequence[Decision]:
-        own = policy(rows, sights, free, labels)
+        own = policy(rows, views, free, labels)
         return [label if rng.random() < beta else mine for label, mine in zip(labels, own, strict=True)]
 
     parts = []
-    for part in in_parts(episodes, make_source(world).max_walkers):
+    for part in in_parts(episodes, make_source(world).max_agents):
         policy = PolicyWalk(model, words, [episode.instruction for episode in part])
         wanted = [goal_fields[episode] for episode in part]
         parts.append(walk(world, part, protocol, choose, make_source(world), goal_fields=wanted)[1])

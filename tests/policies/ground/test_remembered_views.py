@@ -1,4 +1,4 @@
-"""Sights remembered in a rich map: names survive a turn of the head, and the lifetimes of maps hold for them."""
+"""PolarViews remembered in a rich map: names survive a turn of the head, and the lifetimes of maps hold for them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from itinera.mapping.config import MapLifetime
-from itinera.policies.ground._sight_kernels import count_cells
-from itinera.policies.ground.remembered_sights import RICH_MAP, RememberedSights
-from itinera.policies.ground.sights import BAND_LIMITS, FRONT, LabelNames
+from itinera.policies.ground._polar_kernels import count_cells
+from itinera.policies.ground.polar_views import BAND_LIMITS, FRONT, LabelNames
+from itinera.policies.ground.remembered_views import RICH_MAP, RememberedViews
 from itinera.rendering.camera import Frame
 from named_rooms import named_world
 from policies.ground.views import render
@@ -29,15 +29,15 @@ def look(memory, heading):
 
 def recall(memory, heading=0.0):
     """The texts in each bin."""
-    sights, _ = memory.read(PLACE[None], np.array([heading]), [0])
+    views, _ = memory.read(PLACE[None], np.array([heading]), [0])
     found = {}
-    for cell, label in zip(sights.cells.tolist(), sights.labels.tolist(), strict=True):
+    for cell, label in zip(views.cells.tolist(), views.labels.tolist(), strict=True):
         found.setdefault(cell // 3, set()).add(NAMES[label])
     return found
 
 
 def test_what_was_seen_is_remembered_in_its_direction_after_a_turn():
-    memory = RememberedSights([WORLD])
+    memory = RememberedViews([WORLD])
     look(memory, math.radians(135))  # towards the table
     seen = {text for texts in recall(memory).values() for text in texts}
     assert "red round wooden dining table" in recall(memory)[9]
@@ -49,7 +49,7 @@ def test_what_was_seen_is_remembered_in_its_direction_after_a_turn():
 
 
 def test_free_distances_are_those_of_the_last_front_view():
-    memory = RememberedSights([WORLD])
+    memory = RememberedViews([WORLD])
     look(memory, 0.0)
     _, free = memory.read(PLACE[None], np.array([0.0]), [0])
     assert np.isfinite(free[0, [0, 1, 2, 22, 23]]).all()
@@ -58,7 +58,7 @@ def test_free_distances_are_those_of_the_last_front_view():
 
 def test_an_episodic_map_is_cleared_with_the_episode_and_an_iterative_one_is_not():
     for lifetime, kept in ((MapLifetime.EPISODIC, False), (MapLifetime.ITERATIVE, True)):
-        memory = RememberedSights([WORLD], lifetime)
+        memory = RememberedViews([WORLD], lifetime)
         look(memory, math.radians(135))
         memory.clear([0])
         assert bool(recall(memory)) is kept
@@ -67,7 +67,7 @@ def test_an_episodic_map_is_cleared_with_the_episode_and_an_iterative_one_is_not
 
 
 def test_a_known_map_has_all_names_from_the_start_and_learns_nothing():
-    memory = RememberedSights([WORLD], MapLifetime.KNOWN)
+    memory = RememberedViews([WORLD], MapLifetime.KNOWN)
     known = recall(memory)
     texts = {text for row in known.values() for text in row}
     assert texts == set(NAMES.values())

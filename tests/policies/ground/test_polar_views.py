@@ -1,4 +1,4 @@
-"""Named sights: labels of pixels by direction and distance, compared with a slow twin."""
+"""Named views: labels of pixels by direction and distance, compared with a slow twin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from itinera.policies.ground.sights import (
+from itinera.policies.ground.polar_views import (
     BIN,
     FAR,
     FLOOR,
@@ -20,11 +20,11 @@ from itinera.policies.ground.sights import (
     PANORAMA,
     LabelNames,
     LabelWords,
-    SightReader,
-    Sights,
+    PolarReader,
+    PolarViews,
     bin_numbers,
+    label_vocabulary,
     mirror,
-    sight_words,
 )
 from itinera.rendering.camera import Camera, Frame
 from itinera.simulators.sensors import CameraSensor
@@ -34,7 +34,7 @@ from named_rooms import named_world
 from policies.ground.views import render
 
 WORLD = named_world()
-READER = SightReader.for_world(WORLD)
+READER = PolarReader.for_world(WORLD)
 SMALL = CameraSensor(Camera(16, 16, math.pi / 2), channels=("depth", "classes", "instances"), around=4)
 
 
@@ -73,10 +73,10 @@ def read_slowly(frames, position, heading, sensor):
 def test_the_kernel_counts_what_its_slow_twin_counts(place):
     position, heading = np.array(place[0]), place[1]
     frames = render(WORLD, SMALL, position, heading)
-    sights, free = READER.read(frames, position[None], np.array([heading]), SMALL)
+    views, free = READER.read(frames, position[None], np.array([heading]), SMALL)
     one = Frame(*(channel[0] if len(channel) else channel for channel in frames.channels))
     counts, columns = read_slowly(one, position, heading, SMALL)
-    found = {(int(c), int(k)): w for c, k, w in zip(sights.cells, sights.labels, sights.weights, strict=True)}
+    found = {(int(c), int(k)): w for c, k, w in zip(views.cells, views.labels, views.weights, strict=True)}
     assert found.keys() == counts.keys()
     for key, n in counts.items():
         assert found[key] == pytest.approx(math.log1p(n), rel=1e-3)  # stored in half precision
@@ -85,11 +85,11 @@ def test_the_kernel_counts_what_its_slow_twin_counts(place):
         assert free[0, bin, 1] == pytest.approx(min(row), rel=1e-5)
 
 
-def texts_by_bin(sights):
+def texts_by_bin(views):
     """The texts in each bin of the first place."""
     texts = LabelNames.from_world(WORLD).texts()
     found = {}
-    for cell, label in zip(sights.cells.tolist(), sights.labels.tolist(), strict=True):
+    for cell, label in zip(views.cells.tolist(), views.labels.tolist(), strict=True):
         found.setdefault(cell // 3, set()).add(texts[label])
     return found
 
@@ -127,19 +127,19 @@ def test_the_words_of_labels_are_those_of_the_kind():
     assert names.texts()[names.offset] == "kitchen"
     assert names.offset not in names.texts("things")
     assert names.texts("classes") == {1: "table", 2: "bed", 3: "plant"}
-    assert {"red", "wooden", "bed", "kitchen"} <= sight_words([names])
+    assert {"red", "wooden", "bed", "kitchen"} <= label_vocabulary([names])
 
 
 def test_labels_become_the_words_of_the_vocabulary_in_order():
     words = LabelWords.from_texts({1: "red table", 3: "unknown bed"}, {"red": 3, "table": 4, "bed": 5})
-    sights = Sights(
+    views = PolarViews(
         np.array([0, 2, 3]),
         np.array([0, 5, 7], np.uint8),
         np.array([3, 1, 3], np.uint16),
         np.ones(3, np.float32),
         np.zeros((2, 24, len(NUMBERS)), np.float32),
     )
-    ids, entries, counts = words.expand(sights)
+    ids, entries, counts = words.expand(views)
     assert ids.tolist() == [5, 3, 4, 5]
     assert entries.tolist() == [0, 1, 1, 2]
     assert counts.tolist() == [3, 1]
@@ -172,29 +172,29 @@ def test_mirroring_twice_changes_nothing_and_once_exchanges_left_and_right(seed)
     m = int(starts[-1])
     numbers = bin_numbers(rng.random((3, 24, 2), np.float32), rng.integers(-1, 24, 3), rng.random(3) < 0.5)
     cells = rng.integers(0, 72, m).astype(np.uint8)
-    sights = Sights(starts, cells, rng.integers(1, 9, m).astype(np.uint16), rng.random(m, np.float32), numbers)
+    views = PolarViews(starts, cells, rng.integers(1, 9, m).astype(np.uint16), rng.random(m, np.float32), numbers)
     places = rng.random(3) < 0.5
-    flipped = mirror(sights, places)
+    flipped = mirror(views, places)
     again = mirror(flipped, places)
-    np.testing.assert_array_equal(again.cells, sights.cells)
-    np.testing.assert_allclose(again.numbers, sights.numbers)
+    np.testing.assert_array_equal(again.cells, views.cells)
+    np.testing.assert_allclose(again.numbers, views.numbers)
     for place in np.flatnonzero(places):
         for k in range(starts[place], starts[place + 1]):
-            bin, band = divmod(int(sights.cells[k]), 3)
+            bin, band = divmod(int(views.cells[k]), 3)
             assert flipped.cells[k] == (-bin % 24) * 3 + band
-        np.testing.assert_allclose(flipped.numbers[place, :, :2], sights.numbers[place, :, :2], atol=1e-3)
+        np.testing.assert_allclose(flipped.numbers[place, :, :2], views.numbers[place, :, :2], atol=1e-3)
 
 
 def test_parts_of_sights_are_joined_and_selected():
     numbers = np.zeros((2, 24, len(NUMBERS)), np.float32)
-    one = Sights(
+    one = PolarViews(
         np.array([0, 1, 3]),
         np.array([1, 2, 3], np.uint8),
         np.array([4, 5, 6], np.uint16),
         np.ones(3, np.float32),
         numbers,
     )
-    joined = Sights.concatenate([one, one])
+    joined = PolarViews.concatenate([one, one])
     assert len(joined) == 4
     chosen = joined.select(np.array([3, 0]))
     assert chosen.labels.tolist() == [5, 6, 4]

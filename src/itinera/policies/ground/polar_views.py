@@ -1,6 +1,6 @@
-"""Named sights: what is called how, by direction and distance, at a place on the ground.
+"""Named views: what is called how, by direction and distance, at a place on the ground.
 
-A sight is a list of labels: instances of the mesh, and the rooms of visible floor, in polar cells of 24 bins of 15° by
+A polar view is a list of labels: instances of the mesh, and the rooms of visible floor, in polar cells of 24 bins of 15° by
 three distance bands. `LabelWords` has the words of each label of a world. Labels are annotations (`true` semantics);
 a recognizer offers its own labels and words through the same two types.
 """
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.policies.ground._sight_kernels import BANDS, BINS, count_labels, expand_words
+from itinera.policies.ground._polar_kernels import BANDS, BINS, count_labels, expand_words
 from itinera.policies.tokenizer import tokenize
 from itinera.rendering.camera import Camera, Frame
 from itinera.simulators.sensors import CameraSensor
@@ -41,7 +41,7 @@ FLOOR = MPCAT40.index("floor")
 
 
 @dataclass(frozen=True, eq=False)
-class Sights:
+class PolarViews:
     """The labels and numbers of n places."""
 
     starts: NDArray[np.int64]  # (n + 1,) the entries of place i are starts[i] up to starts[i + 1]
@@ -53,16 +53,16 @@ class Sights:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def select(self, rows: NDArray[np.int64]) -> Sights:
-        """The sights of these places, in this order."""
+    def select(self, rows: NDArray[np.int64]) -> PolarViews:
+        """The views of these places, in this order."""
         counts = self.starts[rows + 1] - self.starts[rows]
         starts = np.concatenate([[0], np.cumsum(counts)])
         entries = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], counts)
-        return Sights(starts, self.cells[entries], self.labels[entries], self.weights[entries], self.numbers[rows])
+        return PolarViews(starts, self.cells[entries], self.labels[entries], self.weights[entries], self.numbers[rows])
 
     @classmethod
-    def concatenate(cls, parts: Sequence[Sights]) -> Sights:
-        """The places of several sights, one after another."""
+    def concatenate(cls, parts: Sequence[PolarViews]) -> PolarViews:
+        """The places of several views, one after another."""
         counts = np.concatenate([np.diff(part.starts) for part in parts])
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         cells, labels, weights, numbers = (
@@ -86,12 +86,12 @@ class LabelWords:
         starts = np.concatenate([[0], np.cumsum([len(row) for row in rows])]).astype(np.int64)
         return cls(starts, np.array([word for row in rows for word in row], dtype=np.int64))
 
-    def expand(self, sights: Sights) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def expand(self, views: PolarViews) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """The word and the entry of each word in sight, and (n,) how many words each place has."""
-        counts, room = np.empty(len(sights), np.int64), 4 * len(sights.cells) + 1
+        counts, room = np.empty(len(views), np.int64), 4 * len(views.cells) + 1
         while True:
             words, entries = np.empty(room, np.int64), np.empty(room, np.int64)
-            n = expand_words(sights.starts, sights.labels, self.starts, self.ids, counts, words, entries)
+            n = expand_words(views.starts, views.labels, self.starts, self.ids, counts, words, entries)
             if n <= room:
                 return words[:n], entries[:n], counts
             room = n
@@ -128,29 +128,29 @@ def describe_instance(thing: Instance) -> str:
     return " ".join(filter(None, (thing.color, thing.shape, thing.material, thing.name)))
 
 
-def sight_words(names: Iterable[LabelNames], kind: str = "names") -> set[str]:
+def label_vocabulary(names: Iterable[LabelNames], kind: str = "names") -> set[str]:
     """All words of the labels of some worlds."""
     return {word for labels in names for text in labels.texts(kind).values() for word in tokenize(text)}
 
 
 @dataclass(frozen=True, eq=False)
-class SightReader:
+class PolarReader:
     """Reads the labels in frames of one world."""
 
     grid: RegionGrid
     offset: int  # the label of the first region
 
     @classmethod
-    def for_world(cls, world: World) -> SightReader:
+    def for_world(cls, world: World) -> PolarReader:
         return cls(RegionGrid.from_regions(world.regions), LabelNames.from_world(world).offset)
 
     def read(
         self, frames: Frame, positions: Array, headings: Array, sensor: CameraSensor
-    ) -> tuple[Sights, NDArray[np.float32]]:
-        """The sights of n places and (n, 24, 2) free distances, NaN where no view shows a bin.
+    ) -> tuple[PolarViews, NDArray[np.float32]]:
+        """The views of n places and (n, 24, 2) free distances, NaN where no view shows a bin.
 
         frames: (n, v, height, width) channels of the views of a sensor at positions (n, 3) on the floor.
-        The numbers of the sights are zero, see `bin_numbers`.
+        The numbers of the views are zero, see `bin_numbers`.
         """
         n, views = frames.depth.shape[:2]
         columns, slants, rises = camera_optics(sensor.camera, views)
@@ -172,7 +172,7 @@ class SightReader:
             room = total
         weights = through_half(np.log1p(pixels[:total]))
         numbers = np.zeros((n, BINS, len(NUMBERS)), np.float32)
-        return Sights(starts, cells[:total].copy(), labels[:total].copy(), weights, numbers), free
+        return PolarViews(starts, cells[:total].copy(), labels[:total].copy(), weights, numbers), free
 
 
 @lru_cache
@@ -205,12 +205,12 @@ def through_half(values: NDArray[Any]) -> NDArray[np.float32]:
     return values.astype(np.float16).astype(np.float32)
 
 
-def mirror(sights: Sights, places: NDArray[np.bool_]) -> Sights:
-    """The sights with left and right exchanged at some places (n,)."""
-    flip = np.repeat(places, np.diff(sights.starts))
-    bins, bands = sights.cells // BANDS, sights.cells % BANDS
-    cells = np.where(flip, (BINS - bins) % BINS * BANDS + bands, sights.cells).astype(np.uint8)
-    numbers = sights.numbers.copy()
+def mirror(views: PolarViews, places: NDArray[np.bool_]) -> PolarViews:
+    """The views with left and right exchanged at some places (n,)."""
+    flip = np.repeat(places, np.diff(views.starts))
+    bins, bands = views.cells // BANDS, views.cells % BANDS
+    cells = np.where(flip, (BINS - bins) % BINS * BANDS + bands, views.cells).astype(np.uint8)
+    numbers = views.numbers.copy()
     numbers[places] = numbers[places][:, (BINS - np.arange(BINS)) % BINS]
     numbers[places, :, 0] *= -1
-    return Sights(sights.starts, cells, sights.labels, sights.weights, numbers)
+    return PolarViews(views.starts, cells, views.labels, views.weights, numbers)

@@ -1,4 +1,4 @@
-"""Remembered sights: front views inserted into a rich map, which is read as labels by direction and distance.
+"""Remembered views: front views inserted into a rich map, which is read as labels by direction and distance.
 
 A rich map is a semantic map whose labels are instances and rooms instead of 13 classes. It has the lifetimes of any
 map: episodic, iterative, or known from the mesh.
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from itinera.mapping.config import MapConfig, MapLifetime
 from itinera.mapping.egocentric_map import Columns, SemanticMaps
 from itinera.mapping.known_map import known_instances
-from itinera.policies.ground._sight_kernels import BINS, count_cells, label_pixels
-from itinera.policies.ground.sights import (
+from itinera.policies.ground._polar_kernels import BINS, count_cells, label_pixels
+from itinera.policies.ground.polar_views import (
     BAND_LIMITS,
     FLOOR,
     FRONT,
     NUMBERS,
-    SightReader,
-    Sights,
+    PolarReader,
+    PolarViews,
     camera_optics,
     through_half,
 )
@@ -35,8 +35,8 @@ RICH_MAP = MapConfig(cell=0.15, size=96, insertion=(-1.35, 0.5), readout=(-1.35,
 """Floors are inserted too, because rooms are the labels of floors; the map reaches 7.2 m."""
 
 
-class RememberedSights:
-    """The sights of several agents, each in a world of its own, numbered from 0."""
+class RememberedViews:
+    """The views of several agents, each in a world of its own, numbered from 0."""
 
     def __init__(
         self, worlds: Sequence[World], lifetime: MapLifetime = MapLifetime.EPISODIC, config: MapConfig = RICH_MAP
@@ -44,7 +44,7 @@ class RememberedSights:
         self.lifetime, self._config = lifetime, config
         self._maps = SemanticMaps(worlds, config)
         self._worlds = list(worlds)
-        self._readers: WeakKeyDictionary[World, SightReader] = WeakKeyDictionary()
+        self._readers: WeakKeyDictionary[World, PolarReader] = WeakKeyDictionary()
         self._known: WeakKeyDictionary[World, Columns] = WeakKeyDictionary()
         self._free = np.full((len(worlds), BINS, 2), np.nan, np.float32)
         self._load(range(len(worlds)))
@@ -82,8 +82,8 @@ class RememberedSights:
         )  # fmt: skip
         self._maps.insert(depth, labels, eyes, headings, FRONT.camera, index)
 
-    def read(self, positions: Array, headings: Array, index: Sequence[int]) -> tuple[Sights, NDArray[np.float32]]:
-        """The sights of agents from where they are, and (n, 24, 2) the free distances in their last front view."""
+    def read(self, positions: Array, headings: Array, index: Sequence[int]) -> tuple[PolarViews, NDArray[np.float32]]:
+        """The views of agents from where they are, and (n, 24, 2) the free distances in their last front view."""
         eyes = np.asarray(positions, dtype=np.float64) + np.array([0.0, 0.0, FRONT.height])
         maps = self._maps.read(eyes, headings, index)
         n = len(index)
@@ -97,14 +97,14 @@ class RememberedSights:
             room = total
         weights = through_half(2 * np.log1p(counts[:total]))  # pixels are more numerous than cells
         numbers = np.zeros((n, BINS, len(NUMBERS)), np.float32)
-        found = Sights(starts, cells[:total].copy(), labels[:total].copy(), weights, numbers)
+        found = PolarViews(starts, cells[:total].copy(), labels[:total].copy(), weights, numbers)
         return found, self._free[list(index)]
 
-    def reader(self, world: World) -> SightReader:
+    def reader(self, world: World) -> PolarReader:
         """The reader of frames of a world."""
         found = self._readers.get(world)
         if found is None:
-            found = self._readers[world] = SightReader.for_world(world)
+            found = self._readers[world] = PolarReader.for_world(world)
         return found
 
     def _load(self, index: Sequence[int]) -> None:
@@ -117,7 +117,7 @@ class RememberedSights:
             self._maps.load([lane], [self._known[world]])
 
 
-def known_labels(world: World, reader: SightReader, config: MapConfig = RICH_MAP) -> Columns:
+def known_labels(world: World, reader: PolarReader, config: MapConfig = RICH_MAP) -> Columns:
     """The known rich map of a world: its instances, and the rooms of its floors."""
     mesh = world.mesh
     assert mesh is not None
