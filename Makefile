@@ -49,6 +49,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/rendering.py
 	$(BIN)/python benchmarks/walking.py
 	$(BIN)/python benchmarks/learning.py
+	$(BIN)/python benchmarks/segmentation.py
 	$(BIN)/python benchmarks/ground_walking.py
 	$(BIN)/python benchmarks/ground_policies.py
 	$(BIN)/python benchmarks/mapping.py

@@ -42,6 +42,7 @@ from itinera.training.segmentation import (
     LossConfig,
     SegmentationScores,
     batch_loss,
+    calibrate_offsets,
     evaluate_segmentation,
 )
 from itinera.training.trainer import Schedule, Trainer, seed_torch
@@ -55,6 +56,7 @@ LOSS = LossConfig()
 RADIUS = 0.1  # metres, of the robot
 HELD_OUT_EVERY = 8  # of the training houses, with --held-out
 EVALUATION_FRAMES = 200  # per house
+NUM_NAMES = 100  # the most frequent ones
 NAMES_FROM = "rcm-fidelity"  # the pretrained agent whose object names `--labels names` learns
 
 
@@ -74,7 +76,7 @@ def load_worlds(season: int, indices: list[int]) -> Mapping[str, World]:
 
 def load_labels(name: str) -> tuple[str, ...]:
     if name == "names":
-        return ("void", *model_requirements(pretrained_models()[NAMES_FROM]).names)
+        return ("void", *model_requirements(pretrained_models()[NAMES_FROM]).names[:NUM_NAMES])
     return {"map": MAP_CLASSES, "mpcat40": MPCAT40}[name]
 
 
@@ -142,6 +144,7 @@ def main() -> None:
     name = " ".join(filter(None, [*parts, f"{args.minutes:g} min", f"seed {args.seed}"]))
     sampler = FrameSampler(load_worlds(args.season, training), labels, sensor=sensor, randomize=args.randomize)
     model = train(args, sampler, args.out / "checkpoints" / f"{name}.safetensors")
+    model.policy.add_offsets(torch.from_numpy(calibrate_offsets(model.policy, sampler)))
 
     scored = replace(SENSOR, appearance=parse_appearance(args.score_appearance or args.appearance))
     unseen = FrameSampler(load_worlds(args.season, scoring), labels, sensor=scored)
