@@ -60,6 +60,8 @@ def run(
     rooms: File | None = None,
     camera: CameraSensor | str | None = None,
     appearance: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -96,6 +98,9 @@ def run(
     camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels.
     appearance: of the images of the camera, or of rendered views: "flat" (the default), "day", "evening" or "lamps";
         with a seed for random colors, textures and light, "day:7".
+    waypoints: on the ground the candidates of an agent that chooses among candidates, as on graphs: "graph" (the
+        viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", and driver
+        is "follower" (the default) or "straight".
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
@@ -138,6 +143,8 @@ def run(
         rooms=rooms,
         camera=make_camera(camera) if isinstance(camera, str) else camera,
         appearance=appearance,
+        waypoints=waypoints,
+        driver=driver,
         drive=drive,
         vmax=vmax,
         wmax=wmax,

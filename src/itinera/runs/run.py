@@ -298,6 +298,8 @@ def prepare_run(
     rooms: str | PathLike[str] | None = None,
     camera: CameraSensor | None = None,
     appearance: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -323,7 +325,10 @@ def prepare_run(
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
     config = configure_agent(config, agent_options, agent_paths, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
-    if requirements is not None or any(option is not None for option in (views, objects, rooms, camera, appearance)):
+    if waypoints is not None and chosen.drive is not None:
+        raise BadArgument("--waypoints needs a body that steps and turns: leave out --drive (drive=).")
+    asked = (views, objects, rooms, camera, appearance, waypoints, driver)
+    if requirements is not None or any(option is not None for option in asked):
         from itinera.runs.observations import configure_observations
 
         observations = configure_observations(
@@ -334,6 +339,8 @@ def prepare_run(
             rooms=None if rooms is None else Path(rooms),
             camera=camera,
             appearance=appearance,
+            waypoints=waypoints,
+            driver=driver,
             requirements=requirements,
         )
         config = replace(config, observations=observations)
