@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from itinera.agents.path_tracking import PathTracker
-from itinera.errors import BadArgument
+from itinera.errors import BadArgument, MissingExtra
 from itinera.formats.catalog import season_file
 from itinera.formats.matterport import read_worlds
-from itinera.runs.config import ObservationConfig, WaypointConfig
+from itinera.runs.config import INFERRED, ObservationConfig, WaypointConfig
 from itinera.runs.observations import annotate_worlds
 from itinera.simulators.ground import GroundSimulator
+from itinera.simulators.inferred_views import InferredPoseViews, RoomClassifier
 from itinera.simulators.pose_views import AnnotatedPoseViews
 from itinera.simulators.waypoint_drivers import Controller, Driver, straight_driver
 from itinera.simulators.waypoint_simulator import LONGEST_DRIVE, WaypointSimulator
@@ -20,9 +20,6 @@ from itinera.simulators.waypoints import DepthWaypoints, GraphWaypoints, Surface
 from itinera.tasks import Protocol
 from itinera.worlds import Array, World
 from itinera.worlds.surface import Surface
-
-if TYPE_CHECKING:
-    from itinera.simulators.inferred_views import InferredPoseViews
 
 ARRIVAL = 0.25  # metres from a waypoint at which the follower has arrived
 SNAP = 1.5  # metres within which the follower's goal is moved onto the walkable surface
@@ -57,7 +54,17 @@ def make_pose_views(config: ObservationConfig, path: Path | None) -> AnnotatedPo
     """The views at any pose that a configuration asks for."""
     if config.views is None:
         return None
+    if config.views == INFERRED:
+        return InferredPoseViews(_load_room_classifier(), config.names, reach=config.reach)
     return AnnotatedPoseViews(annotate_worlds(config, read_viewpoints(path)), config.names, reach=config.reach)
+
+
+def _load_room_classifier() -> RoomClassifier:
+    try:
+        from itinera.policies.room_classifier import load_room_classifier
+    except ImportError as error:
+        raise MissingExtra("Inferred views", (error.name or "torch").partition(".")[0], "neural") from None
+    return load_room_classifier()
 
 
 def follower_driver(protocol: Protocol) -> Driver:

@@ -1,4 +1,7 @@
-"""The compiled loops of waypoints from a panorama: the height map around the body, and how far straight ways reach."""
+"""The compiled loops of waypoints and views from a panorama: heights and floor around the body, ways, distances.
+
+Points of a panorama are relative to the floor under the body, and to the body horizontally.
+"""
 
 from __future__ import annotations
 
@@ -60,21 +63,17 @@ def measure_reaches(
         x, y = headings[k, 0], headings[k, 1]
         reaches[k] = farthest
         for line in range(len(sides)):
-            height, known = 0.0, 0.0
+            height, known = 0.0, 0.0  # of the line so far
             for step in range(1, steps + 1):
                 far = step * cell
-                if far > reaches[k]:
-                    break
                 i = int(np.floor((x * far - y * sides[line]) / cell + 0.5)) + half
                 j = int(np.floor((y * far + x * sides[line]) / cell + 0.5)) + half
                 here = heights[i, j]
                 if here > -np.inf:
                     if abs(here - height) > climb:
-                        reaches[k] = known
                         break
                     height, known = here, far
                 elif far - known > gap:
-                    reaches[k] = known
                     break
                 if sides[line] == 0.0:
                     ends[k, step - 1] = height
@@ -82,25 +81,51 @@ def measure_reaches(
 
 
 @njit(cache=True, nogil=True)
+def map_floor(
+    depths: NDArray[np.float32],
+    rays: NDArray[np.float64],
+    eye: float,
+    tolerance: float,
+    cell: float,
+    floor: NDArray[np.bool_],
+) -> None:
+    """floor <- whether a visible point of each cell is level with the floor under the body, to a tolerance in metres.
+
+    (p,) depths along the (p, 3) rays of depth one; (n, n) floor with the body in the middle, x along the first axis.
+    """
+    half = len(floor) // 2
+    floor[:] = False
+    for p in range(len(depths)):
+        depth = depths[p]
+        if rays[p, 2] >= 0.0 or abs(eye + rays[p, 2] * depth) > tolerance:
+            continue
+        i = int(np.floor(rays[p, 0] * depth / cell + 0.5)) + half
+        j = int(np.floor(rays[p, 1] * depth / cell + 0.5)) + half
+        if 0 <= i < len(floor) and 0 <= j < len(floor):
+            floor[i, j] = True
+
+
+@njit(cache=True, nogil=True)
 def nearest_things(
-    points: NDArray[np.float64],
+    depths: NDArray[np.float32],
+    rays: NDArray[np.float64],
+    eye: float,
     things: NDArray[np.int32],
     places: NDArray[np.float64],
     nearest: NDArray[np.float64],
 ) -> None:
-    """nearest <- (n, t) squared distance from each place (n, 3) to the nearest of the points of each thing; else inf.
+    """nearest <- (n, t) squared distance from each place (n, 3) to the nearest visible point of each thing; else inf.
 
-    (p, 3) points and the thing of each, -1 for none.
+    (p,) depths along the (p, 3) rays of depth one, and the thing that each pixel shows, -1 for none.
     """
     nearest[:] = np.inf
-    for p in range(len(points)):
+    for p in range(len(depths)):
         thing = things[p]
         if thing < 0:
             continue
+        x, y, z = rays[p, 0] * depths[p], rays[p, 1] * depths[p], eye + rays[p, 2] * depths[p]
         for n in range(len(places)):
-            dx = points[p, 0] - places[n, 0]
-            dy = points[p, 1] - places[n, 1]
-            dz = points[p, 2] - places[n, 2]
+            dx, dy, dz = x - places[n, 0], y - places[n, 1], z - places[n, 2]
             far = dx * dx + dy * dy + dz * dz
             if far < nearest[n, thing]:
                 nearest[n, thing] = far
