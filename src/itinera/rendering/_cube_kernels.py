@@ -76,6 +76,32 @@ def project_pixels(
 
 
 @njit(cache=True, nogil=True)
+def drop_far(
+    instances: NDArray[np.int32],
+    depths: NDArray[np.float32],
+    rays: NDArray[np.float64],
+    within: float,
+    near: NDArray[np.bool_],
+    kept: NDArray[np.int32],
+) -> None:
+    """near, kept <- (n, t) the instances with a pixel within a distance, metres, and (n, p) those of the pixels; else 0.
+
+    (n, p) instances and depths of n panoramas, (p, 3) rays of depth one.
+    """
+    near[:] = False
+    for k in range(len(instances)):
+        for p in range(instances.shape[1]):
+            instance = instances[k, p]
+            if instance <= 0 or near[k, instance] or depths[k, p] > within:
+                continue
+            x, y, z = rays[p, 0], rays[p, 1], rays[p, 2]
+            near[k, instance] = depths[k, p] * np.sqrt(x * x + y * y + z * z) <= within
+        for p in range(instances.shape[1]):
+            instance = instances[k, p]
+            kept[k, p] = instance if instance > 0 and near[k, instance] else 0
+
+
+@njit(cache=True, nogil=True)
 def gather_boxes(
     instances: NDArray[np.int32],
     depths: NDArray[np.float32],

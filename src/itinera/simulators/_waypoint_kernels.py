@@ -28,11 +28,9 @@ def map_heights(
     heights[:] = -np.inf
     for p in range(len(depths)):
         depth = depths[p]
-        if not depth < np.inf:
+        if rays[p, 2] > 0.0 or not depth < np.inf:
             continue
         z = eye + rays[p, 2] * depth
-        if z > eye:
-            continue
         i = int(np.floor(rays[p, 0] * depth / cell + 0.5)) + half
         j = int(np.floor(rays[p, 1] * depth / cell + 0.5)) + half
         if 0 <= i < size and 0 <= j < size and z > heights[i, j]:

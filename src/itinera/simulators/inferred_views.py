@@ -69,8 +69,7 @@ class InferredPoseViews:
         views, number = candidates.views.tolist(), 1 + len(places)
         within = [k for k in range(1, number) if same[k] > 0.5]
         types[within] = types[0]
-        objects = [item for item in surroundings.objects if item.distance <= NEAR]
-        near = layout.near(objects, int(types[0]), views, types[1:number].tolist())
+        near = layout.near(surroundings.visible_objects(NEAR), int(types[0]), views, types[1:number].tolist())
         if not layout.reach:
             return near
         contents = np.zeros((len(areas), NUM_ROOMS + len(layout.names)), np.float32)

@@ -37,7 +37,7 @@ class AnnotatedPoseViews:
     def at(self, surroundings: Surroundings, candidates: Candidates, places: Array) -> Views:
         room, *rooms = rooms_at(surroundings.world, np.concatenate([surroundings.place[None], places]))
         views = candidates.views.tolist()
-        objects = [item for item in surroundings.objects if item.distance <= NEAR]
+        objects = surroundings.visible_objects(NEAR)
         near = self._layout.near(objects, room_index(room), views, [room_index(other) for other in rooms])
         if not self._layout.reach:
             return near

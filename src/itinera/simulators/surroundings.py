@@ -55,13 +55,12 @@ class Surroundings:
         """Depth and instances of the six faces of a cube map."""
         return render_cube_maps(self.scene.raster, self.eye)
 
-    @cached_property
-    def objects(self) -> tuple[VisibleObject, ...]:
-        """The visible objects that have a name, at any distance."""
+    def visible_objects(self, within: float) -> tuple[VisibleObject, ...]:
+        """The visible objects that have a name and are within a distance, metres."""
         names = self.scene.world.instances
-        counts = count_object_pixels(self.panorama, self.scene.num_instances)
+        counts = count_object_pixels(self.panorama, self.scene.num_instances, within=within)
         found = visible_objects(counts, 0, lambda instance: names[instance].name if instance in names else "")
-        return tuple(item for item in found if item.name)
+        return tuple(item for item in found if item.name and item.distance <= within)
 
     def sees(self, eyes: Array) -> NDArray[np.bool_]:
         """(n,) whether the straight line to each point (n, 3) is clear."""
