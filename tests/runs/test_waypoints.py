@@ -11,6 +11,7 @@ import pytest
 
 import itinera
 from itinera.errors import BadArgument
+from itinera.formats.catalog import read_surfaces
 from itinera.formats.native_predictions import encode_rollout
 from itinera.records import Ending
 from itinera.tasks.protocol import R2R_CE
@@ -70,12 +71,20 @@ def test_the_rows_do_not_depend_on_workers_or_interruptions(predictions, season,
     options = {"waypoints": "depth", "max_episodes": 6}
     together = itinera.run("rcm-fidelity", season / GROUND, season, workers=2, **options)
     assert rows(together) == rows(predictions)
+
+    class Interrupted(Goer):
+        left = 2
+
+        def reset(self, rng):
+            Interrupted.left -= 1
+            if Interrupted.left == -1:
+                raise KeyboardInterrupt
+
     out = tmp_path / "predictions.jsonl"
-    itinera.run("rcm-fidelity", season / GROUND, season, workers=0, out=out, **options)
-    lines = out.read_bytes().splitlines(keepends=True)
-    resumed = itinera.run("rcm-fidelity", season / GROUND, season, workers=0, out=out, **options)
-    assert rows(resumed) == rows(predictions)
-    assert out.read_bytes().splitlines(keepends=True) == lines
+    with pytest.raises(KeyboardInterrupt):
+        itinera.run(Interrupted(), season / GROUND, season, workers=0, out=out, **options)
+    resumed = itinera.run(Interrupted(), season / GROUND, season, workers=0, out=out, **options)
+    assert rows(resumed) == rows(itinera.run(Goer(), season / GROUND, season, workers=0, **options))
 
 
 @pytest.mark.parametrize("option", [{"waypoints": "surface"}, {"driver": "straight"}, {"views": "inferred"}])
@@ -112,16 +121,11 @@ def test_the_step_limit_counts_primitive_actions(season):
 
 
 def test_action_probabilities_are_those_of_decisions(season):
-    found = itinera.run(
-        Goer(), season / GROUND, season, waypoints="depth", max_episodes=1, record_probabilities=True
-    )
+    found = itinera.run(Goer(), season / GROUND, season, waypoints="depth", max_episodes=1, record_probabilities=True)
     (log,) = (trajectory.action_log for trajectory in found)
     assert len(log.probabilities) == len(log.candidates) == 1 + Goer.moves
-    assert all(names[0] == "stop" and len(names) == len(own) for names, own in zip(*vars_of(log), strict=True))
-
-
-def vars_of(log):
-    return log.candidates, log.probabilities
+    pairs = zip(log.candidates, log.probabilities, strict=True)
+    assert all(names[0] == "stop" and len(names) == len(own) for names, own in pairs)
 
 
 def test_an_agent_in_another_process_chooses_among_waypoints(season):
@@ -151,7 +155,7 @@ def test_named_agents_of_graphs_choose_among_waypoints(season, agent):
 )
 def test_options_that_do_not_fit_are_refused(season, options, message):
     with pytest.raises(BadArgument, match=message):
-        itinera.run(Scripted([]), season / GROUND, season, **options)
+        itinera.run(Scripted({}), season / GROUND, season, **options)
 
 
 def test_waypoints_are_for_the_ground_and_single_episodes(season, tmp_path):
@@ -169,11 +173,7 @@ def test_waypoints_are_for_the_ground_and_single_episodes(season, tmp_path):
 
 
 def test_worlds_without_viewpoints_have_no_waypoints_of_the_graph(season, tasks):
-    worlds = dict(itinera.read_surfaces(season, R2R_CE)) if hasattr(itinera, "read_surfaces") else None
-    if worlds is None:
-        from itinera.formats.catalog import read_surfaces
-
-        worlds = dict(read_surfaces(season, R2R_CE))
+    worlds = dict(read_surfaces(season, R2R_CE))
     with pytest.raises(BadArgument, match="need the viewpoints of a Hearth season"):
         itinera.run(Goer(), tasks, worlds, waypoints="graph", workers=0)
     assert len(itinera.run(Goer(), tasks, worlds, waypoints="depth", workers=0, max_episodes=1)) == 1

@@ -95,7 +95,7 @@ def test_a_round_trip_closes_within_the_merge_distance():
 def test_the_way_back_is_offered_even_where_the_source_finds_none():
     class OnlyEast:
         def find(self, surroundings):
-            return Waypoints(surroundings.place + [[2.0, 0.0, 0.0]])
+            return Waypoints(surroundings.place + np.array([[2.0, 0.0, 0.0]]))
 
     waypoints = simulator(OnlyEast())
     first = waypoints.reset(HALL, start(2, 2))
@@ -117,7 +117,7 @@ def test_a_drive_ends_at_what_blocks_it():
 def test_a_drive_takes_at_least_one_action():
     class Here:
         def find(self, surroundings):
-            return Waypoints(surroundings.place + [[0.05, 0.0, 0.0]])
+            return Waypoints(surroundings.place + np.array([[0.05, 0.0, 0.0]]))
 
     waypoints = simulator(Here())
     waypoints.reset(HALL, start(2, 2))

@@ -84,9 +84,9 @@ def drop_far(
     near: NDArray[np.bool_],
     kept: NDArray[np.int32],
 ) -> None:
-    """near, kept <- (n, t) the instances with a pixel within a distance, metres, and (n, p) those of the pixels; else 0.
+    """near, kept <- (n, t) the instances with a pixel within a distance, metres, and (n, p) the pixels that show them.
 
-    (n, p) instances and depths of n panoramas, (p, 3) rays of depth one.
+    (n, p) instances and depths of n panoramas, (p, 3) rays of depth one. Other pixels show 0.
     """
     near[:] = False
     for k in range(len(instances)):

@@ -215,6 +215,8 @@ class TourLoop:
     def _drive(self, action: int) -> None:
         """Take a composite action: its primitive actions are recorded, and each is a step."""
         assert self._composite is not None
+        notes = self._record.notes
+        notes["decisions"] = notes.get("decisions", 0) + 1
         for primitive, body in self._composite.drive(action):
             self.steps += 1
             self._record.add(primitive, body, self._clock + body.time, Phase.ACTING)
