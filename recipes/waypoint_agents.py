@@ -1,0 +1,105 @@
+"""An agent of graphs made ready for waypoints: fine-tuned on graphs whose candidates and rooms are as uncertain as those.
+
+    python recipes/waypoint_agents.py SEASON              # rcm-fidelity, about five minutes of one core
+    python recipes/waypoints.py SEASON --rungs panorama --agents .learning/waypoints/rcm-fidelity-jitter.safetensors
+
+Nothing is rendered: the training environment changes every observation (`training/jitter.py`). The loss is the policy
+gradient with the fidelity-oriented reward, plus imitation. If interrupted, rerun the command to resume.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import torch
+
+import itinera
+from itinera.formats.writing import atomic_write
+from itinera.policies.checkpoint import encode_model, read_model
+from itinera.policies.pretrained import model_file
+from itinera.policies.tokenizer import Tokenizer
+from itinera.simulators.view_features import feature_kind
+from itinera.training.data import load_hearth
+from itinera.training.dataset import BatchSampler
+from itinera.training.evaluation import evaluate
+from itinera.training.experts import shortest_path_expert
+from itinera.training.jitter import CandidateJitter
+from itinera.training.losses import ActorCriticLoss, imitation_loss
+from itinera.training.malloc import tune_malloc
+from itinera.training.progress import log_to_stderr
+from itinera.training.rewards import make_fidelity_oriented_reward
+from itinera.training.rollout import collect_rollout, mixed_forcing, sample
+from itinera.training.trainer import Schedule, Trainer
+
+SEED = 0
+BATCH_SIZE = 64
+MAX_STEPS = 15
+TEACHER_FORCING_RATIO = 0.5  # share of agents that follow the expert in the imitation part
+IMITATION_WEIGHT, IMITATION_EVERY = 0.3, 2  # beside the policy gradient, in every second step
+STEPS = 800
+
+
+def train(season: Path, agent: str, steps: int, out: Path) -> str:
+    """Fine-tune the agent and write its model file; a line with its scores on the graph, with and without noise."""
+    torch.set_num_threads(1)
+    tune_malloc()
+    log_to_stderr()
+    file = model_file(agent)
+    assert file is not None
+    model = read_model(file).model
+    names = [column for column in model.card.columns if not feature_kind(column)]
+    data = load_hearth(season, names=names, tokenizer=Tokenizer(model.card.words))
+    if data.columns != model.card.columns:
+        raise SystemExit(f"{agent} was trained with other views than those of {season}.")
+    env = replace(data.env, jitter=CandidateJitter(data.columns))
+    policy, batches = model.policy, BatchSampler(data.dataset("train"), BATCH_SIZE, seed=SEED)
+    reward, actor_critic_loss = make_fidelity_oriented_reward(env, needs_stop=True), ActorCriticLoss()
+    schedule = Schedule(steps, 3e-4, final_ratio=0.05, checkpoint_every=50)
+    name = f"{Path(agent).stem}-jitter"
+    out.mkdir(parents=True, exist_ok=True)
+    trainer = Trainer(model, schedule, seed=SEED, name=name, checkpoint=out / f"{name}-checkpoint.safetensors")
+    options = {"expert": shortest_path_expert, "max_steps": MAX_STEPS}
+    for step in trainer:
+        rollout = collect_rollout(policy, env, batches[step], select_action=sample(trainer.rng), **options)
+        loss = actor_critic_loss(rollout, reward(rollout))
+        if step % IMITATION_EVERY == 0:
+            batch = batches[step]
+            forced = torch.rand(batch.size, generator=trainer.rng) < TEACHER_FORCING_RATIO
+            select_action = mixed_forcing(forced, sample(trainer.rng))
+            imitated = collect_rollout(policy, env, batch, select_action=select_action, **options)
+            loss = loss + IMITATION_WEIGHT * imitation_loss(imitated)
+        trainer.update(loss)
+    scores = {}
+    for label, world in (("as it is", data.env), ("with noise", env)):
+        torch.manual_seed(SEED)
+        found = evaluate(policy, world, data.dataset("val_unseen"), max_steps=MAX_STEPS)
+        scores[f"graph, {label}"] = {metric: found.format(metric) for metric in ("SR", "SPL", "nDTW")}
+    metadata = {
+        **model.card.metadata,
+        "description": f"{agent}, fine-tuned on graphs with jittered candidates and mistaken rooms",
+        "fine-tuning": {"steps": steps, "seed": SEED, "training data": "train split of a Hearth season"},
+        "val-unseen, %": scores,
+    }
+    with atomic_write(out / f"{name}.safetensors") as stream:
+        card = msgspec.structs.replace(model.card, metadata=metadata)
+        stream.write(encode_model(replace(model, card=card), half=True))
+    return f"{name}: {scores}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("season", type=Path, help="Hearth season; built if missing")
+    parser.add_argument("--agent", default="rcm-fidelity", help="the agent to start from (rcm-fidelity)")
+    parser.add_argument("--steps", type=int, default=STEPS, help=f"optimizer steps ({STEPS})")
+    parser.add_argument("--out", type=Path, default=Path(".learning/waypoints"), help="folder for the model file")
+    args = parser.parse_args()
+    if not (args.season / "season.json").exists():
+        itinera.build_hearth(args.season)
+    print(train(args.season, args.agent, args.steps, args.out))
+
+
+if __name__ == "__main__":
+    main()
