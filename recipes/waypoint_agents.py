@@ -1,4 +1,4 @@
-"""An agent of graphs made ready for waypoints: fine-tuned on graphs whose candidates and rooms are as uncertain as those.
+"""An agent of graphs made ready for waypoints: fine-tuned on graphs whose candidates and rooms are uncertain too.
 
     python recipes/waypoint_agents.py SEASON              # rcm-fidelity, about five minutes of one core
     python recipes/waypoints.py SEASON --rungs panorama --agents .learning/waypoints/rcm-fidelity-jitter.safetensors

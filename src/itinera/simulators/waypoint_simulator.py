@@ -109,6 +109,11 @@ class WaypointSimulator:
         return self._observation
 
     @property
+    def places(self) -> Array:
+        """(k, 3) the places on the ground that the candidates of the observation lead to."""
+        return self._places
+
+    @property
     def pose(self) -> Pose:
         return self._ground.pose
 
