@@ -50,6 +50,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/walking.py
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/ground_walking.py
+	$(BIN)/python benchmarks/waypoints.py
 	$(BIN)/python benchmarks/whole_loop.py
 	$(BIN)/python benchmarks/planning_fields.py
 	$(BIN)/python benchmarks/planning_rrt.py
