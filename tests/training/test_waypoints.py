@@ -1,4 +1,4 @@
-"""Imitation on the ground: the teacher reaches goals, and unrolled losses are those of one walk at a time."""
+"""Imitation on the ground: the teacher reaches goals, and unrolled losses are those of one rollout at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from itinera.simulators.waypoints import DepthWaypoints
 from itinera.tasks import Episode, Instruction
 from itinera.tasks.protocol import R2R_CE
 from itinera.training.trainer import seed_torch
-from itinera.training.waypoints import LAST_DISTANCE, WaypointTeacher, collect_walk, walk_loss
+from itinera.training.waypoints import LAST_DISTANCE, WaypointTeacher, collect_waypoint_rollout, waypoint_imitation_loss
 from itinera.worlds import Pose, World
 from itinera.worlds.surface import Surface
 from worlds.rooms import ROBOT, room
@@ -37,7 +37,7 @@ def simulator() -> WaypointSimulator:
 
 
 def agent() -> PolicyAgent:
-    seed_torch(0, "walks")
+    seed_torch(0, "rollouts")
     return PolicyAgent(rcm.RCM((), WORDS, rcm.SMALL).eval(), WORDS, ())
 
 
@@ -45,9 +45,9 @@ def episode(x: float, y: float) -> Episode:
     return Episode("1", "hall", Pose(np.array([x, y, 0.0]), 0.0), (GOAL,), (), Instruction("stop there"))
 
 
-def walks(noise: float = 0.3):
+def rollouts(noise: float = 0.3):
     rng = np.random.default_rng(5)
-    return [collect_walk(simulator(), HALL, episode(*start), agent(), rng, noise=noise) for start in STARTS]
+    return [collect_waypoint_rollout(simulator(), HALL, episode(*start), agent(), rng, noise=noise) for start in STARTS]
 
 
 def test_the_teacher_stops_at_the_goal_and_prefers_near_and_new_waypoints():
@@ -65,18 +65,18 @@ def test_the_teacher_stops_at_the_goal_and_prefers_near_and_new_waypoints():
 @pytest.mark.parametrize("start", STARTS)
 def test_who_follows_the_teacher_stops_near_the_goal(start):
     walker = simulator()
-    walk = collect_walk(walker, HALL, episode(*start), agent(), np.random.default_rng(0), noise=0.0)
-    assert walk.labels[-1] == STOP
+    rollout = collect_waypoint_rollout(walker, HALL, episode(*start), agent(), np.random.default_rng(0), noise=0.0)
+    assert rollout.labels[-1] == STOP
     assert HALL.space.between([walker.body.place], [GOAL])[0, 0] <= LAST_DISTANCE
 
 
 def test_decisions_are_encoded_as_an_acting_agent_encodes_them():
     walker, actor = simulator(), agent()
-    walk = collect_walk(walker, HALL, episode(1, 1), agent(), np.random.default_rng(0), noise=0.0)
+    rollout = collect_waypoint_rollout(walker, HALL, episode(1, 1), agent(), np.random.default_rng(0), noise=0.0)
     actor.reset(np.random.default_rng(0))
     actor.start_episode(Instruction("stop there"))
     observation = walker.reset(HALL, episode(1, 1).start)
-    for encoded, label in zip(walk.observations, walk.labels.tolist(), strict=True):
+    for encoded, label in zip(rollout.observations, rollout.labels.tolist(), strict=True):
         actor.act(observation)
         for name in ("candidates", "geometry", "place", "place_geometry", "previous", "previous_geometry"):
             assert torch.equal(getattr(encoded, name), getattr(actor._last_tensors, name)), name
@@ -84,17 +84,17 @@ def test_decisions_are_encoded_as_an_acting_agent_encodes_them():
 
 
 def test_the_loss_of_a_batch_is_that_of_its_walks_one_at_a_time():
-    policy, found = agent()._policy, walks()
+    policy, found = agent()._policy, rollouts()
     encoded = [torch.from_numpy(WORDS.encode(text)) for text in ("go to the far corner", "stop", "far", "go stop")]
     lengths = torch.tensor([len(words) for words in encoded])
     words = torch.nn.utils.rnn.pad_sequence(encoded, batch_first=True)
-    together = walk_loss(policy, found, words, lengths)
+    together = waypoint_imitation_loss(policy, found, words, lengths)
     total, decisions = 0.0, 0
-    for walk, own in zip(found, encoded, strict=True):
+    for rollout, own in zip(found, encoded, strict=True):
         state = policy.encode_instruction(own[None], torch.tensor([len(own)]))
-        for observation, label in zip(walk.observations, walk.labels, strict=True):
+        for observation, label in zip(rollout.observations, rollout.labels, strict=True):
             state, output = policy(state, observation)
             total += cross_entropy(output.logits, label[None], reduction="sum").item()
             decisions += 1
-    assert len({len(walk.labels) for walk in found}) > 1
+    assert len({len(rollout.labels) for rollout in found}) > 1
     assert together.item() == pytest.approx(total / decisions, rel=1e-5)

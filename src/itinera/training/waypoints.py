@@ -1,7 +1,7 @@
 """Imitation on the ground: decisions of noisy walks among waypoints, labeled by a teacher that knows the goal.
 
-`collect_walk` walks once through an episode and keeps what a policy needs of every decision; `walk_loss` unrolls a
-policy over a batch of walks, each with any of the path's instructions.
+`collect_waypoint_rollout` goes through an episode and keeps what a policy needs of every decision;
+`waypoint_imitation_loss` unrolls a policy over a batch of rollouts, each with any of the path's instructions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from itinera.tasks import Episode, Instruction
 from itinera.worlds import Array, World
 from itinera.worlds.surface import Surface
 
-MAX_DECISIONS = 15  # of a walk
+MAX_DECISIONS = 15  # of a rollout
 STOP_DISTANCE = 1.0  # metres from the goal within which the teacher stops
 LAST_DISTANCE = 2.5  # metres within which it stops where no waypoint leads nearer
 LENGTH_WEIGHT = 0.5  # of the way to a waypoint, beside the distance from there to the goal
@@ -64,15 +64,15 @@ class WaypointTeacher:
 
 
 @dataclass(frozen=True, eq=False)
-class Walk:
-    """The decisions of a walk: a batch of one per decision, and the teacher's action at each."""
+class WaypointRollout:
+    """The decisions of a rollout: a batch of one per decision, and the teacher's action at each."""
 
     episode: Episode
     observations: tuple[BatchObservation, ...]
     labels: Tensor  # (decisions,)
 
 
-def collect_walk(
+def collect_waypoint_rollout(
     simulator: WaypointSimulator,
     world: World,
     episode: Episode,
@@ -80,8 +80,8 @@ def collect_walk(
     rng: np.random.Generator,
     *,
     noise: float,
-) -> Walk:
-    """A walk by the teacher's actions, a share `noise` of them replaced by random ones; it ends where it would stop.
+) -> WaypointRollout:
+    """A rollout by the teacher's actions, a share `noise` of them replaced by random ones; it ends where it would stop.
 
     The agent encodes the observations, as it does when it acts.
     """
@@ -102,7 +102,7 @@ def collect_walk(
             break
         visited.add(str(observation.place))
         observation = simulator.step(1 + int(rng.integers(len(names))) if rng.random() < noise else label)
-    return Walk(episode, tuple(observations), torch.tensor(labels))
+    return WaypointRollout(episode, tuple(observations), torch.tensor(labels))
 
 
 def join_observations(observations: Sequence[BatchObservation]) -> BatchObservation:
@@ -128,19 +128,21 @@ def join_observations(observations: Sequence[BatchObservation]) -> BatchObservat
     )
 
 
-def walk_loss(policy: Policy[Any], walks: Sequence[Walk], words: Tensor, lengths: Tensor) -> Tensor:
-    """Cross-entropy of the teacher's actions, mean over all decisions; `words` and `lengths` are those of each walk."""
-    order = sorted(range(len(walks)), key=lambda k: -len(walks[k].labels))
-    decisions = sum(len(walk.labels) for walk in walks)
-    walks, index = [walks[k] for k in order], torch.tensor(order)
+def waypoint_imitation_loss(
+    policy: Policy[Any], rollouts: Sequence[WaypointRollout], words: Tensor, lengths: Tensor
+) -> Tensor:
+    """Cross-entropy of the teacher's actions, mean over all decisions; words and lengths are those of each rollout."""
+    order = sorted(range(len(rollouts)), key=lambda k: -len(rollouts[k].labels))
+    decisions = sum(len(rollout.labels) for rollout in rollouts)
+    rollouts, index = [rollouts[k] for k in order], torch.tensor(order)
     state = policy.encode_instruction(words[index], lengths[index])
     losses = []
-    for step in range(len(walks[0].labels)):
-        active = sum(len(walk.labels) > step for walk in walks)
-        if active < len(walks):
-            walks = walks[:active]
+    for step in range(len(rollouts[0].labels)):
+        active = sum(len(rollout.labels) > step for rollout in rollouts)
+        if active < len(rollouts):
+            rollouts = rollouts[:active]
             state = select_rows(state, torch.arange(active))
-        state, output = policy(state, join_observations([walk.observations[step] for walk in walks]))
-        labels = torch.stack([walk.labels[step] for walk in walks])
+        state, output = policy(state, join_observations([rollout.observations[step] for rollout in rollouts]))
+        labels = torch.stack([rollout.labels[step] for rollout in rollouts])
         losses.append(cross_entropy(output.logits, labels, reduction="sum"))
     return torch.stack(losses).sum() / decisions
