@@ -1,7 +1,7 @@
 """Speed of waypoints on the ground: CPU milliseconds of a decision in a Hearth house, by where candidates come from.
 
-`make bench` runs this. A decision is the observation of the agent: waypoints and views; driving there takes microseconds
-a step and is measured apart. Annotated views test lines of sight, so they take longer than inferred ones.
+`make bench` runs this. A decision is the observation of the agent: waypoints and views. Annotated views test lines of
+sight, so they take longer than inferred ones.
 """
 
 from __future__ import annotations

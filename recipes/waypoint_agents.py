@@ -5,8 +5,8 @@
 
 The training environment changes every observation, and nothing is rendered (`training/jitter.py`). The loss is policy
 gradient with the fidelity-oriented reward, plus imitation. With `--houses N`, decisions on the ground of N training
-houses are imitated too (`training/waypoints.py`), from depth panoramas with inferred views and dead reckoning; they take
-about 4 s of CPU time a house to collect. If interrupted, rerun the command to resume.
+houses are imitated too (`training/waypoints.py`), from depth panoramas with inferred views and dead reckoning. They
+take about 4 s of CPU time a house to collect. If interrupted, rerun the command to resume.
 """
 
 from __future__ import annotations
