@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.checkpoint import Model
     from itinera.policies.ground.agent import GroundPolicyAgent
+    from itinera.policies.ground.decision_agent import DecisionAgent
     from itinera.records import Predictions, Rollout
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
@@ -64,6 +65,8 @@ def run(
     appearance: str | None = None,
     map_lifetime: str | None = None,
     semantics: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -104,6 +107,9 @@ def run(
         with a seed for random colors, textures and light, "day:7".
     map_lifetime: how long a trained agent keeps its map: "episodic", "iterative" or "known"; by default as in training.
     semantics: of that map: "true", "inferred" or a segmentation model; by default as in training.
+    waypoints: on the ground the candidates of an agent that chooses among candidates, as on graphs: "graph" (the
+        viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", and driver
+        is "follower" (the default) or "straight".
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
@@ -152,6 +158,8 @@ def run(
         appearance=appearance,
         map_lifetime=map_lifetime,
         semantics=semantics,
+        waypoints=waypoints,
+        driver=driver,
         drive=drive,
         vmax=vmax,
         wmax=wmax,
@@ -333,7 +341,7 @@ def train(
     tensorboard: File | None = None,
     progress: Callable[[TrainingProgress], None] | None = None,
     verbose: bool | None = None,
-) -> PolicyAgent | GroundPolicyAgent:
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
     """An agent trained on graph tasks by imitation learning or with a `reward`, or on the ground by DAgger.
 
     >>> import itinera
@@ -342,7 +350,7 @@ def train(
     >>> predictions = itinera.run(agent, test_tasks, "hearth")  # doctest: +SKIP
 
     policy: on graphs "rcm", "follower", "envdrop" or "hamt"; on the ground "seq2seq", "cma", "tour-cma", "pool-cma",
-        "pool-end-cma" or "map-cma"; on graphs yours as "module:Class" or as the class itself, a subclass of
+        "pool-end-cma", "map-cma" or "decision"; on graphs yours as "module:Class" or as the class itself, a subclass of
         `itinera.policies.base.Policy`; a model file to continue from; or a `itinera.policies.checkpoint.Model`, which
         is trained in place.
     validation: tasks in the same worlds to evaluate on every `evaluate_every` steps (default: a tenth of the steps).
@@ -361,14 +369,14 @@ def train(
     start_from: a model file of the same policy whose weights training starts from.
     batch_size: episodes per step (64), on the ground trajectories (14).
     teacher_forcing_ratio: the share of agents that follow the expert in imitation learning (0.8), on graphs only.
-    max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward, 150 on the
+    max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward, 100 on the
         ground.
     tours: on the ground, tours of the tasks, for policies and maps that remember earlier episodes; by default paths are
         ordered by straight lines.
     iterations, rollouts, beta: on the ground, the iterations of DAgger (6; 0 for teacher forcing alone), the episodes
         walked in each (500), and the base of the probability of the expert's action (0.5).
     map_lifetime, semantics: of the maps of "map-cma": "episodic", "iterative" or "known"; "true", "inferred" or a
-        segmentation model.
+        segmentation model. "decision" sees four views all around, or with a lifetime remembers front views in a map.
     device: of the policy on the ground, such as "cuda".
     cache: on the ground, a folder for rendered observations, which may be removed at any time.
     tensorboard: a folder for curves of the loss and the scores: `tensorboard --logdir FOLDER` shows them.
@@ -464,7 +472,9 @@ def _refuse_foreign_options(given: Mapping[str, Any], *, on_graph: bool) -> None
         )
 
 
-def _train_on_ground(given: Mapping[str, Any], split: Split, held_out: Split | None) -> GroundPolicyAgent:
+def _train_on_ground(
+    given: Mapping[str, Any], split: Split, held_out: Split | None
+) -> GroundPolicyAgent | DecisionAgent:
     """`train` for continuous tasks, with the arguments that were given."""
     from itinera.mapping.config import MapLifetime
     from itinera.runs.config import load_worlds
@@ -480,6 +490,8 @@ def _train_on_ground(given: Mapping[str, Any], split: Split, held_out: Split | N
              "max_words", "evaluate_every", "patience", "monitor")  # fmt: skip
     options = GroundOptions(**{name: given[name] for name in names if given[name] is not None})
     progress, verbose = given["progress"], given["verbose"]
+    if policy == "decision":
+        return _train_decisions(given, split, held_out)
     return train_on_ground(
         policy,
         split,
@@ -502,6 +514,44 @@ def _train_on_ground(given: Mapping[str, Any], split: Split, held_out: Split | N
     )
 
 
+def _train_decisions(given: Mapping[str, Any], split: Split, held_out: Split | None) -> DecisionAgent:
+    """`train` for decision agents."""
+    from itinera.mapping.config import MapLifetime
+    from itinera.runs.config import load_worlds
+    from itinera.tasks import PROTOCOLS
+    from itinera.training.ground.train_decision_agent import DecisionTrainingOptions, train_decision_agent
+
+    refused = ("tours", "rollouts", "beta", "max_steps", "start_from")
+    wrong = [name for name in refused if given[name] is not None]
+    wrong += ["device"] if given["device"] != "cpu" else []
+    wrong += ["semantics"] if given["semantics"] not in (None, "true") else []
+    if wrong:
+        raise BadArgument(f"Training a decision agent has no option {wrong[0]} ({given[wrong[0]]}): leave it out.")
+    worlds, lifetime = given["worlds"], given["map_lifetime"]
+    if lifetime == "iterative":
+        raise BadArgument("Train with map_lifetime episodic or known; a run can still use an iterative map.")
+    folder = None if isinstance(worlds, Mapping) else Path(worlds)
+    names = ("steps", "minutes", "iterations", "batch_size", "learning_rate", "max_words", "evaluate_every",
+             "patience", "monitor")  # fmt: skip
+    progress, verbose = given["progress"], given["verbose"]
+    return train_decision_agent(
+        split,
+        worlds if folder is None else load_worlds(folder, PROTOCOLS[split.protocol]),
+        DecisionTrainingOptions(**{name: given[name] for name in names if given[name] is not None}),
+        season=folder,
+        validation=held_out,
+        lifetime=None if lifetime is None else MapLifetime(lifetime),
+        config=given["config"],
+        seed=given["seed"],
+        out=optional_path(given["out"]),
+        cache=optional_path(given["cache"]),
+        overwrite=given["overwrite"],
+        tensorboard=optional_path(given["tensorboard"]),
+        progress=progress,
+        verbose=progress is None if verbose is None else verbose,
+    )
+
+
 def read_recipe(path: File) -> dict[str, Any]:
     """The arguments of `train` in a recipe, a TOML file; its paths are relative to it.
 
@@ -515,7 +565,9 @@ def read_recipe(path: File) -> dict[str, Any]:
     return read_recipe(Path(path))
 
 
-def load_agent(model: File, *, policy: str | type[Any] | None = None) -> PolicyAgent | GroundPolicyAgent:
+def load_agent(
+    model: File, *, policy: str | type[Any] | None = None
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
     """The agent of a model file, or of a pretrained model by its name.
 
     policy: the class, or "module:Class", of a model that was trained with a policy of yours. Without it, opening a

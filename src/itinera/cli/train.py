@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from itinera.training.progress import TrainingProgress
 
 MEAN_STEPS = 50  # of the loss that the bar shows
-_KINDS = ("rcm", "follower", "envdrop", "hamt", "seq2seq", "cma", "tour-cma", "pool-cma", "pool-end-cma", "map-cma")
+_KINDS = ("rcm", "follower", "envdrop", "hamt", "seq2seq", "cma", "tour-cma", "pool-cma", "pool-end-cma", "map-cma",
+          "decision")  # fmt: skip
 _VALIDATION, _LEARNING, _GROUND = "Validation", "Learning", "On the ground"
 
 
@@ -100,7 +101,7 @@ def train(
     max_steps: Annotated[
         int | None,
         typer.Option(
-            help="Steps of an agent per episode. Default: 10; 15 with a reward; 150 on the ground.",
+            help="Steps of an agent per episode. Default: 10; 15 with a reward; 100 on the ground.",
             rich_help_panel=_LEARNING,
         ),
     ] = None,

@@ -24,12 +24,13 @@ from torch.overrides import TorchFunctionMode
 
 from itinera.agents.loading import import_class
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, speaker, tour_hamt
+from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, room_classifier, speaker, tour_hamt
 from itinera.policies.agent import PolicyAgent
 from itinera.policies.base import Policy
-from itinera.policies.ground import cma, map_cma, pool_cma, seq2seq, tour_cma
+from itinera.policies.ground import cma, decision, map_cma, pool_cma, seq2seq, tour_cma
 from itinera.policies.ground.agent import GroundPolicyAgent
 from itinera.policies.ground.base import GroundPolicy
+from itinera.policies.ground.decision_agent import DecisionAgent
 from itinera.policies.ground.requirements import GroundContext, GroundRequirements
 from itinera.policies.pretrained import ModelRequirements
 from itinera.policies.segmentation import rednet, rgbd_unet
@@ -75,6 +76,7 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "rcm": (rcm.RCM, rcm.RCMConfig),
     "follower": (follower.Follower, follower.FollowerConfig),
     "envdrop": (envdrop.EnvDrop, envdrop.EnvDropConfig),
+    "room-classifier": (room_classifier.RoomClassifier, room_classifier.RoomClassifierConfig),
     "speaker": (speaker.Speaker, speaker.SpeakerConfig),
     "hamt": (hamt.HAMT, hamt.HAMTConfig),
     "hamt-pretraining": (hamt_pretraining.HAMTForPretraining, hamt.HAMTConfig),
@@ -87,6 +89,7 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "map-cma": (map_cma.MapCMA, map_cma.MapCMAConfig),
     "rednet": (rednet.RedNet, rednet.RedNetConfig),  # of these two, the `columns` of the card are the labels
     "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),
+    "decision": (decision.DecisionPolicy, decision.DecisionConfig),
 }
 """The class of each kind of model, and that of its configuration."""
 
@@ -95,7 +98,7 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
 class Model:
     """A network with its card."""
 
-    policy: Any  # a `Policy` or `GroundPolicy` if it can act
+    policy: Any  # a `Policy`, `GroundPolicy` or `DecisionPolicy` if it can act
     card: ModelCard
 
     @property
@@ -104,17 +107,18 @@ class Model:
 
     def agent(
         self, view_columns: Sequence[str] = (), *, context: GroundContext | None = None
-    ) -> PolicyAgent | GroundPolicyAgent:
+    ) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
         """An agent that acts by this policy: on views with these columns, or on the ground in this context."""
         card, requirements = self.card, self.card.requirements
-        if not isinstance(self.policy, Policy | GroundPolicy):
+        if not isinstance(self.policy, _ACTING):
             kinds = ", ".join(kind for kind, (make, _) in POLICIES.items() if _can_act(make))
             raise BadArgument(f"A model of kind {card.kind} cannot act as an agent. Use one of: {kinds}.")
         self.policy.eval()
-        if isinstance(self.policy, GroundPolicy):
+        if not isinstance(self.policy, Policy):
             if not isinstance(requirements, GroundRequirements):
                 raise BadArgument("The card of a policy on the ground needs its camera: ground=GroundRequirements(…).")
-            return GroundPolicyAgent(
+            make: Any = DecisionAgent if isinstance(self.policy, decision.DecisionPolicy) else GroundPolicyAgent
+            agent: GroundPolicyAgent | DecisionAgent = make(
                 self.policy,
                 self.tokenizer,
                 requirements,
@@ -123,6 +127,7 @@ class Model:
                 fingerprint=self.fingerprint,
                 metadata=card.metadata,
             )
+            return agent
         assert isinstance(requirements, ModelRequirements)
         return PolicyAgent(
             self.policy,
@@ -144,8 +149,11 @@ class Model:
         return digest.hexdigest()
 
 
+_ACTING = Policy | GroundPolicy | decision.DecisionPolicy
+
+
 def _can_act(make: object) -> bool:
-    return isinstance(make, type) and issubclass(make, Policy | GroundPolicy)
+    return isinstance(make, type) and issubclass(make, _ACTING)
 
 
 def make_card(kind: str, config: Any, columns: Sequence[str], tokenizer: Tokenizer, **more: Any) -> ModelCard:
@@ -262,7 +270,7 @@ def _take_prefix(tensors: Mapping[str, T], prefix: str) -> dict[str, T]:
 def read_card(path: str | Path, *, policy: PolicyClass | None = None) -> ModelCard:
     """The card of a model file whose model can act; raises BadFile for any other."""
     model = read_model(path, policy=policy).model
-    if not isinstance(model.policy, Policy | GroundPolicy):
+    if not isinstance(model.policy, _ACTING):
         problem = f"is a model of kind {model.card.kind}, which cannot act as an agent."
         raise BadFile(str(path), [Fault("", problem, "Give a model that follows instructions.")])
     return model.card
@@ -274,7 +282,7 @@ def load_agent(
     *,
     policy: PolicyClass | None = None,
     context: GroundContext | None = None,
-) -> PolicyAgent | GroundPolicyAgent:
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
     """The agent of a model file, for views with these columns, or on the ground in this context."""
     # First of all: in a forked process, torch's other threads no longer exist, and whatever needs them waits forever.
     torch.set_num_threads(1)
@@ -379,7 +387,7 @@ def _build_state(card: ModelCard, policy: PolicyClass | None) -> tuple[dict[str,
 
 def _check_ground(card: ModelCard, policy: nn.Module) -> Iterator[Fault]:
     """The faults of a card's camera and maps."""
-    if not isinstance(policy, GroundPolicy):
+    if not isinstance(policy, GroundPolicy | decision.DecisionPolicy):
         if card.ground is not msgspec.UNSET:
             yield Fault("ground", "is set.", "This policy does not act on the ground.")
     elif card.ground is msgspec.UNSET:

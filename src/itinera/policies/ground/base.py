@@ -41,6 +41,7 @@ class GroundPolicy(nn.Module, ABC, Generic[S, F]):
 
     uses_rgb: bool = False
     uses_map: bool = False
+    uses_names: bool = False
     remembers_tours: bool = False
     """Whether `observe` and `update_instruction` keep anything of earlier episodes."""
 

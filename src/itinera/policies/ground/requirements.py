@@ -25,6 +25,7 @@ class PolicySizes(Protocol):
 
     uses_rgb: bool
     uses_map: bool
+    uses_names: bool
     depth_size: int
     map_size: int
 
@@ -40,15 +41,19 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     map: MapConfig | None = None  # None for a policy without maps
     lifetime: MapLifetime = MapLifetime.EPISODIC  # of the maps
     semantics: str = TRUE  # of the maps: true or inferred
+    around: int = 1  # views at evenly spaced bearings, the first one ahead
+    names: bool = False  # whether the policy reads the names of instances and rooms
 
     def camera(self, semantics: str | None = None) -> CameraSensor:
         """The camera, with the channels that the policy and the maps need."""
         optics = Camera(self.width, self.height, math.radians(self.fov_deg))
         channels = {"depth"} | ({"rgb"} if self.rgb else set())
-        if self.map is not None:
+        if self.names:
+            channels |= {"classes", "instances"}
+        elif self.map is not None:
             source = TrueSemantics if (semantics or self.semantics) == TRUE else InferredSemantics
             channels |= set(source.channels)
-        return CameraSensor(optics, self.camera_height, channels=tuple(sorted(channels)))
+        return CameraSensor(optics, self.camera_height, channels=tuple(sorted(channels)), around=self.around)
 
     def faults(self, policy: PolicySizes) -> Iterator[Fault]:
         """What does not fit a policy, or is no camera at all."""
@@ -63,6 +68,10 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
         if self.width % size or self.height % size:
             problem = f"is a camera of {self.width}x{self.height} pixels."
             yield Fault("ground", problem, f"Both must be multiples of {size}, the depth image of the policy.")
+        if self.names != policy.uses_names:
+            yield Fault("ground.names", f"is {self.names}.", f"This policy needs {policy.uses_names}.")
+        if self.around > 1 and (self.map is not None or not self.names):
+            yield Fault("ground.around", f"is {self.around}.", "This policy sees one view.")
         if self.rgb != policy.uses_rgb:
             yield Fault("ground.rgb", f"is {self.rgb}.", f"This policy needs {policy.uses_rgb}.")
         if (self.map is not None) != policy.uses_map:
@@ -82,7 +91,8 @@ class GroundRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     def describe_camera(self) -> str:
         """The camera in words."""
         size, fov, height = f"{self.width}x{self.height}", f"{self.fov_deg:g}", f"{self.camera_height:g}"
-        return f"a camera of {size} pixels, {fov} degrees wide, {height} m above the floor"
+        views = "" if self.around == 1 else f", {self.around} views around"
+        return f"a camera of {size} pixels, {fov} degrees wide, {height} m above the floor{views}"
 
 
 @dataclass(frozen=True, eq=False)

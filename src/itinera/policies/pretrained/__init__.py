@@ -12,6 +12,7 @@ from itinera.errors import MissingExtra
 if TYPE_CHECKING:
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.ground.agent import GroundPolicyAgent
+    from itinera.policies.ground.decision_agent import DecisionAgent
     from itinera.policies.ground.requirements import GroundContext, GroundRequirements
 
 SUFFIX = ".safetensors"
@@ -78,7 +79,7 @@ def load_pretrained_agent(
     *,
     policy: str | type[Any] | None = None,
     context: GroundContext | None = None,
-) -> PolicyAgent | GroundPolicyAgent:
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
     """The agent of a model file, for views with these columns, or on the ground in this context.
 
     `policy` is its class if that is outside Itinera.

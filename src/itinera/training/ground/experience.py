@@ -169,9 +169,9 @@ class Collector:
         protocol: Protocol | None = None,
     ) -> list[Rollout]:
         """The rollouts of a decider on tours, job by job; by another protocol if one is given."""
-        walker = BatchedAgent(self.stage, decider, perception=self.perception, recorder=recorder)
+        agents = BatchedAgent(self.stage, decider, perception=self.perception, recorder=recorder)
         rollouts: dict[int, Rollout] = {}
-        for tour in walk_tours(self.stage, self.worlds, jobs, walker, protocol=protocol or self.protocol):
+        for tour in walk_tours(self.stage, self.worlds, jobs, agents, protocol=protocol or self.protocol):
             rollouts[tour.job] = tour.rollout
         return [rollouts[k] for k in range(len(jobs))]
 
