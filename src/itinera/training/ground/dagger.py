@@ -34,10 +34,10 @@ from itinera.training.ground.batches import (
 )
 from itinera.training.ground.evaluation import evaluation_mode
 from itinera.training.ground.experience import Collector, Experience
+from itinera.training.ground.lane_agents import DaggerDecider, ExpertDecider
 from itinera.training.ground.observation_cache import ObservationCache
 from itinera.training.ground.tour_lanes import episode_jobs, tour_jobs
 from itinera.training.ground.trajectories import GroupKey, TrajectoryStore, beta_at
-from itinera.training.ground.lane_agents import DaggerDecider, ExpertDecider
 from itinera.training.trainer import Trainer
 
 GROUP_LANES = 4  # a group of single episodes has this many times as many as there are lanes

@@ -20,10 +20,10 @@ from itinera.runs.config import TourJob
 from itinera.simulators.vectorized import VectorizedGround
 from itinera.tasks import Episode, Protocol, Tour
 from itinera.training.ground.frames import Frames, PackedFrames, pack_frames, stack_frames
+from itinera.training.ground.lane_agents import Actions, BatchedAgent, Decider, ReplayDecider, stop_included
 from itinera.training.ground.perception import Perception, Sensors
 from itinera.training.ground.tour_lanes import Lanes, walk_tours
 from itinera.training.ground.trajectories import EpisodeActions, TourActions
-from itinera.training.ground.lane_agents import Actions, Decider, ReplayDecider, BatchedAgent, stop_included
 from itinera.worlds import World
 
 
