@@ -30,8 +30,8 @@ from itinera.worlds import Array, Place, Pose, World
 from itinera.worlds.distance_field import as_points, snap_to_ground
 from itinera.worlds.surface import Surface
 
-HOUSES = 64  # kept in memory, 10 to 25 MB each
-FIELDS = 128  # kept in memory for each house, about 0.1 MB each; of goals somebody is going to, 1 to 3 MB
+HOUSES = 64  # kept in memory, about 20 MB each
+FIELDS = 128  # of each house, kept in memory: 0.1 to 0.4 MB, or 1 to 3 MB while somebody is going to the goal
 Index = NDArray[np.int64]
 T = TypeVar("T")
 
