@@ -10,7 +10,7 @@ import torch
 
 import itinera
 from itinera.agents.decisions import BINS
-from itinera.errors import BadArgument
+from itinera.errors import BadArgument, BadFile
 from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import encode_model
 from itinera.policies.ground.decision import SMALL, STOP_BIN
@@ -178,6 +178,24 @@ def test_interrupted_training_ends_with_the_same_weights(data, tmp_path, rounds)
         resumed = train_decisions(second, TINY, options, checkpoint=checkpoint)
     for name, value in whole.policy.state_dict().items():
         assert torch.equal(value, resumed.policy.state_dict()[name]), name
+
+
+def test_training_does_not_resume_without_the_rolls_of_its_own_past(data, tmp_path):
+    options = DecisionOptions(4, batch_size=6, dagger_rounds=1)
+    second = replace(data, folder=tmp_path / "rolls")
+
+    def kill(step, loss):
+        if step == 4:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("itinera.training.ground.decisions.CHECKPOINT_EVERY", 3)
+        with pytest.raises(Killed):
+            train_decisions(second, TINY, options, checkpoint=tmp_path / "model.partial", on_step=kill)
+        for file in (tmp_path / "rolls").glob("dagger-*/*.npz"):
+            file.unlink()
+        with pytest.raises(BadFile, match="earlier in its training"):
+            train_decisions(second, TINY, options, checkpoint=tmp_path / "model.partial")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from itinera.errors import BadArgument
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.writing import atomic_write
 from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import Model
@@ -86,14 +86,21 @@ class DecisionData:
         values = VERSION, self.source, self.seed, repr(self.protocol), repr(CAMERA), NOISE, more
         return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
-    def make_rolls(self, name: str, plan: str, make: MakeRolls, world_ids: Sequence[str]) -> list[Rolls]:
-        """The rolls of each world, from the folder or made there."""
+    def make_rolls(
+        self, name: str, plan: str, make: MakeRolls, world_ids: Sequence[str], *, must_exist: bool = False
+    ) -> list[Rolls]:
+        """The rolls of each world, from the folder or made there; raises BadFile for lost ones that must exist."""
         found = []
         for count, world_id in enumerate(world_ids):
             episodes = self.paths[world_id]
             own = self.plan(plan, [(e.id, e.start.place.tolist(), e.goals.tolist()) for e in episodes])  # type: ignore[union-attr]
             path = self.folder / name / f"{world_id}.npz"
             rolls = read_rolls(path, own)
+            if rolls is None and must_exist:
+                problem = (
+                    "is missing or damaged; these rolls were walked by the agent as it was earlier in its training."
+                )
+                raise BadFile(str(path), [Fault("", problem, "Train anew: --overwrite (overwrite=True).")])
             if rolls is None:
                 rolls = make(self.worlds[world_id], episodes)
                 write_rolls(path, rolls, own)

@@ -141,7 +141,7 @@ class DecisionRun:
         for first in self._options.round_steps()[self._round :]:
             if step < first:
                 break
-            self._rolls = [*self._rolls, *self._collect(first)]
+            self._rolls = [*self._rolls, *self._collect(first, must_exist=step > first)]
             self._round += 1
             self._sampler = self._make_sampler()
         return compute_losses(self._model.policy, self._sampler[step]).total
@@ -158,8 +158,8 @@ class DecisionRun:
             mirrored=options.mirrored,
         )
 
-    def _collect(self, step: int) -> list[Rolls]:
-        """The agent's rolls of a round of DAgger, which begins at this step."""
+    def _collect(self, step: int, *, must_exist: bool) -> list[Rolls]:
+        """The agent's rolls of a round of DAgger, which begins at this step; later only those that were made then."""
         number = self._round
         rng = generator(self._seed, "dagger", str(number))
         count = min(self._options.dagger_worlds, len(self._world_ids))
@@ -182,7 +182,7 @@ class DecisionRun:
         self._model.policy.eval()
         name = f"dagger-{number}-{self._data.view_name(self._model.policy.config)}-{self._seed}"
         with torch.random.fork_rng(devices=[]):
-            found = self._data.make_rolls(name, plan, make, chosen)
+            found = self._data.make_rolls(name, plan, make, chosen, must_exist=must_exist)
         self._model.policy.train(training)
         return found
 
