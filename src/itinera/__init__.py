@@ -31,7 +31,7 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     planners    motion planning and tour ordering               DATA
     simulators  graph, ground and unicycle simulators           DATA planners
     mapping     egocentric semantic maps                        DATA
-    agents      the agent contract, baselines, experts          DATA planners simulators
+    agents      the agent contract, baselines, experts          DATA planners simulators mapping
     builders    R4R, tours, ablations, Hearth tasks             DATA planners simulators
     policies    neural policies (torch)                         DATA planners simulators mapping agents
     runs        rollouts, worker pool, resume, replay           formats ACTING

@@ -370,6 +370,7 @@ def _json_readers() -> list[Reader]:
         "formats.ivln.read_references": "ivln-ce-targets",
         "formats.ivln.read_tours": "ivln-tours",
         "formats.native.read_header": "native-tasks",
+        "formats.map_recordings.read_map_recordings": "map-recordings",
         "formats.native_predictions.read_predictions": "native-predictions",
         "formats.native_tasks.read_split": "native-tasks",
         "formats.ndh.read_split": "ndh",

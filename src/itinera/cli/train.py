@@ -142,9 +142,7 @@ def train(
     ] = None,
     map_lifetime: Annotated[
         str | None,
-        typer.Option(
-            help="Maps of map-cma: episodic, iterative or known. Default: episodic.", rich_help_panel=_GROUND
-        ),
+        typer.Option(help="Maps of map-cma: episodic, iterative or known. Default: episodic.", rich_help_panel=_GROUND),
     ] = None,
     semantics: Annotated[
         str | None,
@@ -170,7 +168,7 @@ def train(
 
     Example: itinera train --policy rcm --tasks R2R_train.json --worlds connectivity/ --minutes 10 --out rcm.safetensors
 
-    Example: itinera train --policy map-cma --tasks hearth/vlnce/train/train.json.gz --worlds hearth --minutes 60 --out map.safetensors
+    Example: itinera train --policy map-cma --tasks train.json.gz --worlds hearth/ --minutes 60 --out map.safetensors
 
     Example: itinera train recipe.toml --seed 1 --out rcm-1.safetensors
     """

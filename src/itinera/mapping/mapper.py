@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -39,10 +39,11 @@ class EgocentricMapper:
         lifetime: MapLifetime = MapLifetime.EPISODIC,
         config: MapConfig | None = None,
         camera_elevation: float = 0.0,  # radians above the agent's own
+        make_known: Callable[[World], Columns] | None = None,  # of a known map; None: from the classes of the mesh
     ) -> None:
         self.config = MapConfig() if config is None else config
         self.lifetime, self.camera = lifetime, camera
-        self._worlds, self._camera_elevation = worlds, camera_elevation
+        self._worlds, self._camera_elevation, self._make_known = worlds, camera_elevation, make_known
         self._maps: SemanticMaps | PointCloudMaps | None = None
         self._world: World | None = None
         self._known: WeakKeyDictionary[World, Columns] = WeakKeyDictionary()
@@ -110,6 +111,7 @@ class EgocentricMapper:
             self._maps.place([0], [world])
         if self.lifetime is MapLifetime.KNOWN:
             if world not in self._known:
-                self._known[world] = known_map(world, self.config)
+                make = self._make_known
+                self._known[world] = known_map(world, self.config) if make is None else make(world)
             self._maps.load([0], [self._known[world]])
         return self._maps

@@ -493,6 +493,7 @@ def check_any_agent(
 ) -> Agent:
     """The agent, made and checked; see `itinera.api.check_agent`."""
     from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera, make_ground_world
+    from itinera.policies.ground.requirements import GroundRequirements
     from itinera.policies.pretrained import ModelRequirements
 
     given, is_command = parse_agent(agent, command)
@@ -503,7 +504,7 @@ def check_any_agent(
     if config.is_named:
         raise BadArgument(f"{given} is one of itinera's own agents. Give yours: module:Class, a class or an object.")
     requirements = requirements_for(config)
-    on_ground = requirements is not None and not isinstance(requirements, ModelRequirements)
+    on_ground = isinstance(requirements, GroundRequirements)
     if on_ground != chosen.on_ground and requirements is not None:
         place, protocol_name = ("the ground", "r2r-ce") if on_ground else ("navigation graphs", "r2r")
         raise BadArgument(f"This model was trained on {place}: give --protocol {protocol_name} (protocol=).")
@@ -517,7 +518,7 @@ def check_any_agent(
             f"{describe_agent(given)}() failed: {type(error).__name__}: {error}. It is called without arguments."
         ) from error
     if chosen.on_ground:
-        camera = default_camera() if requirements is None else requirements.camera()
+        camera = requirements.camera() if isinstance(requirements, GroundRequirements) else default_camera()
         check_agent(made, body="ground", simulator=make_simulator(chosen, camera=camera))
     else:
         check_agent(made, view_size=len(columns) or VIEW_SIZE)

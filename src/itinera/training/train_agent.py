@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import torch
@@ -202,7 +202,7 @@ def train_agent(
         if partial is not None and partial.exists():  # of a process that was killed when it had written the model
             with exclusive_lock(partial):
                 partial.unlink(missing_ok=True)
-        return finished.agent(columns)
+        return cast(PolicyAgent, finished.agent(columns))
     if partial is not None and not overwrite:
         remove_damaged_checkpoint(partial, policy=external_class(model))
     with print_messages() if verbose else nullcontext(), single_thread():
@@ -213,7 +213,7 @@ def train_agent(
         with atomic_write(out) as stream:
             stream.write(encode_model(model))
         partial.unlink(missing_ok=True)
-    return model.agent(columns)
+    return cast(PolicyAgent, model.agent(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +360,7 @@ def _make_model(
         return build_model(card, external)
 
 
-def _find_policy(policy: PolicyClass | PathLike[str]) -> tuple[str, type[Policy[Any]] | None, Any]:
+def _find_policy(policy: PolicyClass | PathLike[str]) -> tuple[str, type[Any] | None, Any]:
     """The kind of a policy, its class if that is outside Itinera, and its default configuration."""
     if isinstance(policy, type) or ":" in str(policy):
         external = load_policy_class(policy if isinstance(policy, type) else str(policy))

@@ -63,7 +63,7 @@ def reduce_depth(depth: np.ndarray, limit: float, codes: np.ndarray) -> None:
     scale, nearest = np.float32(255 / limit), np.empty(columns, np.float32)
     for n in range(count):
         for row in range(rows):
-            nearest[:] = limit
+            nearest[:] = np.float32(limit)
             for k in range(row * high, (row + 1) * high):
                 for column in range(columns):
                     value = nearest[column]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import torch
 
 from itinera.errors import BadArgument
 from itinera.mapping.config import MapLifetime
-from itinera.mapping.egocentric_map import EgocentricMaps
+from itinera.mapping.egocentric_map import Columns, EgocentricMaps
+from itinera.mapping.explored_map import explored_map
+from itinera.mapping.known_map import known_map
 from itinera.mapping.mapper import EgocentricMapper
 from itinera.policies.ground.base import GroundOutput, GroundPolicy
 from itinera.policies.ground.observation import (
@@ -22,12 +25,12 @@ from itinera.policies.ground.observation import (
     merge_map,
 )
 from itinera.policies.ground.requirements import GroundContext, GroundRequirements
-from itinera.policies.segmentation.semantics import load_semantics
+from itinera.policies.segmentation.semantics import TRUE, SemanticSource, load_semantics
 from itinera.policies.tokenizer import Tokenizer
 from itinera.rendering.camera import Frame
 from itinera.simulators.simulator import Observation
 from itinera.tasks import Instruction
-from itinera.worlds import Array
+from itinera.worlds import Array, World
 
 NONE_YET = -1  # the previous action at the start of an episode, and while the agent is guided
 
@@ -88,7 +91,10 @@ class GroundPolicyAgent:
         if self.requirements.map is None:
             return None
         camera = self.requirements.camera(self._semantics_name).camera
-        return EgocentricMapper(self.context.worlds, camera, lifetime=self.lifetime, config=self.requirements.map)
+        make = partial(make_known_map, requirements=self.requirements, semantics=load_semantics(self._semantics_name))
+        return EgocentricMapper(
+            self.context.worlds, camera, lifetime=self.lifetime, config=self.requirements.map, make_known=make
+        )
 
     def reset(self, rng: np.random.Generator) -> None:
         """Start a tour in a new scene without any memory."""
@@ -203,3 +209,11 @@ class GroundPolicyAgent:
     def _forget_step(self) -> None:
         self._action = NONE_YET
         self._last_observation = self._last_output = None
+
+
+def make_known_map(world: World, *, requirements: GroundRequirements, semantics: SemanticSource) -> Columns:
+    """The known map of a world: from the classes of its mesh, or with inferred labels from views all over it."""
+    if semantics.fingerprint == TRUE:
+        return known_map(world, requirements.map)
+    sensor = requirements.camera()
+    return explored_map(world, sensor.camera, semantics, requirements.map, channels=semantics.channels)

@@ -192,7 +192,7 @@ class CrossModalPolicy(GroundPolicy[C, CMAFeatures]):
         paths, steps = layout.index.shape
         visions = visions[:, :steps]
         text = self.read(state, visions.repeat_interleave(count, dim=0))
-        text = layout.pack(text.unflatten(0, (paths, count)).transpose(1, 2))  # (steps, count, …)
+        text = layout.pack(text.reshape(paths, count, steps, -1).transpose(1, 2))  # (steps, count, …)
         vision = layout.pack(visions)[:, None].expand(-1, count, -1)
         joined = layout.pad(self.ground(vision, text, features))  # (paths, steps, count, …)
         joined = joined.transpose(1, 2).reshape(paths * count, steps, -1)

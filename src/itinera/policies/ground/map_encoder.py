@@ -78,7 +78,7 @@ class CellBag(nn.Module):
 
     def forward(self, cells: Tensor) -> Tensor:
         if cells.device.type == "cpu":
-            sums = _SumEmbeddings.apply(cells, self.table)
+            sums: Tensor = _SumEmbeddings.apply(cells, self.table)  # type: ignore[no-untyped-call]
         else:
             sums = sum_embeddings_dense(cells, self.table)
         return (sums + self.bias).permute(0, 3, 1, 2)
@@ -88,7 +88,7 @@ def sum_embeddings_dense(cells: Tensor, table: Tensor) -> Tensor:
     """(n, rows / 4, columns / 4, dim) the sums of `CellBag`, on any device: a convolution of one-hot channels."""
     kinds = table.shape[1]
     one_hot = functional.one_hot(cells.long(), kinds)[..., 1:].permute(0, 3, 1, 2).to(table.dtype)
-    weight = table[:, 1:].permute(2, 1, 0).unflatten(2, (PATCH, PATCH))
+    weight = table[:, 1:].permute(2, 1, 0).reshape(-1, kinds - 1, PATCH, PATCH)
     return functional.conv2d(one_hot, weight, stride=PATCH).permute(0, 2, 3, 1)
 
 
@@ -106,7 +106,7 @@ class _SumEmbeddings(torch.autograd.Function):
         return sums
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[None, Tensor]:
         (cells,) = ctx.saved_tensors
         table = gradient.new_zeros(ctx.table_shape)

@@ -129,7 +129,7 @@ def encode_depth(depth: NDArray[np.floating], size: int) -> NDArray[np.uint8]:
         raise BadArgument(f"A depth image of {width} x {height} pixels cannot be reduced to {size} x {size}.")
     images = np.ascontiguousarray(depth, dtype=np.float32).reshape(-1, height, width)
     codes = np.empty((len(images), size, size), dtype=np.uint8)
-    reduce_depth(images, np.float32(DEPTH_RANGE), codes)
+    reduce_depth(images, DEPTH_RANGE, codes)
     return codes.reshape(*depth.shape[:-2], 1, size, size)
 
 

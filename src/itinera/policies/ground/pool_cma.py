@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from itinera.policies.ground.base import GroundOutput, last_steps
 from itinera.policies.ground.cma import SMALL_IMAGE, CMAConfig, ImagePolicy
@@ -54,7 +55,8 @@ class PoolCMA(ImagePolicy[PoolState]):
         return super().vision_dim + self.config.hidden_dim
 
     def make_state(self, *parts: Tensor) -> PoolState:
-        return PoolState(*parts, torch.zeros_like(parts[0]))
+        vision, hidden, text_keys, text_values, text_mask = parts
+        return PoolState(vision, hidden, text_keys, text_values, text_mask, torch.zeros_like(vision))
 
     def update_instruction(self, state: PoolState, words: Tensor, lengths: Tensor) -> PoolState:
         """The state before the next episode: all is new but the memory."""
@@ -75,16 +77,16 @@ class PoolCMA(ImagePolicy[PoolState]):
         self, state: PoolState, features: CMAFeatures, sequence: GroundSequence, count: int
     ) -> tuple[Tensor, Tensor, PoolState]:
         """See `CrossModalPolicy`; the memory is that before each step."""
-        gru, layout = self.vision_gru, sequence.steps
-        size = features.vision.shape[1]
+        layout, size = sequence.steps, features.vision.shape[1]
+        input_weight, recurrent_weight, input_bias, recurrent_bias = self.vision_gru.all_weights[0]
         # The part of the input that does not depend on the memory, for all steps at once.
-        inputs = layout.pad(nn.functional.linear(features.vision, gru.weight_ih_l0[:, :size], gru.bias_ih_l0))
-        weight, vision, memory = gru.weight_ih_l0[:, size:], state.vision[::count], state.memory[::count]
+        inputs = layout.pad(linear(features.vision, input_weight[:, :size], input_bias))
+        weight, vision, memory = input_weight[:, size:], state.vision[::count], state.memory[::count]
         visions, memories, last_memory = [], [], memory
         for step in range(inputs.shape[1]):
             memories.append(memory)
-            given = inputs[:, step] + nn.functional.linear(memory, weight)
-            vision = _gru_step(given, nn.functional.linear(vision, gru.weight_hh_l0, gru.bias_hh_l0), vision)
+            given = inputs[:, step] + linear(memory, weight)
+            vision = _gru_step(given, linear(vision, recurrent_weight, recurrent_bias), vision)
             visions.append(vision)
             memory = torch.maximum(memory, vision.detach())
             last_memory = torch.where(layout.mask[:, step, None], memory, last_memory)

@@ -32,7 +32,8 @@ def load_encoder(encoder: nn.Module, weights: Mapping[str, Tensor]) -> None:
     prefixes = [prefix for prefix in prefixes if not prefix or prefix.endswith(".")]
     if not prefixes:
         raise BadArgument(f"These weights are not those of a {type(module).__name__}: there is no {first}.")
-    found, missing = {}, list(expected)
+    found: dict[str, Tensor] = {}
+    missing = list(expected)
     for prefix in prefixes:
         inside = {name: weights[prefix + name] for name in expected if prefix + name in weights}
         if len(inside) >= len(found):

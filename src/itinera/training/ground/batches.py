@@ -130,7 +130,7 @@ class ImitationLoss:
 
 
 def imitation_loss(output: GroundOutput, batch: GroundBatch, *, progress_weight: float = 1.0) -> ImitationLoss:
-    """VLN-CE's loss: per trajectory the weighted mean of the cross-entropy, then the mean; and the progress monitor's."""
+    """VLN-CE's loss: the weighted cross-entropy of each trajectory, averaged, and that of the progress monitor."""
     labels, weights, target = (
         values.repeat_interleave(batch.texts, dim=0) for values in (batch.labels, batch.weights, batch.progress)
     )

@@ -131,9 +131,7 @@ class Dagger:
         weight = self._plan.inflection_weight
         return make_batch(part, words, self._lifetime, inflection_weight=weight, device=self._device)
 
-    def _loss(
-        self, batch: GroundBatch, on_loss: Callable[[int, float, float], None] | None, step: int
-    ) -> Tensor:
+    def _loss(self, batch: GroundBatch, on_loss: Callable[[int, float, float], None] | None, step: int) -> Tensor:
         state = self._policy.encode_instruction(batch.words, batch.lengths)
         _, output = self._policy.unroll(state, batch.sequence)
         loss = imitation_loss(output, batch, progress_weight=self._plan.progress_weight)

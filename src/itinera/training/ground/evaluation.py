@@ -21,7 +21,7 @@ from itinera.records.scores import ScoreTable
 from itinera.runs.config import select_protocol
 from itinera.seeding import generator
 from itinera.stats.intervals import Interval, interval
-from itinera.tasks import Split
+from itinera.tasks import Protocol, Split
 from itinera.training.ground.batches import Texts, make_batch
 from itinera.training.ground.experience import Collector, Experience
 from itinera.training.ground.tour_lanes import episode_jobs, tour_jobs
@@ -36,12 +36,15 @@ def predict(
     texts: Texts,
     collector: Collector,
     lifetime: MapLifetime | None,
+    *,
+    protocol: Protocol | None = None,
 ) -> Predictions:
     """The predictions of a policy that takes its most probable actions, as `itinera run` makes them.
 
-    On the tours of the split if it has any, in single episodes otherwise; by the protocol of the tasks.
+    On the tours of the split if it has any, in single episodes otherwise; by the protocol of the tasks unless another
+    is given.
     """
-    protocol = select_protocol(None, split)
+    protocol = select_protocol(protocol, split)
     jobs = tour_jobs(split) if split.tours else episode_jobs(split)
     # Long tours first, so that no lane is left alone with one at the end.
     order = sorted(range(len(jobs)), key=lambda k: -len(jobs[k].episodes))
@@ -53,10 +56,16 @@ def predict(
 
 
 def evaluate_on_ground(
-    policy: GroundPolicy[Any, Any], split: Split, texts: Texts, collector: Collector, lifetime: MapLifetime | None
+    policy: GroundPolicy[Any, Any],
+    split: Split,
+    texts: Texts,
+    collector: Collector,
+    lifetime: MapLifetime | None,
+    *,
+    protocol: Protocol | None = None,
 ) -> ScoreTable:
     """The scores of a policy on a split, or on its tours."""
-    predictions = predict(policy, split, texts, collector, lifetime)
+    predictions = predict(policy, split, texts, collector, lifetime, protocol=protocol)
     return score(predictions, split, collector.worlds, protocol=predictions.protocol)
 
 
@@ -136,5 +145,3 @@ def measure_reading(
                 losses[name] += each.tolist()
     own, other = (np.array(losses[name]) for name in ("own", "other"))
     return ReadingGap(float(own.mean()), float(other.mean()), interval(other - own, clusters=worlds))
-
-

@@ -15,7 +15,7 @@ import numpy as np
 
 from itinera.mapping.config import MapLifetime
 from itinera.mapping.egocentric_map import Columns, SemanticMaps
-from itinera.mapping.known_map import known_map
+from itinera.policies.ground.agent import make_known_map
 from itinera.policies.ground.base import GroundPolicy
 from itinera.policies.ground.observation import encode_depth, encode_rgb, merge_map
 from itinera.policies.ground.requirements import GroundRequirements
@@ -131,4 +131,6 @@ class Perception:
         return frames.take(slice(0, len(acting))), frames.take(slice(len(acting), len(lanes)))
 
     def _make_known(self, world_id: str) -> Columns:
-        return known_map(self.worlds[world_id], self.sensors.requirements.map)
+        requirements = self.sensors.requirements
+        semantics = load_semantics(requirements.semantics)
+        return make_known_map(self.worlds[world_id], requirements=requirements, semantics=semantics)

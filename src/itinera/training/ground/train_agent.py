@@ -145,7 +145,7 @@ def train_on_ground(
     season: the folder of the worlds, by which observations in `cache` are known again; without it nothing is cached.
     validation: episodes to evaluate on during training; the weights with the best score are the result.
     lifetime, semantics: of the maps of a policy that sees one.
-    out: the model file; OUT.partial is the checkpoint and OUT.trajectories.partial what was walked, until training ends.
+    out: the model file. Until training ends, OUT.partial is the checkpoint and OUT.trajectories.partial the actions.
     """
     if not split.episodes:
         raise BadArgument(f"{split.name} contains no episodes.")
@@ -176,18 +176,18 @@ def train_on_ground(
     is_new = overwrite or partial is None or not partial.exists()
     walked = None if out is None else out.with_name(f"{out.name}.trajectories")
     model.policy.to(device)
-    with print_messages() if verbose else nullcontext(), single_thread():
-        with TrajectoryStore(walked, fingerprint, overwrite=is_new) as store:
-            model = replace(run, model=model).execute(
-                schedule, options, store, partial, overwrite=overwrite, tensorboard=tensorboard, progress=progress
-            )
-            model.policy.to("cpu")
-            if out is not None and partial is not None:
-                with atomic_write(out) as stream:
-                    stream.write(encode_model(model))
-                with exclusive_lock(partial):
-                    partial.unlink(missing_ok=True)
-            store.discard()
+    quiet = print_messages() if verbose else nullcontext()
+    with quiet, single_thread(), TrajectoryStore(walked, fingerprint, overwrite=is_new) as store:
+        model = replace(run, model=model).execute(
+            schedule, options, store, partial, overwrite=overwrite, tensorboard=tensorboard, progress=progress
+        )
+        model.policy.to("cpu")
+        if out is not None and partial is not None:
+            with atomic_write(out) as stream:
+                stream.write(encode_model(model))
+            with exclusive_lock(partial):
+                partial.unlink(missing_ok=True)
+        store.discard()
     agent = model.agent()
     assert isinstance(agent, GroundPolicyAgent)
     return agent
@@ -208,9 +208,8 @@ def make_model(
     if isinstance(policy, Model) or str(policy).endswith(SUFFIX):
         given = policy if isinstance(policy, Model) else read_model(Path(policy)).model
         if not isinstance(given.policy, GroundPolicy):
-            raise BadArgument(
-                f"A model of kind {given.card.kind} does not act on the ground. Train one of: {', '.join(GROUND_CONFIGS)}."
-            )
+            kinds = ", ".join(GROUND_CONFIGS)
+            raise BadArgument(f"A model of kind {given.card.kind} does not act on the ground. Train one of: {kinds}.")
         return given
     kind = validate_choice("policy", str(policy), tuple(GROUND_CONFIGS))
     if start_from is not None:
@@ -481,7 +480,10 @@ class GroundRun:
 
 def _log_start(model: Model, split: Split, plan: DaggerPlan) -> None:
     parameters = sum(parameter.numel() for parameter in model.policy.parameters())
-    message = "%s: %d steps of teacher forcing and %d of DAgger in %d iterations, %d episodes of %s in %d scenes; %.2f M parameters."
+    message = (
+        "%s: %d steps of teacher forcing and %d of DAgger in %d iterations, %d episodes of %s in %d scenes; "
+        "%.2f M parameters."
+    )
     dagger = plan.iterations * plan.steps_per_iteration
     counts = (plan.teacher_forcing_steps, dagger, plan.iterations, len(split))
     _log.info(message, model.card.kind, *counts, split.name, len(split.world_ids), parameters / 1e6)

@@ -96,7 +96,9 @@ class Walker:
     def start_episodes(self, lanes: Lanes, episodes: Sequence[Episode]) -> None:
         self._last[lanes] = NO_ACTION
         if self._needs_labels:
-            self._stage.set_goals(lanes, [nearest_goal(self._stage, *pair) for pair in zip(lanes, episodes, strict=True)])
+            self._stage.set_goals(
+                lanes, [nearest_goal(self._stage, *pair) for pair in zip(lanes, episodes, strict=True)]
+            )
         if self._perception is not None:
             self._perception.start_episodes(lanes)
         for part in self._followers:
