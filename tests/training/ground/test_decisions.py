@@ -18,7 +18,7 @@ from itinera.policies.ground.requirements import GroundContext
 from itinera.runs.run import prepare_run
 from itinera.tasks.protocol import R2R_CE
 from itinera.training.ground.decision_batches import PathTexts, RollSampler
-from itinera.training.ground.decision_data import DecisionData, source_maker, world_words
+from itinera.training.ground.decision_data import DecisionData, make_sources, world_words
 from itinera.training.ground.decision_evaluation import (
     evaluate_decisions,
     other_instructions,
@@ -135,15 +135,13 @@ def test_evaluation_is_a_run_and_its_score(data, folder, remembers, tmp_path):
     model.policy.eval()
     file = tmp_path / "model.safetensors"
     file.write_bytes(encode_model(model))
-    source = source_maker(config, MapLifetime.EPISODIC)
-    mine = predict(
-        model, WORLDS["rooms"], world_words(model)(WORLDS["rooms"]), SOME.episodes, R2R_CE, make_source=source
-    )
+    sources = make_sources(config, MapLifetime.EPISODIC)
+    mine = predict(model, WORLDS["rooms"], world_words(model)(WORLDS["rooms"]), SOME.episodes, R2R_CE, sources=sources)
     predictions = itinera.run(file, SOME, WORLDS, workers=0)
     for one, other in zip(mine, predictions.rollouts, strict=True):
         np.testing.assert_array_equal(one.trajectories[0].places, other.trajectories[0].places)
         assert one.trajectories[0].ending is other.trajectories[0].ending
-    table = evaluate_decisions(model, SOME, WORLDS, world_words(model), make_source=source)
+    table = evaluate_decisions(model, SOME, WORLDS, world_words(model), sources=sources)
     scores = itinera.score(predictions, SOME, WORLDS)
     for metric in ("SR", "SPL", "nDTW", "NE"):
         assert table.mean(metric) == pytest.approx(float(np.mean(scores[metric])), abs=1e-12)

@@ -6,7 +6,7 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -19,7 +19,7 @@ from itinera.policies.ground.decision import DecisionConfig
 from itinera.policies.ground.polar_views import CAMERA, LabelNames, LabelWords, label_vocabulary
 from itinera.policies.tokenizer import Tokenizer
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split
-from itinera.training.ground.decision_rolls import NOISE, MakeSource, MemorySource, PanoramaSource, Rolls, expert_rolls
+from itinera.training.ground.decision_rolls import NOISE, Rolls, Sources, expert_rolls
 from itinera.training.ground.decision_store import read_rolls, write_rolls
 from itinera.worlds import World
 
@@ -111,9 +111,10 @@ class DecisionData:
     def expert_rolls(self, config: DecisionConfig, world_ids: Sequence[str] | None = None) -> list[Rolls]:
         """Clean and noisy rolls of the teacher in each world."""
 
+        sources = make_sources(config, self.lifetime)
+
         def make(world: World, episodes: Sequence[Episode]) -> Rolls:
-            source = source_maker(config, self.lifetime)
-            return expert_rolls(world, episodes, self.protocol, seed=self.seed, make_source=source)
+            return expert_rolls(world, episodes, self.protocol, seed=self.seed, sources=sources)
 
         return self.make_rolls(f"expert-{self.view_name(config)}", "expert", make, world_ids or list(self.paths))
 
@@ -128,9 +129,9 @@ class DecisionData:
         return frozenset(ids[step - 1 :: step][:count]) if len(ids) >= 3 else frozenset()
 
 
-def source_maker(config: DecisionConfig, lifetime: MapLifetime) -> MakeSource:
-    """What makes the views of agents of a configuration in a world."""
-    return partial(MemorySource, lifetime=lifetime) if config.remembers else PanoramaSource
+def make_sources(config: DecisionConfig, lifetime: MapLifetime) -> Sources:
+    """What agents of a configuration see, with a map of this lifetime if they remember."""
+    return Sources(lifetime if config.remembers else None)
 
 
 def world_words(model: Model) -> Callable[[World], LabelWords]:
