@@ -178,8 +178,8 @@ class PolarReader:
 @lru_cache
 def camera_optics(camera: Camera, views: int) -> tuple[NDArray[np.int64], Array, Array]:
     """(v, w) the bin of each column, (w,) metres to the left and (h,) up per metre of depth."""
-    slants: Array = (camera.width / 2 - (np.arange(camera.width) + 0.5)) / camera.focal
-    rises: Array = (camera.height / 2 - (np.arange(camera.height) + 0.5)) / camera.focal
+    slants = np.asarray((camera.width / 2 - (np.arange(camera.width) + 0.5)) / camera.focal, dtype=np.float64)
+    rises = np.asarray((camera.height / 2 - (np.arange(camera.height) + 0.5)) / camera.focal, dtype=np.float64)
     bearings = np.arange(views)[:, None] * (math.tau / views) + np.arctan(slants)
     return np.floor(bearings / BIN + 0.5).astype(np.int64) % BINS, slants, rises
 

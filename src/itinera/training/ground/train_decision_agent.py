@@ -184,8 +184,12 @@ class _Job:
     ) -> Model:
         """The model after the last step; with validation that of the best evaluation."""
         model = new_model(self.data, self.config, self.hyper, self.seed)
-        metadata = {"steps": self.hyper.steps, "seed": self.seed, "episodes": len(self.data.split)}
-        metadata["plan"] = self.fingerprint
+        metadata: dict[str, Any] = {
+            "steps": self.hyper.steps,
+            "seed": self.seed,
+            "episodes": len(self.data.split),
+            "plan": self.fingerprint,
+        }
         model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
         total, scores = self.hyper.steps, list[GroundScores]()
         with TrainingLog("decision", total=total, every=min(100, max(1, total // 20)), folder=tensorboard) as log:
