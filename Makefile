@@ -54,6 +54,8 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/ground_training.py
 	$(BIN)/python benchmarks/ground_policies.py
 	$(BIN)/python benchmarks/mapping.py
+	$(BIN)/python benchmarks/vectorized_ground.py
+	$(BIN)/python benchmarks/waypoints.py
 	$(BIN)/python benchmarks/whole_loop.py
 	$(BIN)/python benchmarks/planning_fields.py
 	$(BIN)/python benchmarks/planning_rrt.py

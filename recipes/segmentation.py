@@ -56,6 +56,7 @@ LOSS = LossConfig()
 RADIUS = 0.1  # metres, of the robot
 HELD_OUT_EVERY = 8  # of the training houses, with --held-out
 EVALUATION_FRAMES = 200  # per house
+NUM_NAMES = 100  # the most frequent ones
 NAMES_FROM = "rcm-fidelity"  # the pretrained agent whose object names `--labels names` learns
 
 
@@ -75,7 +76,7 @@ def load_worlds(season: int, indices: list[int]) -> Mapping[str, World]:
 
 def load_labels(name: str) -> tuple[str, ...]:
     if name == "names":
-        return ("void", *model_requirements(pretrained_models()[NAMES_FROM]).names)
+        return ("void", *model_requirements(pretrained_models()[NAMES_FROM]).names[:NUM_NAMES])
     return {"map": MAP_CLASSES, "mpcat40": MPCAT40}[name]
 
 

@@ -65,6 +65,8 @@ def run(
     appearance: str | None = None,
     map_lifetime: str | None = None,
     semantics: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -105,6 +107,9 @@ def run(
         with a seed for random colors, textures and light, "day:7".
     map_lifetime: how long a trained agent keeps its map: "episodic", "iterative" or "known"; by default as in training.
     semantics: of that map: "true", "inferred" or a segmentation model; by default as in training.
+    waypoints: on the ground the candidates of an agent that chooses among candidates, as on graphs: "graph" (the
+        viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", and driver
+        is "follower" (the default) or "straight".
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
@@ -153,6 +158,8 @@ def run(
         appearance=appearance,
         map_lifetime=map_lifetime,
         semantics=semantics,
+        waypoints=waypoints,
+        driver=driver,
         drive=drive,
         vmax=vmax,
         wmax=wmax,

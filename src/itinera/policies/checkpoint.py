@@ -24,7 +24,7 @@ from torch.overrides import TorchFunctionMode
 
 from itinera.agents.loading import import_class
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, speaker, tour_hamt
+from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, room_classifier, speaker, tour_hamt
 from itinera.policies.agent import PolicyAgent
 from itinera.policies.base import Policy
 from itinera.policies.ground import cma, decision, map_cma, pool_cma, seq2seq, tour_cma
@@ -76,6 +76,7 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "rcm": (rcm.RCM, rcm.RCMConfig),
     "follower": (follower.Follower, follower.FollowerConfig),
     "envdrop": (envdrop.EnvDrop, envdrop.EnvDropConfig),
+    "room-classifier": (room_classifier.RoomClassifier, room_classifier.RoomClassifierConfig),
     "speaker": (speaker.Speaker, speaker.SpeakerConfig),
     "hamt": (hamt.HAMT, hamt.HAMTConfig),
     "hamt-pretraining": (hamt_pretraining.HAMTForPretraining, hamt.HAMTConfig),

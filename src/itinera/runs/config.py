@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from itinera.simulators.view_features import ViewSource
 
 ANNOTATIONS, RENDERED = "annotations", "rendered"  # kinds of views; any other is a file of features
+INFERRED = "inferred"  # kind of views with waypoints: from a panorama instead of annotations
 DESCRIPTIONS = "scene_descriptions"  # the folder of a season with the scene descriptions of its nodes
 
 
@@ -119,10 +120,18 @@ def find_world(context: WorkerContext, tour: Tour) -> World:
 
 
 @dataclass(frozen=True)
+class WaypointConfig:
+    """Where the candidates of an agent on the ground come from, and how the body gets to them."""
+
+    source: str  # graph, surface or depth
+    driver: str  # follower or straight
+
+
+@dataclass(frozen=True)
 class ObservationConfig:
     """What an agent observes. It is part of the plan: runs with other observations are other runs."""
 
-    views: str | None = None  # on graphs: "annotations", "rendered", or the name of a file of features
+    views: str | None = None  # on graphs: "annotations", "rendered", or the name of a file of features; or "inferred"
     objects: Path | None = None  # for annotations
     rooms: Path | None = None
     names: tuple[str, ...] = ()  # the objects that have a column in annotated views
@@ -131,11 +140,12 @@ class ObservationConfig:
     appearance: str = "flat"  # of rendered views, see rendering.appearance.parse_appearance
     map_lifetime: str | None = None  # of the maps of a trained agent; None for that of its training
     semantics: str | None = None  # of these maps: "true", "inferred" or a model file; None for those of its training
+    waypoints: WaypointConfig | None = None  # on the ground, for agents of graphs
 
     @property
     def file(self) -> Path | None:
         """The file of features."""
-        return None if self.views in (None, ANNOTATIONS, RENDERED) else Path(str(self.views))
+        return None if self.views in (None, ANNOTATIONS, RENDERED, INFERRED) else Path(str(self.views))
 
     @property
     def inputs(self) -> dict[str, Path | None]:
@@ -146,14 +156,15 @@ class ObservationConfig:
         return inputs
 
     @property
-    def fingerprint(self) -> tuple[str, str]:
+    def fingerprint(self) -> tuple[str, ...]:
         """Everything that decides the observations, apart from the content of the files."""
         views = "features" if self.file is not None else str(self.views)
         content = f"{views} of {self.names} within {self.reach:g} m" if self.reach else views
         content += "" if self.appearance == "flat" else f", {self.appearance}"
         content += "" if self.map_lifetime is None else f", {self.map_lifetime} maps"
         content += "" if self.semantics is None else f", {self.semantics} semantics"
-        return (content, repr(self.camera))
+        waypoints = () if self.waypoints is None else (f"waypoints {self.waypoints}",)
+        return (content, repr(self.camera), *waypoints)
 
 
 BLIND = ObservationConfig()
@@ -282,6 +293,8 @@ def read_descriptions(config: RunConfig) -> Mapping[str, Mapping[str, Any]] | No
 def make_context(config: RunConfig) -> WorkerContext:
     """The agent, simulator and worlds of a configuration."""
     worlds = load_worlds(config.worlds, config.protocol)
+    if config.observations.waypoints is not None:
+        return _make_waypoint_context(config, worlds)
     views: ViewSource | None = None
     columns: tuple[str, ...] = ()
     if config.observations.views is not None:
@@ -291,6 +304,17 @@ def make_context(config: RunConfig) -> WorkerContext:
         columns = view_columns(views)
     simulator = make_simulator(
         config.protocol, views=views, descriptions=read_descriptions(config), camera=config.observations.camera
+    )
+    agent, files = load_agent(config, worlds, columns=columns)
+    return WorkerContext(agent, simulator, worlds, files)
+
+
+def _make_waypoint_context(config: RunConfig, worlds: Mapping[str, World]) -> WorkerContext:
+    from itinera.runs.waypoints import make_waypoint_simulator
+
+    assert config.observations.waypoints is not None
+    simulator, columns = make_waypoint_simulator(
+        config.protocol, config.observations.waypoints, config.observations, config.worlds_path
     )
     agent, files = load_agent(config, worlds, columns=columns)
     return WorkerContext(agent, simulator, worlds, files)
@@ -351,7 +375,16 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
             return agent if context is None else cast(Agent, agent.with_context(context))
         return require_agent(agent, names=names)
     if agent in AGENTS:
-        return AGENTS[agent](AgentContext(agent, config.protocol, worlds, config.read_tasks, config.has_descriptions))
+        return AGENTS[agent](
+            AgentContext(
+                agent,
+                config.protocol,
+                worlds,
+                config.read_tasks,
+                config.has_descriptions,
+                config.observations.waypoints is not None,
+            )
+        )
     if ":" not in agent:
         raise BadArgument(
             f"There is no agent {agent!r}. Agents are {', '.join(agent_names())}; yours as module:Class, "

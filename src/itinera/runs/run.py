@@ -301,6 +301,8 @@ def prepare_run(
     appearance: str | None = None,
     map_lifetime: str | None = None,
     semantics: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -331,9 +333,10 @@ def prepare_run(
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
     config = configure_agent(config, agent_options, agent_paths, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
-    if requirements is not None or any(
-        option is not None for option in (views, objects, rooms, camera, appearance, map_lifetime, semantics)
-    ):
+    if waypoints is not None and chosen.drive is not None:
+        raise BadArgument("--waypoints needs a body that steps and turns: leave out --drive (drive=).")
+    asked = (views, objects, rooms, camera, appearance, map_lifetime, semantics, waypoints, driver)
+    if requirements is not None or any(option is not None for option in asked):
         from itinera.runs.observations import configure_observations
 
         observations = configure_observations(
@@ -346,6 +349,8 @@ def prepare_run(
             appearance=appearance,
             map_lifetime=map_lifetime,
             semantics=semantics,
+            waypoints=waypoints,
+            driver=driver,
             requirements=requirements,
         )
         config = replace(config, observations=observations)

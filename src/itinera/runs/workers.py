@@ -32,9 +32,10 @@ from itinera.runs.tour_loop import require_goals
 from itinera.runs.worker_process import StartMethod, Work, WorkerSide, end_with_parent, make_error
 from itinera.tasks import Episode, Instruction, Protocol, Tour
 from itinera.worlds import NavGraph, Places, Pose, World
+from itinera.worlds.distance_field import SNAP
 
 AHEAD = 4  # jobs handed out for each worker of a map: enough to keep it busy
-START_TOLERANCE = 1e-6  # metres
+START_TOLERANCE = SNAP + 1e-6  # metres on the ground, where a body starts at the nearest point of the surface
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")

@@ -29,8 +29,8 @@ from itinera.worlds import Array, Place, Pose, World
 from itinera.worlds.distance_field import as_points, snap_to_ground
 from itinera.worlds.surface import Surface
 
-HOUSES = 64  # kept in memory, about 10 MB each
-FIELDS = 256  # kept in memory, about 1 MB each
+HOUSES = 64  # kept in memory, 10 to 25 MB each
+FIELDS = 128  # kept in memory, 12 bytes per cell of the house: 1 to 3 MB each
 Index = NDArray[np.int64]
 T = TypeVar("T")
 

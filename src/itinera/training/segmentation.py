@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import cross_entropy, one_hot
+from torch.nn.functional import cross_entropy
 
 from itinera.errors import BadArgument
 from itinera.policies.segmentation.labeling import image_tensors
@@ -159,11 +159,11 @@ def segmentation_loss(logits: Tensor, labels: Tensor, weights: Tensor, *, jaccar
 
 def soft_jaccard_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """One minus the mean over the labels that occur of intersection over union, with probabilities for memberships."""
-    count = logits.shape[1]
-    probabilities = logits.softmax(dim=1).movedim(1, 0).reshape(count, -1)
-    truth = one_hot(labels.reshape(-1), count).T.to(probabilities.dtype)
-    both, total = (probabilities * truth).sum(dim=1), probabilities.sum(dim=1)
-    size = truth.sum(dim=1)
+    probabilities = logits.softmax(dim=1)
+    total = probabilities.movedim(1, 0).flatten(1).sum(dim=1)
+    own, truth = probabilities.gather(1, labels[:, None]).flatten(), labels.flatten()
+    both = torch.zeros_like(total).index_add(0, truth, own)
+    size = torch.zeros_like(total).index_add(0, truth, torch.ones_like(own))
     return 1 - (both / (total + size - both).clamp_min(1e-6))[size > 0].mean()
 
 

@@ -441,7 +441,7 @@ def least_distance(
             du, dv = turns[a].u - u, turns[a].v - v
             bound = min(bound, turns[a].far + np.sqrt(du * du + dv * dv))
             a = widened(turns[a].onward)
-    return bound
+    return bound  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)

@@ -43,11 +43,11 @@ def find_maps(predictions: Predictions) -> dict[str, MapRecording]:
     return dict(recordings.episodes)
 
 
-def draw_maps(recording: MapRecording, most: int) -> HeldMaps:
-    """The maps of an episode as pictures, at most `most` of them, evenly spread over its steps."""
+def draw_maps(recording: MapRecording, limit: int) -> HeldMaps:
+    """The maps of an episode as pictures, at most `limit` of them, evenly spread over its steps."""
     occupancy, labels = recording.decode()
     count = len(recording)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, max(most, 1))).round().astype(np.int64)).tolist()
+    chosen = np.unique(np.linspace(0, count - 1, min(count, max(limit, 1))).round().astype(np.int64)).tolist()
     frames = []
     for k in chosen:
         picture = paint_map(occupancy[k], labels[k], recording.legend)

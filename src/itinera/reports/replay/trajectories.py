@@ -88,7 +88,7 @@ def make_replay(
     timed = all(t.times is not None for by_episode in found.values() for t in by_episode.values())
     views = _Views(view_renderer, max_views, sum(map(len, found.values())))
     shown = {name: {e.id: found[e.id] for e in split.episodes if e.id in found} for name, found in maps.items()}
-    most = share_maps(shown)
+    map_limit = share_maps(shown)
     episodes = []
     for episode in split.episodes:
         world, level = worlds[episode.world_id], levels[episode.world_id]
@@ -101,7 +101,7 @@ def make_replay(
                 level,
                 timed,
                 views,
-                _draw_maps(shown.get(name, {}).get(episode.id), most),
+                _draw_maps(shown.get(name, {}).get(episode.id), map_limit),
             )
             for k, (name, by_episode) in enumerate(found.items())
             if episode.id in by_episode
@@ -319,8 +319,8 @@ def _trajectory(
     )
 
 
-def _draw_maps(recording: MapRecording | None, most: int) -> HeldMaps | None:
-    return None if recording is None else draw_maps(recording, most)
+def _draw_maps(recording: MapRecording | None, limit: int) -> HeldMaps | None:
+    return None if recording is None else draw_maps(recording, limit)
 
 
 def _elapsed(trajectory: Trajectory) -> list[float]:
