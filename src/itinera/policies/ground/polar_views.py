@@ -1,8 +1,8 @@
-"""Named views: what is called how, by direction and distance, at a place on the ground.
+"""Polar views: what is called how, by direction and distance, at a place on the ground.
 
-A polar view is a list of labels: instances of the mesh, and the rooms of visible floor, in polar cells of 24 bins of 15° by
-three distance bands. `LabelWords` has the words of each label of a world. Labels are annotations (`true` semantics);
-a recognizer offers its own labels and words through the same two types.
+A polar view is a list of labels: instances of the mesh, and the rooms of visible floor, in polar cells of 24 bins of
+15° by three distance bands. `LabelWords` has the words of each label of a world. Labels are annotations (`true`
+semantics); a recognizer offers its own labels and words through the same two types.
 """
 
 from __future__ import annotations
