@@ -78,7 +78,7 @@ class VectorizedGround:
         """`houses`, and `fields` of each, bound the memory; what bodies are using is kept beyond that."""
         if num_envs < 1:
             raise BadArgument(f"num_envs must be at least 1, not {num_envs}.")
-        if camera is not None and camera.panorama:
+        if camera is not None and (camera.panorama or camera.around > 1):
             raise BadArgument("A camera of many bodies renders what is ahead, not panoramas.")
         self._worlds, self._motion, self._sliding, self._sensor = worlds, motion or Motion.steps(), sliding, camera
         self._houses, self._num_fields = _Recent[_House](max(1, houses)), max(1, fields)
