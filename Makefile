@@ -49,7 +49,11 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/rendering.py
 	$(BIN)/python benchmarks/walking.py
 	$(BIN)/python benchmarks/learning.py
+	$(BIN)/python benchmarks/segmentation.py
 	$(BIN)/python benchmarks/ground_walking.py
+	$(BIN)/python benchmarks/ground_policies.py
+	$(BIN)/python benchmarks/mapping.py
+	$(BIN)/python benchmarks/vectorized_ground.py
 	$(BIN)/python benchmarks/waypoints.py
 	$(BIN)/python benchmarks/whole_loop.py
 	$(BIN)/python benchmarks/planning_fields.py

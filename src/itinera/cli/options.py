@@ -177,6 +177,22 @@ Appearance = Annotated[
         rich_help_panel=_ON_GROUND,
     ),
 ]
+MapLifetime = Annotated[
+    str | None,
+    typer.Option(
+        help="How long a trained agent keeps its map: episodic, iterative or known. Default: as in its training.",
+        autocompletion=lambda: ["episodic", "iterative", "known"],
+        rich_help_panel=_ON_GROUND,
+    ),
+]
+Semantics = Annotated[
+    str | None,
+    typer.Option(
+        help="Labels of a trained agent's map: true, inferred or a segmentation model. Default: as in its training.",
+        autocompletion=lambda: ["true", "inferred"],
+        rich_help_panel=_ON_GROUND,
+    ),
+]
 _WAYPOINTS = ("graph", "surface", "depth")
 _DRIVERS = ("follower", "straight")
 _ON_WAYPOINTS = "Waypoints on the ground"

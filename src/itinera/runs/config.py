@@ -29,6 +29,8 @@ from itinera.agents.loading import (
 from itinera.agents.registry import AGENTS, PRIVILEGED, AgentContext
 from itinera.errors import BadArgument, validate_choice
 from itinera.policies.pretrained import (
+    SUFFIX,
+    GroundAgent,
     TrainedAgent,
     load_pretrained_agent,
     model_file,
@@ -47,6 +49,7 @@ from itinera.worlds import World
 from itinera.worlds.world import Worlds
 
 if TYPE_CHECKING:
+    from itinera.policies.ground.requirements import GroundContext, GroundRequirements
     from itinera.policies.pretrained import ModelRequirements
     from itinera.records import Provenance
     from itinera.simulators.sensors import CameraSensor
@@ -75,6 +78,7 @@ class RolloutConfig:
     seed: int
     limit_seconds: float | None = None  # of an episode
     record_probabilities: bool = False
+    record_maps: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,6 +107,7 @@ def run_job(
         seed=config.seed,
         find_goals=find_goals,
         record_probabilities=config.record_probabilities,
+        record_maps=config.record_maps,
         on_episode=on_episode,
     )
 
@@ -133,6 +138,8 @@ class ObservationConfig:
     reach: float = 0.0  # metres; above 0 annotated views also contain what is farther away
     camera: CameraSensor | None = None  # on the ground
     appearance: str = "flat"  # of rendered views, see rendering.appearance.parse_appearance
+    map_lifetime: str | None = None  # of the maps of a trained agent; None for that of its training
+    semantics: str | None = None  # of these maps: "true", "inferred" or a model file; None for those of its training
     waypoints: WaypointConfig | None = None  # on the ground, for agents of graphs
 
     @property
@@ -143,7 +150,10 @@ class ObservationConfig:
     @property
     def inputs(self) -> dict[str, Path | None]:
         """The files that are read, by role."""
-        return {"views": self.file, "objects": self.objects, "rooms": self.rooms}
+        inputs = {"views": self.file, "objects": self.objects, "rooms": self.rooms}
+        if self.semantics is not None and self.semantics.endswith(SUFFIX):
+            inputs["semantics"] = Path(self.semantics)
+        return inputs
 
     @property
     def fingerprint(self) -> tuple[str, ...]:
@@ -151,6 +161,8 @@ class ObservationConfig:
         views = "features" if self.file is not None else str(self.views)
         content = f"{views} of {self.names} within {self.reach:g} m" if self.reach else views
         content += "" if self.appearance == "flat" else f", {self.appearance}"
+        content += "" if self.map_lifetime is None else f", {self.map_lifetime} maps"
+        content += "" if self.semantics is None else f", {self.semantics} semantics"
         waypoints = () if self.waypoints is None else (f"waypoints {self.waypoints}",)
         return (content, repr(self.camera), *waypoints)
 
@@ -351,11 +363,16 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
     if config.reply_seconds is not None:
         raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds limits any agent.")
     if config.model is not None:
-        return load_pretrained_agent(config.model, columns, policy=config.policy)
+        return load_pretrained_agent(
+            config.model, columns, policy=config.policy, context=make_ground_context(config, worlds)
+        )
     if not isinstance(agent, str):
         names = agent_names()
         if isinstance(agent, type):
             return instantiate(agent, config.agent_options, names=names)
+        if isinstance(agent, GroundAgent):
+            context = make_ground_context(config, worlds)
+            return agent if context is None else cast(Agent, agent.with_context(context))
         return require_agent(agent, names=names)
     if agent in AGENTS:
         return AGENTS[agent](
@@ -376,8 +393,25 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
     return instantiate(import_class(agent), config.agent_options, names=agent_names())
 
 
-def requirements_for(config: RunConfig) -> ModelRequirements | None:
-    """The views a trained agent needs; None for any other."""
+def make_ground_context(config: RunConfig, worlds: Mapping[str, World]) -> GroundContext | None:
+    """What a trained agent on the ground receives of a run; None for runs on graphs. It contains no tasks."""
+    if not config.protocol.on_ground:
+        return None
+    from itinera.mapping.config import MapLifetime
+    from itinera.policies.ground.requirements import GroundContext
+    from itinera.simulators.factory import count_ground_actions
+
+    asked = config.observations
+    return GroundContext(
+        worlds,
+        None if asked.map_lifetime is None else MapLifetime(asked.map_lifetime),
+        asked.semantics,
+        count_ground_actions(config.protocol),
+    )
+
+
+def requirements_for(config: RunConfig) -> ModelRequirements | GroundRequirements | None:
+    """The views or camera a trained agent needs; None for any other."""
     if isinstance(config.agent, TrainedAgent):
         return config.agent.requirements
     return None if config.model is None else model_requirements(config.model, policy=config.policy)

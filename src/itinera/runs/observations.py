@@ -16,6 +16,7 @@ from itinera.errors import BadArgument, validate_choice
 from itinera.runs.config import ANNOTATIONS, INFERRED, RENDERED, ObservationConfig, WaypointConfig
 
 if TYPE_CHECKING:
+    from itinera.policies.ground.requirements import GroundRequirements
     from itinera.policies.pretrained import ModelRequirements
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.view_features import ViewSource
@@ -36,16 +37,32 @@ def configure_observations(
     rooms: Path | None = None,
     camera: CameraSensor | None = None,
     appearance: str | None = None,
+    map_lifetime: str | None = None,
+    semantics: str | None = None,
     waypoints: str | None = None,
     driver: str | None = None,
-    requirements: ModelRequirements | None = None,
+    requirements: ModelRequirements | GroundRequirements | None = None,
 ) -> ObservationConfig:
     """The observations that were asked for: views for tasks on graphs, a camera or waypoints for tasks on the ground.
 
-    A model with `requirements` gets views like those it was trained with, unless others are asked for. `worlds` is the
-    folder of the worlds; None where they were given as objects.
+    A model with `requirements` gets views like those it was trained with, unless others are asked for, or the camera
+    it was trained with. `worlds` is the folder of the worlds; None where they were given as objects.
     """
+    from itinera.policies.pretrained import ModelRequirements
+
     on_graph = bool(split.episodes) and isinstance(split.episodes[0].start.place, str)
+    if requirements is not None and not isinstance(requirements, ModelRequirements):
+        if on_graph:
+            raise BadArgument(f"This model was trained on the ground; {split.name} has episodes on navigation graphs.")
+        if waypoints is not None or driver is not None:
+            raise BadArgument(
+                "--waypoints and --driver are for agents that choose among candidates; this model steps and turns "
+                "itself: leave them out."
+            )
+        camera = _trained_camera(requirements, camera, map_lifetime, semantics)
+        requirements = None
+    elif map_lifetime is not None or semantics is not None:
+        raise BadArgument("--map-lifetime and --semantics are for trained agents with maps: give one as --agent.")
     choice = _configure_waypoints(split, waypoints, driver, camera=camera, appearance=appearance)
     if requirements is not None and not on_graph and choice is None:
         raise BadArgument(
@@ -71,7 +88,7 @@ def configure_observations(
         raise BadArgument("--appearance is that of rendered images: give --camera, or on graphs --views rendered, too.")
     if views == ANNOTATIONS:
         return _configure_annotations(split, worlds, objects, rooms, requirements)
-    config = ObservationConfig(views, camera=camera)
+    config = ObservationConfig(views, camera=camera, map_lifetime=map_lifetime, semantics=semantics)
     if appearance is not None:
         config = _set_appearance(config, appearance)
     if config.file is not None and not config.file.is_file():
@@ -154,6 +171,31 @@ def make_camera(
     rendered = tuple(dict.fromkeys((channels or DEFAULT_CHANNELS).split(",")))
     sensor = CameraSensor(optics, channels=rendered, panorama=panorama)
     return sensor if height is None else replace(sensor, height=height)
+
+
+def _trained_camera(
+    requirements: GroundRequirements, camera: CameraSensor | None, map_lifetime: str | None, semantics: str | None
+) -> CameraSensor:
+    """The camera a model was trained with; one that was asked for must be the same, apart from its channels."""
+    from itinera.mapping.config import MapLifetime
+    from itinera.policies.pretrained import SUFFIX
+    from itinera.policies.segmentation.semantics import INFERRED, TRUE
+
+    if requirements.map is None and (map_lifetime is not None or semantics is not None):
+        raise BadArgument("--map-lifetime and --semantics are for agents with maps, and this model has none.")
+    if map_lifetime is not None:
+        validate_choice("map_lifetime", map_lifetime, tuple(one.value for one in MapLifetime))
+    if semantics is not None and not semantics.endswith(SUFFIX):
+        validate_choice("semantics", semantics, (TRUE, INFERRED, f"FILE{SUFFIX}"))
+    needed = requirements.camera(semantics)
+    if camera is None:
+        return needed
+    if replace(camera, channels=needed.channels, appearance=needed.appearance) != needed:
+        raise BadArgument(
+            f"This model was trained with {requirements.describe_camera()}: leave out --camera, --fov, "
+            "--camera-height and --panorama (camera=)."
+        )
+    return replace(needed, appearance=camera.appearance, channels=tuple({*needed.channels, *camera.channels}))
 
 
 def _trained_views(requirements: ModelRequirements) -> str | None:

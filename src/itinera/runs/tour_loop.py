@@ -180,6 +180,11 @@ class TourLoop:
         return self.phase is not Phase.ACTING and not self.done and not self._lost
 
     @property
+    def place_index(self) -> int:
+        """The index of the current observation among the places of its episode."""
+        return max(len(self._record.places) - 1, 0)
+
+    @property
     def num_actions(self) -> int:
         """The number of actions available now."""
         return self._simulator.actions

@@ -25,6 +25,7 @@ from itinera.errors import BadArgument, ItineraError
 from itinera.formats.native_predictions import decode_rollout, encode_rollout
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.config import RolloutConfig, TourJob, WorkerContext, find_world, run_job
+from itinera.runs.map_recorders import require_map
 from itinera.runs.messages import BadMessage
 from itinera.runs.pool import Jobs, WorkerPool
 from itinera.runs.tour_loop import require_goals
@@ -145,6 +146,8 @@ class TourWork(Work[TourJob, Trajectory]):
 
     def make_context(self) -> tuple[WorkerContext, dict[str, str]]:
         context = self._make_context()
+        if self._config.record_maps:
+            require_map(context.agent)
         return context, dict(context.files)
 
     def serve(self, context: WorkerContext, job: bytes, worker: WorkerSide) -> None:

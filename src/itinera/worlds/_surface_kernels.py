@@ -232,6 +232,8 @@ def move_body(
             to, x, y, part = _move(links, slopes, n, u, v, du, dv)
             if part < 1.0:
                 to, x, y = _slide(links, slopes, n, u, v, du, dv)
+                if to == n and x == u and y == v:  # nor would the next steps get anywhere
+                    break
             n, u, v = to, x, y
     return n, np.rint(u / _ROUNDING) * _ROUNDING, np.rint(v / _ROUNDING) * _ROUNDING
 
