@@ -49,12 +49,10 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/rendering.py
 	$(BIN)/python benchmarks/walking.py
 	$(BIN)/python benchmarks/learning.py
+	$(BIN)/python benchmarks/segmentation.py
 	$(BIN)/python benchmarks/ground_walking.py
-<<<<<<< HEAD
 	$(BIN)/python benchmarks/ground_policies.py
-=======
 	$(BIN)/python benchmarks/mapping.py
->>>>>>> 627f75dbaf7fc689df6996d9f4137c9005438b37
 	$(BIN)/python benchmarks/whole_loop.py
 	$(BIN)/python benchmarks/planning_fields.py
 	$(BIN)/python benchmarks/planning_rrt.py

@@ -42,6 +42,7 @@ from itinera.training.segmentation import (
     LossConfig,
     SegmentationScores,
     batch_loss,
+    calibrate_offsets,
     evaluate_segmentation,
 )
 from itinera.training.trainer import Schedule, Trainer, seed_torch
@@ -142,6 +143,7 @@ def main() -> None:
     name = " ".join(filter(None, [*parts, f"{args.minutes:g} min", f"seed {args.seed}"]))
     sampler = FrameSampler(load_worlds(args.season, training), labels, sensor=sensor, randomize=args.randomize)
     model = train(args, sampler, args.out / "checkpoints" / f"{name}.safetensors")
+    model.policy.add_offsets(torch.from_numpy(calibrate_offsets(model.policy, sampler)))
 
     scored = replace(SENSOR, appearance=parse_appearance(args.score_appearance or args.appearance))
     unseen = FrameSampler(load_worlds(args.season, scoring), labels, sensor=scored)

@@ -54,6 +54,18 @@ def test_a_recipe_goes_from_houses_to_its_table(recipe, season, tmp_path):
     assert _rows(again.stdout) == _rows(first.stdout)
 
 
+@pytest.mark.slow
+def test_segmentation_goes_from_houses_to_its_table(tmp_path):
+    options = ("--minutes", 0.03, "--houses", 2, "--frames", 8, "--out", tmp_path / "out")
+    first = run_recipe("segmentation", *options)
+    assert first.returncode == 0, first.stderr
+    for words in ("2 val-unseen houses", "object mIoU", "chest_of_drawers"):
+        assert words in first.stdout
+    again = run_recipe("segmentation", *options)
+    assert " steps/s" not in again.stderr
+    assert again.stdout == first.stdout
+
+
 def load_recipe(name):
     return runpy.run_path(str(RECIPES / f"{name}.py"))
 

@@ -13,6 +13,7 @@ from itinera.errors import BadArgument
 from itinera.hearth.ground import ground_world
 from itinera.policies.checkpoint import ModelCard, build_model
 from itinera.policies.segmentation.rednet import RedNet, RedNetConfig
+from itinera.policies.segmentation.rgbd_unet import RGBDUNet, RGBDUNetConfig
 from itinera.policies.segmentation.semantics import TrueSemantics
 from itinera.rendering.camera import Camera, Frame
 from itinera.rendering.rasterizer import Rasterizer
@@ -24,6 +25,7 @@ from itinera.training.segmentation import (
     LossConfig,
     SegmentationScores,
     batch_loss,
+    calibrate_offsets,
     evaluate_segmentation,
     soft_jaccard_loss,
 )
@@ -71,7 +73,7 @@ def test_other_labels_are_the_names_of_instances(house):
     found = FrameSampler({house.id: house}, labels, sensor=SMALL).sample_world(house.id, generator(0, "poses"), 10)
     raster = Rasterizer(house.mesh)
     rng = generator(0, "poses")
-    places = house.space.sample(rng, 10) + [0.0, 0.0, SMALL.height]
+    places = house.space.sample(rng, 10) + np.array([0.0, 0.0, SMALL.height])
     frames = raster.render_many(SMALL.camera, places, rng.uniform(0, 2 * math.pi, 10), channels=("instances",))
     for instance, label in zip(frames.instances.ravel(), found.labels.ravel(), strict=True):
         name = house.instances[instance].name if instance else ""
@@ -169,6 +171,27 @@ def test_a_small_network_learns_a_house(sampler):
         with torch.no_grad():
             losses.append(float(batch_loss(model.policy, batch, weights, loss)))
     assert np.mean(losses[-5:]) < 0.75 * np.mean(losses[:3])
+
+
+def test_offsets_take_back_what_the_weights_of_rare_labels_added(sampler, monkeypatch):
+    torch.manual_seed(0)
+    network = RGBDUNet(MAP_CLASSES, config=RGBDUNetConfig(dim_2=4, dim_4=4, dim_8=4, dim_16=4))
+    bed, house = MAP_CLASSES.index("bed"), next(iter(sampler.worlds))
+
+    def exaggerated(rgb, depth):
+        """The true labels, but every third pixel without one looks a little more like a bed."""
+        truth = sampler.sample_world(house, generator(0, "calibration", house), 6).labels[:, ::2, ::2]
+        logits = np.moveaxis(np.eye(len(MAP_CLASSES))[truth], -1, 1)
+        logits[:, bed, :, ::3] += 1.1 * (truth == 0)[:, :, ::3]
+        return torch.from_numpy(logits).float()
+
+    monkeypatch.setattr(network, "coarse_logits", exaggerated)
+    before = exaggerated(None, None).numpy()
+    offsets = calibrate_offsets(network, sampler, frames_per_world=6)
+    after = before + offsets[:, None, None]
+    truth = sampler.sample_world(house, generator(0, "calibration", house), 6).labels[:, ::2, ::2]
+    assert (before.argmax(axis=1) != truth).mean() > 0.2
+    np.testing.assert_array_equal(after.argmax(axis=1), truth)
 
 
 def test_rednet_learns_at_all_its_resolutions(sampler):

@@ -1,13 +1,13 @@
 """Learning to segment: labeled frames from random poses, the loss, and scores by house.
 
 Frames are rendered when they are needed, by a generator for each step, so that nothing is stored and a run that resumes
-sees the same frames. A frame costs a tenth of the time of learning from it.
+sees the same frames. Rendering a frame takes a tenth of the time of learning from it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -35,6 +35,8 @@ from itinera.worlds.surface import Surface
 SENSOR = CameraSensor(Camera(128, 128, math.pi / 2))
 WORLDS_PER_BATCH = 8
 CANDIDATES = 2  # poses rendered for each frame of a training batch; those that show more rare labels are preferred
+CALIBRATION_ROUNDS = 2
+OFFSETS = (-1.6, -0.8, -0.4, -0.2, 0.0, 0.2, 0.4, 0.8)  # of the logits of a label, tried in a round
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +80,7 @@ class FrameSampler:
     def sample_world(self, world_id: str, rng: np.random.Generator, count: int) -> LabeledFrames:
         """Frames from poses in one world: places uniform over its largest island, headings uniform."""
         scene = self._scene(world_id)
-        places = scene.surface.sample(rng, count) + [0.0, 0.0, self.sensor.height]
+        places = scene.surface.sample(rng, count) + np.array([0.0, 0.0, self.sensor.height])
         headings = rng.uniform(0, 2 * math.pi, count)
         label_channel = "classes" if self._by_class else "instances"
         frames = scene.raster.render_many(
@@ -181,18 +183,66 @@ class LossConfig:
 def batch_loss(network: SegmentationNetwork, batch: LabeledFrames, weights: Tensor, config: LossConfig) -> Tensor:
     """The loss of a network in training mode on labeled frames: the mean over the resolutions it predicts."""
     device = weights.device
-    images = image_tensors(
-        torch.from_numpy(batch.frames.rgb).to(device), torch.from_numpy(batch.frames.depth).to(device)
+    rgb, depth, labels = (
+        torch.from_numpy(part).to(device) for part in (batch.frames.rgb, batch.frames.depth, batch.labels)
     )
-    labels = torch.from_numpy(batch.labels).to(device).long()
+    images = image_tensors(rgb, depth)
     outputs = network.coarse_logits(*images) if isinstance(network, RGBDUNet) else network(*images)
     scales = outputs if isinstance(outputs, tuple) else (outputs,)
-    return torch.stack([_scaled_loss(logits, labels, weights, config) for logits in scales]).mean()
+    return torch.stack([_scaled_loss(logits, labels.long(), weights, config) for logits in scales]).mean()
 
 
 def _scaled_loss(logits: Tensor, labels: Tensor, weights: Tensor, config: LossConfig) -> Tensor:
     step = labels.shape[-1] // logits.shape[-1]
     return segmentation_loss(logits, labels[:, ::step, ::step], weights, jaccard=config.jaccard)
+
+
+# Calibration
+
+
+def calibrate_offsets(network: RGBDUNet, sampler: FrameSampler, *, frames_per_world: int = 8) -> NDArray[np.float64]:
+    """(labels,) what to add to the logits for the best mIoU on frames of the sampler's worlds, found label by label.
+
+    The loss weighs rare labels up, and training frames prefer them, so a network predicts them too often.
+    """
+    logits, truth = _collect_logits(network, sampler, frames_per_world)
+    offsets = np.zeros(len(logits))
+    for _ in range(CALIBRATION_ROUNDS):
+        for label in range(len(logits)):
+            offsets[label] += _best_offset(logits + offsets[:, None].astype(np.float32), truth, label)
+    return offsets - offsets[0]
+
+
+def _collect_logits(
+    network: RGBDUNet, sampler: FrameSampler, frames_per_world: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """(labels, pixels) the logits of some pixels, and (pixels,) their labels."""
+    logits, truth = [], []
+    network.eval()
+    with torch.inference_mode():
+        for world_id in sorted(sampler.worlds):
+            rng = generator(0, "calibration", world_id)
+            seen = sampler.sample_world(world_id, rng, frames_per_world)
+            images = image_tensors(torch.from_numpy(seen.frames.rgb), torch.from_numpy(seen.frames.depth))
+            found = network.coarse_logits(*images)[..., ::3, ::3]
+            logits.append(found.movedim(1, 0).reshape(found.shape[1], -1).numpy())
+            truth.append(seen.labels[:, ::6, ::6].astype(np.int64).ravel())
+    return np.concatenate(logits, axis=1), np.concatenate(truth)
+
+
+def _best_offset(logits: NDArray[np.float32], truth: NDArray[np.int64], label: int) -> float:
+    """Which of `OFFSETS` gives the best mIoU when added to the logits of a label; the smallest change of equals."""
+    count = len(logits)
+    others = np.delete(logits, label, axis=0)
+    second = others.argmax(axis=0)
+    greatest, second = others.max(axis=0), second + (second >= label)
+
+    def score(offset: float) -> float:
+        found = np.where(logits[label] + offset > greatest, label, second)
+        total = np.bincount(truth * count + found, minlength=count * count).reshape(count, count)
+        return SUMMARIES["mIoU"](total)
+
+    return max(sorted(OFFSETS, key=abs), key=score)
 
 
 # Scores
@@ -241,10 +291,11 @@ def _iou(total: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def _ratio(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    found: NDArray[np.float64] = np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)
+    return found
 
 
-SUMMARIES = {
+SUMMARIES: Mapping[str, Callable[[NDArray[np.int64]], float]] = {
     "mIoU": lambda total: float(np.nanmean(_iou(total))),
     "object mIoU": lambda total: float(np.nanmean(_iou(total)[1:])),
     "object recall": lambda total: float(np.diagonal(total)[1:].sum() / max(total[1:].sum(), 1)),

@@ -60,6 +60,15 @@ def test_merging_layers_changes_nothing_but_the_speed():
     assert not any(isinstance(module, torch.nn.BatchNorm2d) for module in network.modules())
 
 
+def test_offsets_are_added_to_all_logits_of_a_label():
+    network, (rgb, depth) = tiny(), images()
+    with torch.no_grad():
+        before = network(rgb, depth)
+        network.add_offsets(torch.tensor([0.0, 2.0, -1.0]))
+        expected = before + torch.tensor([0.0, 2.0, -1.0])[:, None, None]
+        torch.testing.assert_close(network(rgb, depth), expected, atol=1e-6, rtol=1e-5)
+
+
 def test_it_makes_no_tensor_on_another_device():
     with torch.device("meta"):
         network = RGBDUNet(LABELS)

@@ -39,8 +39,10 @@ class SegmentationNetwork(nn.Module, ABC):
         """
         for module in list(self.modules()):
             if isinstance(module, nn.Sequential) and len(module) == 2 and isinstance(module[1], nn.BatchNorm2d):
-                transposed = isinstance(module[0], nn.ConvTranspose2d)
-                module[0], module[1] = fuse_conv_bn_eval(module[0], module[1], transposed), nn.Identity()
+                convolution = module[0]
+                assert isinstance(convolution, (nn.Conv2d, nn.ConvTranspose2d))
+                transposed = isinstance(convolution, nn.ConvTranspose2d)
+                module[0], module[1] = fuse_conv_bn_eval(convolution, module[1], transposed), nn.Identity()
         return self
 
 

@@ -70,13 +70,18 @@ class RGBDUNet(SegmentationNetwork):
         self.up = nn.ModuleList(conv_bn(b, a, 1) for a, b in pairwise(dims))
         self.decoder = nn.ModuleList([Block(c.dim_2, 3, 1), Block(c.dim_4), Block(c.dim_8)])
         self.head = nn.Conv2d(c.dim_2, 4 * len(labels), 1)
-        self.to(memory_format=torch.channels_last)
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def forward(self, rgb: Tensor, depth: Tensor) -> Tensor:
         return upsample_guided(self.coarse_logits(rgb, depth), rgb, depth)
 
     def predict(self, rgb: Tensor, depth: Tensor) -> Tensor:
         return upsample_guided(best_labels(self.coarse_logits(rgb, depth))[:, None], rgb, depth)[:, 0]
+
+    def add_offsets(self, offsets: Tensor) -> None:
+        """Add a number to all logits of each label: offsets (labels,)."""
+        with torch.no_grad():
+            self.head.bias += offsets.to(self.head.weight).repeat_interleave(4)  # type: ignore[operator]
 
     def coarse_logits(self, rgb: Tensor, depth: Tensor) -> Tensor:
         """(n, labels, height / 2, width / 2): logits of every second pixel of every second row."""
