@@ -180,6 +180,20 @@ def test_pretrained_agents_are_trained_one_after_another(season, tmp_path):
 
 
 @pytest.mark.slow
+def test_decision_agents_are_scored_with_their_own_and_with_other_instructions(season, tmp_path):
+    options = (season, "--steps", 2, "--seeds", 1, "--agents", "panorama", "classes", "--out", tmp_path / "out")
+    first = run_recipe("reading", *options)
+    assert first.returncode == 0, first.stderr
+    rows = _rows(first.stdout)
+    assert any("│ panorama" in row for row in rows)
+    assert any("│ classes" in row for row in rows)
+    assert sum("panorama" in row and "hold" in row for row in rows) == 3
+    again = run_recipe("reading", *options)
+    assert " steps/s" not in again.stderr
+    assert _rows(again.stdout) == rows
+
+
+@pytest.mark.slow
 def test_agents_that_see_images_are_tested_in_each_appearance(season, tmp_path):
     options = (season, "--minutes", 0.02, "--epochs", 0.02, "--seeds", 1, "--out", tmp_path / "out")
     first = run_recipe("appearance_transfer", *options)

@@ -170,7 +170,9 @@ def train_on_ground(
     model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
     partial = None if out is None else out.with_name(f"{out.name}.partial")
     if out is not None and out.exists() and not overwrite:
-        return load_finished(out, fingerprint, None).agent()
+        finished = load_finished(out, fingerprint, None).agent()
+        assert isinstance(finished, GroundPolicyAgent)
+        return finished
     if partial is not None and not overwrite:
         remove_damaged_checkpoint(partial)
     is_new = overwrite or partial is None or not partial.exists()
