@@ -200,10 +200,11 @@ def _scaled_loss(logits: Tensor, labels: Tensor, weights: Tensor, config: LossCo
 # Calibration
 
 
-def calibrate_offsets(network: RGBDUNet, sampler: FrameSampler, *, frames_per_world: int = 8) -> NDArray[np.float64]:
+def calibrate_offsets(network: RGBDUNet, sampler: FrameSampler, *, frames_per_world: int) -> NDArray[np.float64]:
     """(labels,) what to add to the logits for the best mIoU on frames of the sampler's worlds, found label by label.
 
-    The loss weighs rare labels up, and training frames prefer them, so a network predicts them too often.
+    The loss weighs rare labels up, and training frames prefer them, so a network predicts them too often. The worlds
+    should be others than those of the training, in which a network is too certain.
     """
     logits, truth = _collect_logits(network, sampler, frames_per_world)
     offsets = np.zeros(len(logits))
