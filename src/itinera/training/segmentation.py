@@ -211,7 +211,8 @@ def calibrate_offsets(network: RGBDUNet, sampler: FrameSampler, *, frames_per_wo
     for _ in range(CALIBRATION_ROUNDS):
         for label in range(len(logits)):
             offsets[label] += _best_offset(logits + offsets[:, None].astype(np.float32), truth, label)
-    return offsets - offsets[0]
+    relative: NDArray[np.float64] = offsets - offsets[0]
+    return relative
 
 
 def _collect_logits(
