@@ -1,8 +1,8 @@
 """Speed of training on the ground: steps per CPU second on one core, in collecting and in learning.
 
-`make bench` runs this: MAP-CMA of the small size in Hearth houses, cameras of 128 x 128 pixels, 64 agents at once. Gates,
-with aims in brackets: 1,600 (2,500) steps of roll-outs with map, depth and policy; 3,500 (6,000) agent steps of teacher
-forcing with three instructions a path; 2,200 agent steps of DAgger with one instruction a path.
+`make bench` runs this: MAP-CMA of the small size in Hearth houses, cameras of 128 x 128 pixels, 64 agents at once.
+Gates, with aims in brackets: 1,600 (2,500) steps of roll-outs with map, depth and policy; 3,500 (6,000) agent steps of
+teacher forcing with three instructions a path; 2,200 agent steps of DAgger with one instruction a path.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from itinera.tasks import Split
 from itinera.tasks.protocol import R2R_CE
 from itinera.training.ground.batches import LengthBuckets, Texts, imitation_loss, make_batch
 from itinera.training.ground.experience import Collector, Experience
+from itinera.training.ground.lane_agents import DaggerDecider, ExpertDecider, PolicyDecider
 from itinera.training.ground.perception import Sensors
 from itinera.training.ground.tour_lanes import Lanes, episode_jobs
-from itinera.training.ground.walkers import DaggerDecider, ExpertDecider, PolicyDecider
 from itinera.training.malloc import tune_malloc
 
 HOUSES, PATHS, LANES, MAX_STEPS = (0, 2, 3), 64, 64, 60
@@ -132,7 +132,7 @@ def main() -> None:
     console.print(table)
     steps, size = sum(map(len, expert)), sum(one.frames.size for one in expert)
     console.print(
-        f"A step in memory: {size / steps:,.0f} bytes; all of train (236,000 steps): {236e3 * size / steps / 1e9:.2f} GB."
+        f"A step in memory: {size / steps:,.0f} bytes; 236,000 of train: {236e3 * size / steps / 1e9:.2f} GB."
     )
 
 

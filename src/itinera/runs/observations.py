@@ -100,13 +100,13 @@ def _configure_waypoints(
     split: Split, source: str | None, driver: str | None, *, camera: CameraSensor | None, appearance: str | None
 ) -> WaypointConfig | None:
     """The waypoints that were asked for."""
-    from itinera.simulators.waypoint_drivers import DRIVERS
-    from itinera.simulators.waypoints import WAYPOINTS
-
     if source is None:
         if driver is not None:
             raise BadArgument("--driver brings a body to waypoints: give --waypoints (waypoints=) too.")
         return None
+    from itinera.simulators.waypoint_drivers import DRIVERS
+    from itinera.simulators.waypoints import WAYPOINTS
+
     validate_choice("waypoints", source, WAYPOINTS)
     chosen = validate_choice("driver", "follower" if driver is None else driver, DRIVERS)
     if split.episodes and isinstance(split.episodes[0].start.place, str):

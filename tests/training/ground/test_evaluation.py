@@ -16,8 +16,8 @@ from itinera.training.ground.evaluation import (
     exchange_instructions,
     measure_reading,
 )
+from itinera.training.ground.lane_agents import ExpertDecider
 from itinera.training.ground.tour_lanes import episode_jobs
-from itinera.training.ground.walkers import ExpertDecider
 
 
 @pytest.mark.parametrize(

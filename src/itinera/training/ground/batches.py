@@ -19,7 +19,7 @@ from itinera.seeding import generator
 from itinera.tasks import Split
 from itinera.training.ground.experience import Experience
 from itinera.training.ground.frames import Frames, stack_frames
-from itinera.training.ground.walkers import Actions, pad_words
+from itinera.training.ground.lane_agents import Actions, pad_words
 
 INFLECTION_WEIGHT = 3.2  # of steps whose expert action differs from the one before, as VLN-CE's for R2R
 

@@ -20,10 +20,10 @@ from itinera.runs.config import TourJob
 from itinera.simulators.vectorized import VectorizedGround
 from itinera.tasks import Episode, Protocol, Tour
 from itinera.training.ground.frames import Frames, PackedFrames, pack_frames, stack_frames
+from itinera.training.ground.lane_agents import Actions, BatchedAgent, Decider, ReplayDecider, stop_included
 from itinera.training.ground.perception import Perception, Sensors
 from itinera.training.ground.tour_lanes import Lanes, walk_tours
 from itinera.training.ground.trajectories import EpisodeActions, TourActions
-from itinera.training.ground.walkers import Actions, Decider, ReplayDecider, Walker, stop_included
 from itinera.worlds import World
 
 
@@ -169,9 +169,9 @@ class Collector:
         protocol: Protocol | None = None,
     ) -> list[Rollout]:
         """The rollouts of a decider on tours, job by job; by another protocol if one is given."""
-        walker = Walker(self.stage, decider, perception=self.perception, recorder=recorder)
+        agents = BatchedAgent(self.stage, decider, perception=self.perception, recorder=recorder)
         rollouts: dict[int, Rollout] = {}
-        for tour in walk_tours(self.stage, self.worlds, jobs, walker, protocol=protocol or self.protocol):
+        for tour in walk_tours(self.stage, self.worlds, jobs, agents, protocol=protocol or self.protocol):
             rollouts[tour.job] = tour.rollout
         return [rollouts[k] for k in range(len(jobs))]
 
