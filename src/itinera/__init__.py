@@ -30,9 +30,10 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     reports     tables, figures, report pages, replays          EVALUATING
     planners    motion planning and tour ordering               DATA
     simulators  graph, ground and unicycle simulators           DATA planners
-    agents      the agent contract, baselines, experts          DATA planners simulators
+    mapping     egocentric semantic maps                        DATA
+    agents      the agent contract, baselines, experts          DATA planners simulators mapping
     builders    R4R, tours, ablations, Hearth tasks             DATA planners simulators
-    policies    neural policies (torch)                         DATA planners simulators agents
+    policies    neural policies (torch)                         DATA planners simulators mapping agents
     runs        rollouts, worker pool, resume, replay           formats ACTING
     training    imitation and reinforcement learning (torch)    EVALUATING ACTING
     gym         Gymnasium environments                          EVALUATING ACTING
@@ -42,7 +43,7 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
 
     DATA        worlds rendering hearth tasks records
     EVALUATING  DATA formats stats metrics analysis skills reports
-    ACTING      DATA planners simulators agents builders policies runs
+    ACTING      DATA planners simulators mapping agents builders policies runs
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ _MODULES = (
     "formats",
     "gym",
     "hearth",
+    "mapping",
     "metrics",
     "planners",
     "policies",

@@ -136,6 +136,21 @@ def _model_of_transformers() -> bytes:
     return encode_model(build_model(make_card("hamt", config, ("sofa",), Tokenizer(("go",)))))
 
 
+def _model_on_the_ground() -> bytes:
+    from itinera.mapping.config import MapConfig
+    from itinera.policies.checkpoint import build_model, encode_model, make_card
+    from itinera.policies.ground.map_cma import MapCMAConfig
+    from itinera.policies.ground.requirements import GroundRequirements
+    from itinera.policies.tokenizer import Tokenizer
+
+    config = MapCMAConfig(
+        word_dim=4, text_dim=4, hidden_dim=4, key_dim=4, visual_dim=4, depth_dim=4, action_dim=2, cell_dim=2,
+        depth_encoder="small", depth_channels=4, depth_size=16, map_encoder="bag", map_channels=6,
+    )  # fmt: skip
+    ground = GroundRequirements(64, 64, map=MapConfig())
+    return encode_model(build_model(make_card("map-cma", config, (), Tokenizer(("go",)), ground=ground)))
+
+
 def _checkpoint() -> bytes:
     import torch
 
@@ -355,6 +370,7 @@ def _json_readers() -> list[Reader]:
         "formats.ivln.read_references": "ivln-ce-targets",
         "formats.ivln.read_tours": "ivln-tours",
         "formats.native.read_header": "native-tasks",
+        "formats.map_recordings.read_map_recordings": "map-recordings",
         "formats.native_predictions.read_predictions": "native-predictions",
         "formats.native_tasks.read_split": "native-tasks",
         "formats.ndh.read_split": "ndh",
@@ -459,7 +475,7 @@ def _others() -> list[Reader]:
                call=lambda read, path: read(path, radius=0.2, height=1.5)),
         _plain("formats.scenes.read_world", lambda: [_scene("a.obj")], table, file_name="a.obj",
                call=lambda read, path: read(path, radius=0.2, height=1.5)),
-        _plain("policies.checkpoint.read_model", lambda: [_model(), _model_of_transformers()],
+        _plain("policies.checkpoint.read_model", lambda: [_model(), _model_of_transformers(), _model_on_the_ground()],
                mutation.mutate_safetensors),
         _plain("policies.checkpoint.read_card", lambda: [_model()], mutation.mutate_safetensors),
         _plain("training.trainer.read_checkpoint", lambda: [_checkpoint()], mutation.mutate_safetensors),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import zlib
 from typing import Any
 
 import tiny
@@ -80,6 +82,11 @@ _TEXTS: dict[str, str] = {
         {"trial_id": "1_0_2.stop", "heading": 0.5, "nodes": ["a", "c"], "headings": [3.1, 0.0],
          "probabilities": [0.5, 0.25, 0.25], "greedy_path": ["b", "a"]},
         {"trial_id": "1_0_2.stop.control", "failed": "ValueError: no"},
+    ),
+    "map-recordings": _lines(
+        {"itinera": "map-recordings", "plan": "p"},
+        {"episode_id": "1_0", "steps": [0, 2], "size": 2, "cell": 0.1, "legend": [["void", [0, 0, 0]]],
+         "content": base64.b64encode(zlib.compress(bytes(24))).decode()},
     ),
     "r2r-submission": json.dumps(tiny.predictions()),
     "ndh": json.dumps([NDH]),

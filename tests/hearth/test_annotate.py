@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from itinera.hearth._kernels import gather_boxes, project_pixels
-from itinera.hearth.annotate import FOCAL, MIN_PIXELS, annotate, view_axes
+from itinera.hearth.annotate import annotate
 from itinera.hearth.build import build_house
 from itinera.hearth.viewpoints import place_viewpoints
+from itinera.rendering._cube_kernels import gather_boxes, project_pixels
 from itinera.rendering.camera import Camera
+from itinera.rendering.cube_map import FOCAL, MIN_PIXELS, view_axes
 from itinera.rendering.panorama import VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 from itinera.rendering.rasterizer import Rasterizer
 from itinera.seeding import generator

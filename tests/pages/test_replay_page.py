@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 import pytest
 
 from itinera.records import Predictions, Trajectory
-from itinera.reports.replay.data import Replay, ReplayFrame
+from itinera.rendering.png import encode_png
+from itinera.reports.replay.data import HeldMaps, Replay, ReplayFrame
 from itinera.reports.replay.page import write_replay_page
 from itinera.tasks import Instruction
 from pages.conftest import INJECTED
@@ -240,7 +244,7 @@ def test_words_that_would_be_markup_are_shown_as_words(visiting):
     assert visit.text("#words") == HOSTILE
     assert visit.text("#agents .name") == HOSTILE
     assert visit.page.locator("b").count() == 0
-    assert visit.page.locator("img").count() == 1
+    assert visit.page.locator("img:not(#picture, #map)").count() == 0
     visit.press("ArrowRight")
     assert visit.step == 1
 
@@ -256,3 +260,44 @@ def test_scripts_that_were_added_to_a_page_do_not_run(chromium, tmp_path):
     assert visit.page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(255, 0, 0)"
     assert sum("Content Security Policy" in error for error in visit.errors) >= 3
     visit.page.close()
+
+
+def with_maps() -> Replay:
+    """The tour of the cottage on the ground, with a map at two steps of the first trajectory."""
+    shown = replay()
+    trajectory, *others = shown.episodes[0].trajectories
+    image = np.zeros((4, 4, 4), dtype=np.uint8)
+    image[0, 2] = (255, 0, 0, 255)
+    frames = [ReplayFrame(step, base64.b64encode(encode_png(image)).decode()) for step in (0, 2)]
+    held = HeldMaps(4, 200, [("sofa", "#ff0000")], frames)
+    mapped = msgspec.structs.replace(trajectory, maps=held, headings=[90] * len(trajectory.track))
+    episode = msgspec.structs.replace(shown.episodes[0], trajectories=[mapped, *others])
+    return msgspec.structs.replace(shown, episodes=[episode, *shown.episodes[1:]])
+
+
+def count_red(canvas: Any) -> int:
+    """The red pixels of an element, as it is shown."""
+    image = np.asarray(pytest.importorskip("PIL.Image").open(io.BytesIO(canvas.screenshot())).convert("RGB")).astype(
+        int
+    )
+    return int(((image[..., 0] > 200) & (image[..., 1] < 70) & (image[..., 2] < 70)).sum())
+
+
+def test_the_held_map_is_drawn_around_the_agent_and_can_be_hidden(visiting):
+    visit = visiting(with_maps())
+    canvas = visit.page.locator("#trajectories")
+    visit.page.locator("#trajectories[data-map='0']").wait_for()
+    assert "Map held at step 0: 2 m wide" in visit.text("#map-caption")
+    assert visit.text("#legend") == "sofa"
+    assert count_red(canvas) > 50
+    visit.press("ArrowRight")
+    assert "step 0" in visit.text("#map-caption")
+    visit.press("ArrowRight")
+    visit.page.locator("#trajectories[data-map='2']").wait_for()
+    assert "step 2" in visit.text("#map-caption")
+    visit.page.get_by_label("map held by the agent").uncheck()
+    assert count_red(canvas) == 0
+    # Another agent has no map.
+    visit.page.get_by_label("strays").check()
+    assert visit.page.locator("#held").is_hidden()
+    assert visiting().page.get_by_label("map held by the agent").count() == 0

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from itinera.errors import BadArgument
+from itinera.mapping.egocentric_map import EgocentricMaps
 from itinera.rendering.camera import CHANNELS
 from itinera.runs.config import WorkerContext
 from itinera.simulators.graph import GraphSimulator
@@ -71,6 +72,29 @@ class Wanderer(Still):
         assert observation.candidates is not None
         candidates = len(observation.candidates.nodes)
         return np.array([1 / 6, *np.full(candidates, 5 / 6 / candidates)])
+
+
+class MapKeeper(Still):
+    """Drives about at random on the ground and holds maps that say where it made them."""
+
+    held: EgocentricMaps | None = None
+
+    def act(self, observation: Observation) -> Any:
+        self.observe(observation)
+        return STOP if self.rng.random() < 1 / 8 else int(self.rng.integers(1, 4))
+
+    def observe(self, observation: Observation) -> None:
+        labels = np.zeros((1, 8, 8), dtype=np.uint16)
+        labels[0, 0, :2] = self.mark(observation.place)
+        self.held = EgocentricMaps((labels > 0).astype(np.uint8), labels, cell=0.5, legend=())
+
+    @staticmethod
+    def mark(place: Any) -> list[int]:
+        """The labels that stand for a position."""
+        return [1 + round(100 * abs(float(value))) for value in place[:2]]
+
+    def held_map(self) -> EgocentricMaps | None:
+        return self.held
 
 
 class Scripted(Still):

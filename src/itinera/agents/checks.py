@@ -173,9 +173,15 @@ class _Views:
 
 
 def _make_ground_scene() -> _Scene:
-    """A room of 5 by 4 metres with a table in it."""
-    from itinera.hearth.geometry.solids import Solids
     from itinera.simulators.ground import GroundSimulator
+
+    starts = [Pose(np.array([x, y, 0.0]), heading) for x, y, heading in ((1, 1, 0), (4, 3, 2), (1, 3, -1.5))]
+    return _Scene(make_ground_world(), GroundSimulator(camera=default_camera()), tuple(starts))
+
+
+def make_ground_world() -> World:
+    """The world of checks on the ground, "check": a room of 5 by 4 metres with a table in it."""
+    from itinera.hearth.geometry.solids import Solids
     from itinera.worlds.surface import Surface
 
     solids = Solids()
@@ -183,8 +189,7 @@ def _make_ground_scene() -> _Scene:
     solids.box((2.0, 1.5, 0.0), (3.0, 2.5, 0.8), "table", 1, (112, 68, 36))
     mesh = solids.mesh()
     surface = Surface.from_mesh(mesh, radius=0.1, height=1.5)
-    starts = [Pose(np.array([x, y, 0.0]), heading) for x, y, heading in ((1, 1, 0), (4, 3, 2), (1, 3, -1.5))]
-    return _Scene(World("check", surface, mesh=mesh), GroundSimulator(camera=default_camera()), tuple(starts))
+    return World("check", surface, mesh=mesh)
 
 
 def default_camera() -> CameraSensor:

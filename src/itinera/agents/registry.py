@@ -24,24 +24,35 @@ class AgentContext:
     worlds: Mapping[str, World]
     read_tasks: Callable[[], Split]  # with goals and reference paths, for agents that are allowed to know them
     has_descriptions: bool = False  # whether observations contain scene descriptions
+    has_waypoints: bool = False  # whether actions on the ground are waypoints
+
+    @property
+    def steps(self) -> bool:
+        """Whether the agent acts on the ground by steps or speeds, not by choosing among candidates."""
+        return self.protocol.on_ground and not self.has_waypoints
+
+    @property
+    def ground_actions(self) -> int:
+        """The number of actions on the ground; 0 with candidates, where it depends on the place."""
+        return count_ground_actions(self.protocol) if self.steps else 0
 
 
 def _still(context: AgentContext) -> Agent:
     from itinera.agents.baselines import StationaryAgent
 
-    return StationaryAgent(ground_actions=count_ground_actions(context.protocol))
+    return StationaryAgent(ground_actions=context.ground_actions)
 
 
 def _uniform(context: AgentContext) -> Agent:
     from itinera.agents.baselines import UniformAgent
 
-    return UniformAgent(ground_actions=count_ground_actions(context.protocol))
+    return UniformAgent(ground_actions=context.ground_actions)
 
 
 def _random(context: AgentContext) -> Agent:
     from itinera.agents.baselines import GroundRandomAgent, RandomWalkAgent, count_moves
 
-    if context.protocol.on_ground:
+    if context.steps:
         _require_steps(context)
         return GroundRandomAgent()
     return RandomWalkAgent(count_moves(episode.reference for episode in context.read_tasks().episodes))
@@ -50,7 +61,7 @@ def _random(context: AgentContext) -> Agent:
 def _forward(context: AgentContext) -> Agent:
     from itinera.agents.baselines import ForwardBiasedAgent, HandcraftedAgent, count_moves
 
-    if context.protocol.on_ground:
+    if context.steps:
         _require_steps(context)
         return HandcraftedAgent()
     moves = count_moves(episode.reference for episode in context.read_tasks().episodes)
@@ -58,6 +69,8 @@ def _forward(context: AgentContext) -> Agent:
 
 
 def _expert(context: AgentContext) -> Agent:
+    if context.has_waypoints:
+        raise BadArgument("The expert acts by steps, not by waypoints: leave out --waypoints (waypoints=).")
     split = context.read_tasks()
     if context.protocol.drive is not None:
         from itinera.agents.oracle_driver import make_driver

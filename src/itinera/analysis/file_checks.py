@@ -125,6 +125,8 @@ def count_content(
         }
     if found.kind == "predictions":
         return {"trajectories": len(content)}
+    if found.kind == "map recordings":
+        return {"episodes": len(content), "maps": sum(map(len, content.episodes.values()))}
     if found.kind == "scores":
         return _check_inputs(file, content)
     if found.kind == "worlds":

@@ -190,11 +190,14 @@ def show(
     times: fastest times of the episodes; on the ground the fastest drives of a few episodes are drawn too.
     max_views: the number of first-person views of a page, if the worlds have meshes.
 
+    A page also draws the maps that `run(..., record=("maps",))` recorded.
+
     >>> import itinera
     >>> itinera.show("preds.json", "R2R_val_unseen.json", "connectivity/", out="replay.html")  # doctest: +SKIP
     """
     from itinera.formats.io import check_outputs
     from itinera.reports.replay import inputs
+    from itinera.reports.replay.held_maps import find_maps
     from itinera.reports.replay.trajectories import make_replay
     from itinera.reports.replay.write import check_replay_path, write_replay
 
@@ -239,6 +242,7 @@ def show(
         if with_views
         else None,
         max_views=max_views,
+        maps={name: find_maps(one) for name, one in agents.items()},
     )
     for target in targets:
         write_replay(target, made)

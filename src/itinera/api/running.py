@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from itinera.metrics.running import RunningScore
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.checkpoint import Model
+    from itinera.policies.ground.agent import GroundPolicyAgent
+    from itinera.policies.ground.decision_agent import DecisionAgent
     from itinera.records import Predictions, Rollout
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
@@ -55,11 +57,16 @@ def run(
     max_episodes: int | None = None,
     episodes: Selection | None = None,
     record_probabilities: bool = False,
+    record: Sequence[str] = (),
     views: str | None = None,
     objects: File | None = None,
     rooms: File | None = None,
     camera: CameraSensor | str | None = None,
     appearance: str | None = None,
+    map_lifetime: str | None = None,
+    semantics: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -92,10 +99,17 @@ def run(
     episodes: the part of the split to run: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several. Score it
         with the same `episodes`.
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
+    record: ("maps",) records the maps of an agent that holds one (`held_map`), on the ground; with `out` they are in a
+        file beside it, OUT.maps.jsonl, and `show` draws them.
     views: on graphs "annotations", "rendered" or a file of features; objects and rooms are sources of annotations.
-    camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels.
+    camera: on the ground a `CameraSensor`, or "WIDTHxHEIGHT" in pixels; a trained agent gets that of its training.
     appearance: of the images of the camera, or of rendered views: "flat" (the default), "day", "evening" or "lamps";
         with a seed for random colors, textures and light, "day:7".
+    map_lifetime: how long a trained agent keeps its map: "episodic", "iterative" or "known"; by default as in training.
+    semantics: of that map: "true", "inferred" or a segmentation model; by default as in training.
+    waypoints: on the ground the candidates of an agent that chooses among candidates, as on graphs: "graph" (the
+        viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", and driver
+        is "follower" (the default) or "straight".
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
@@ -111,7 +125,10 @@ def run(
 
     if out is not None:
         files = [one for one in (agent, views) if "." in str(one)]  # the others are names
-        check_outputs([out], [tasks, worlds, tours, objects, rooms, *files])
+        from itinera.formats.map_recordings import maps_file
+
+        outputs = [out, *([maps_file(Path(out))] if record else [])]
+        check_outputs(outputs, [tasks, worlds, tours, objects, rooms, *files])
 
     prepared = prepare_run(
         agent,
@@ -133,11 +150,16 @@ def run(
         max_episodes=max_episodes,
         episodes=episodes,
         record_probabilities=record_probabilities,
+        record=record,
         views=views,
         objects=objects,
         rooms=rooms,
         camera=make_camera(camera) if isinstance(camera, str) else camera,
         appearance=appearance,
+        map_lifetime=map_lifetime,
+        semantics=semantics,
+        waypoints=waypoints,
+        driver=driver,
         drive=drive,
         vmax=vmax,
         wmax=wmax,
@@ -303,27 +325,37 @@ def train(
     rooms: File | None = None,
     config: Any = None,
     start_from: File | None = None,
-    batch_size: int = 64,
+    batch_size: int | None = None,
     learning_rate: float | None = None,
-    teacher_forcing_ratio: float = 0.8,
+    teacher_forcing_ratio: float | None = None,
     max_steps: int | None = None,
     max_words: int = 80,
+    tours: File | None = None,
+    iterations: int | None = None,
+    rollouts: int | None = None,
+    beta: float | None = None,
+    map_lifetime: str | None = None,
+    semantics: str | None = None,
+    device: str = "cpu",
+    cache: File | None = None,
     tensorboard: File | None = None,
     progress: Callable[[TrainingProgress], None] | None = None,
     verbose: bool | None = None,
-) -> PolicyAgent:
-    """An agent trained on graph tasks: imitation learning, or policy gradient with a `reward`.
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+    """An agent trained on graph tasks by imitation learning or with a `reward`, or on the ground by DAgger.
 
     >>> import itinera
     >>> train_tasks, test_tasks = "hearth/r2r/R2R_train.json", "hearth/r2r/R2R_val_unseen.json"
     >>> agent = itinera.train("rcm", train_tasks, "hearth", minutes=10, out="rcm.safetensors")  # doctest: +SKIP
     >>> predictions = itinera.run(agent, test_tasks, "hearth")  # doctest: +SKIP
 
-    policy: "rcm", "follower", "envdrop" or "hamt"; yours as "module:Class" or as the class itself, a subclass of
+    policy: on graphs "rcm", "follower", "envdrop" or "hamt"; on the ground "seq2seq", "cma", "tour-cma", "pool-cma",
+        "pool-end-cma", "map-cma" or "decision"; on graphs yours as "module:Class" or as the class itself, a subclass of
         `itinera.policies.base.Policy`; a model file to continue from; or a `itinera.policies.checkpoint.Model`, which
         is trained in place.
     validation: tasks in the same worlds to evaluate on every `evaluate_every` steps (default: a tenth of the steps).
-        The result is the model with the best score in the metric `monitor`: "SPL", "SR", "CLS", "nDTW" or "NE".
+        The result is the model with the best score in the metric `monitor`: "SPL", "SR", "CLS", "nDTW" or "NE", on the
+        ground also "OSR" or "t-nDTW".
         Training stops early after `patience` evaluations in a row without a better score.
     steps, minutes: the number of optimizer steps, or as many as one core makes in about this time. Give one of them.
     reward: "goal" or "fidelity" (equations 11 and 12 of Stay on the Path); None for imitation learning.
@@ -335,14 +367,25 @@ def train(
     config: layer sizes such as `itinera.policies.rcm.RCMConfig`, or a mapping of some of its fields; by default the
         SMALL ones.
     start_from: a model file of the same policy whose weights training starts from.
-    teacher_forcing_ratio: the share of agents that follow the expert in imitation learning.
-    max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward.
+    batch_size: episodes per step (64), on the ground trajectories (14).
+    teacher_forcing_ratio: the share of agents that follow the expert in imitation learning (0.8), on graphs only.
+    max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward, 100 on the
+        ground.
+    tours: on the ground, tours of the tasks, for policies and maps that remember earlier episodes; by default paths are
+        ordered by straight lines.
+    iterations, rollouts, beta: on the ground, the iterations of DAgger (6; 0 for teacher forcing alone), the episodes
+        walked in each (500), and the base of the probability of the expert's action (0.5).
+    map_lifetime, semantics: of the maps of "map-cma": "episodic", "iterative" or "known"; "true", "inferred" or a
+        segmentation model. "decision" sees four views all around, or with a lifetime remembers front views in a map.
+    device: of the policy on the ground, such as "cuda".
+    cache: on the ground, a folder for rendered observations, which may be removed at any time.
     tensorboard: a folder for curves of the loss and the scores: `tensorboard --logdir FOLDER` shows them.
     progress: called after every step with a `itinera.training.progress.TrainingProgress`.
     verbose: print progress to stderr, a line each time. Default: unless `progress` is given.
 
     Uses one thread, so that two runs of one seed end with the same weights.
     """
+    given = locals()
     from importlib.util import find_spec
 
     from itinera.errors import MissingExtra
@@ -359,13 +402,14 @@ def train(
     named = [one for one in (views, policy) if "." in str(one)]
     check_outputs([out], [tasks, worlds, validation, objects, rooms, start_from, *named])
     check_seed(seed)
-    split = load_split(tasks)
+    split = load_split(tasks, tours=tours)
     held_out = None if validation is None else load_split(validation)
-    for one in (split, split if held_out is None else held_out):
-        if one.episodes and not is_on_graph(one):
-            raise BadArgument(
-                f"Policies train on graph tasks; {one.name} has continuous episodes. Use its R2R version."
-            )
+    on_graph = not split.episodes or is_on_graph(split)
+    if held_out is not None and held_out.episodes and is_on_graph(held_out) != on_graph:
+        raise BadArgument(f"{split.name} and {held_out.name} are not both on graphs or both on the ground.")
+    _refuse_foreign_options(given, on_graph=on_graph)
+    if not on_graph:
+        return _train_on_ground(given, split, held_out)
     folder = None if isinstance(worlds, Mapping) else Path(worlds)
     graphs = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), PROTOCOLS["r2r"])
     if views is None or isinstance(views, str):
@@ -388,9 +432,9 @@ def train(
             steps,
             minutes,
             reward,
-            batch_size,
+            64 if batch_size is None else batch_size,
             learning_rate,
-            teacher_forcing_ratio,
+            0.8 if teacher_forcing_ratio is None else teacher_forcing_ratio,
             max_steps,
             max_words,
             evaluate_every,
@@ -412,6 +456,102 @@ def train(
     )
 
 
+_GRAPH_OPTIONS = ("reward", "objects", "rooms", "teacher_forcing_ratio")
+_GROUND_OPTIONS = ("tours", "iterations", "rollouts", "beta", "map_lifetime", "semantics", "cache")
+
+
+def _refuse_foreign_options(given: Mapping[str, Any], *, on_graph: bool) -> None:
+    """Refuse options of training on graphs for tasks on the ground, and the other way round."""
+    foreign, where = (_GROUND_OPTIONS, "on the ground") if on_graph else (_GRAPH_OPTIONS, "on graphs")
+    wrong = [name for name in foreign if given[name] is not None]
+    wrong += ["device"] if on_graph and given["device"] != "cpu" else []
+    wrong += ["views"] if not on_graph and given["views"] not in (None, "auto") else []
+    if wrong:
+        raise BadArgument(
+            f"{wrong[0]} is for training {where}, but these tasks are {'' if on_graph else 'not '}on graphs."
+        )
+
+
+def _train_on_ground(
+    given: Mapping[str, Any], split: Split, held_out: Split | None
+) -> GroundPolicyAgent | DecisionAgent:
+    """`train` for continuous tasks, with the arguments that were given."""
+    from itinera.mapping.config import MapLifetime
+    from itinera.runs.config import load_worlds
+    from itinera.tasks import PROTOCOLS
+    from itinera.training.ground.train_agent import GroundOptions, train_on_ground
+
+    policy, worlds, lifetime = given["policy"], given["worlds"], given["map_lifetime"] or "episodic"
+    if isinstance(policy, type) or ":" in str(policy):
+        raise BadArgument("Policies outside Itinera train on graph tasks only.")
+    validate_choice("map_lifetime", lifetime, tuple(life.value for life in MapLifetime))
+    folder = None if isinstance(worlds, Mapping) else Path(worlds)
+    names = ("steps", "minutes", "iterations", "rollouts", "beta", "batch_size", "learning_rate", "max_steps",
+             "max_words", "evaluate_every", "patience", "monitor")  # fmt: skip
+    options = GroundOptions(**{name: given[name] for name in names if given[name] is not None})
+    progress, verbose = given["progress"], given["verbose"]
+    if policy == "decision":
+        return _train_decisions(given, split, held_out)
+    return train_on_ground(
+        policy,
+        split,
+        worlds if folder is None else load_worlds(folder, PROTOCOLS[split.protocol]),
+        options,
+        season=folder,
+        validation=held_out,
+        lifetime=lifetime,
+        semantics=given["semantics"] or "true",
+        config=given["config"],
+        start_from=optional_path(given["start_from"]),
+        seed=given["seed"],
+        device=given["device"],
+        out=optional_path(given["out"]),
+        cache=optional_path(given["cache"]),
+        overwrite=given["overwrite"],
+        tensorboard=optional_path(given["tensorboard"]),
+        progress=progress,
+        verbose=progress is None if verbose is None else verbose,
+    )
+
+
+def _train_decisions(given: Mapping[str, Any], split: Split, held_out: Split | None) -> DecisionAgent:
+    """`train` for decision agents."""
+    from itinera.mapping.config import MapLifetime
+    from itinera.runs.config import load_worlds
+    from itinera.tasks import PROTOCOLS
+    from itinera.training.ground.train_decision_agent import DecisionTrainingOptions, train_decision_agent
+
+    refused = ("tours", "rollouts", "beta", "max_steps", "start_from")
+    wrong = [name for name in refused if given[name] is not None]
+    wrong += ["device"] if given["device"] != "cpu" else []
+    wrong += ["semantics"] if given["semantics"] not in (None, "true") else []
+    if wrong:
+        raise BadArgument(f"Training a decision agent has no option {wrong[0]} ({given[wrong[0]]}): leave it out.")
+    worlds, lifetime = given["worlds"], given["map_lifetime"]
+    if lifetime == "iterative":
+        raise BadArgument("Train with map_lifetime episodic or known; a run can still use an iterative map.")
+    folder = None if isinstance(worlds, Mapping) else Path(worlds)
+    names = ("steps", "minutes", "iterations", "batch_size", "learning_rate", "max_words", "evaluate_every",
+             "patience", "monitor")  # fmt: skip
+    progress, verbose = given["progress"], given["verbose"]
+    return train_decision_agent(
+        split,
+        worlds if folder is None else load_worlds(folder, PROTOCOLS[split.protocol]),
+        DecisionTrainingOptions(**{name: given[name] for name in names if given[name] is not None}),
+        season=folder,
+        validation=held_out,
+        lifetime=None if lifetime is None else MapLifetime(lifetime),
+        config=given["config"],
+        seed=given["seed"],
+        out=optional_path(given["out"]),
+        cache=optional_path(given["cache"]),
+        overwrite=given["overwrite"],
+        tensorboard=optional_path(given["tensorboard"]),
+        progress=progress,
+        verbose=progress is None if verbose is None else verbose,
+    )
+
+
 def read_recipe(path: File) -> dict[str, Any]:
     """The arguments of `train` in a recipe, a TOML file; its paths are relative to it.
 
@@ -425,7 +565,9 @@ def read_recipe(path: File) -> dict[str, Any]:
     return read_recipe(Path(path))
 
 
-def load_agent(model: File, *, policy: str | type[Any] | None = None) -> PolicyAgent:
+def load_agent(
+    model: File, *, policy: str | type[Any] | None = None
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
     """The agent of a model file, or of a pretrained model by its name.
 
     policy: the class, or "module:Class", of a model that was trained with a policy of yours. Without it, opening a
@@ -442,4 +584,5 @@ def load_agent(model: File, *, policy: str | type[Any] | None = None) -> PolicyA
     if path is None:
         validate_choice("model", str(model), tuple(pretrained_models()))
         raise AssertionError(model)
-    return load_pretrained_agent(path, model_requirements(path, policy=policy).columns, policy=policy)
+    columns = getattr(model_requirements(path, policy=policy), "columns", ())  # an agent on the ground has none
+    return load_pretrained_agent(path, columns, policy=policy)

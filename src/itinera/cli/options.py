@@ -177,6 +177,42 @@ Appearance = Annotated[
         rich_help_panel=_ON_GROUND,
     ),
 ]
+MapLifetime = Annotated[
+    str | None,
+    typer.Option(
+        help="How long a trained agent keeps its map: episodic, iterative or known. Default: as in its training.",
+        autocompletion=lambda: ["episodic", "iterative", "known"],
+        rich_help_panel=_ON_GROUND,
+    ),
+]
+Semantics = Annotated[
+    str | None,
+    typer.Option(
+        help="Labels of a trained agent's map: true, inferred or a segmentation model. Default: as in its training.",
+        autocompletion=lambda: ["true", "inferred"],
+        rich_help_panel=_ON_GROUND,
+    ),
+]
+_WAYPOINTS = ("graph", "surface", "depth")
+_DRIVERS = ("follower", "straight")
+_ON_WAYPOINTS = "Waypoints on the ground"
+Waypoints = Annotated[
+    str | None,
+    typer.Option(
+        help="Let the agent choose among waypoints, as on graphs: graph (a season's viewpoints), surface (straight "
+        "ways of a wide robot) or depth (straight ways in a depth panorama). --views: annotations or inferred.",
+        autocompletion=lambda: list(_WAYPOINTS),
+        rich_help_panel=_ON_WAYPOINTS,
+    ),
+]
+Driver = Annotated[
+    str | None,
+    typer.Option(
+        help="How the body gets to a waypoint: follower (knows the surface; the default) or straight (odometry only).",
+        autocompletion=lambda: list(_DRIVERS),
+        rich_help_panel=_ON_WAYPOINTS,
+    ),
+]
 _DRIVES = ("point-turn", "unicycle-6", "unicycle-15")
 _DRIVING = "Drive on the ground"
 Drive = Annotated[

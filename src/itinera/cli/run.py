@@ -46,6 +46,10 @@ def run(
     record_probabilities: Annotated[
         bool, typer.Option("--record-probabilities", help="Record the agent's action probabilities.")
     ] = False,
+    record: Annotated[
+        list[str] | None,
+        typer.Option(metavar="maps", help="Record the agent's maps beside the predictions, for itinera show."),
+    ] = None,
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="Run all episodes even if the agent fails in all of the first ones.")
     ] = False,
@@ -59,6 +63,10 @@ def run(
     camera_height: options.CameraHeight = None,
     panorama: options.Panorama = False,
     appearance: options.Appearance = None,
+    map_lifetime: options.MapLifetime = None,
+    semantics: options.Semantics = None,
+    waypoints: options.Waypoints = None,
+    driver: options.Driver = None,
     drive: options.Drive = None,
     vmax: options.DriveVmax = None,
     wmax: options.DriveWmax = None,
@@ -103,11 +111,16 @@ def run(
                 max_episodes=max_episodes,
                 episodes=options.selection(episodes),
                 record_probabilities=record_probabilities,
+                record=record or (),
                 views=views,
                 objects=objects,
                 rooms=rooms,
                 camera=sensor,
                 appearance=appearance,
+                map_lifetime=map_lifetime,
+                semantics=semantics,
+                waypoints=waypoints,
+                driver=driver,
                 drive=drive,
                 vmax=vmax,
                 wmax=None if wmax is None else math.radians(wmax),

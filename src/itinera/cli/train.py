@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from itinera.training.progress import TrainingProgress
 
 MEAN_STEPS = 50  # of the loss that the bar shows
-_KINDS = ("rcm", "follower", "envdrop", "hamt")
-_VALIDATION, _LEARNING = "Validation", "Learning"
+_KINDS = ("rcm", "follower", "envdrop", "hamt", "seq2seq", "cma", "tour-cma", "pool-cma", "pool-end-cma", "map-cma",
+          "decision")  # fmt: skip
+_VALIDATION, _LEARNING, _GROUND = "Validation", "Learning", "On the ground"
 
 
 def train(
@@ -33,8 +34,10 @@ def train(
             autocompletion=lambda: list(_KINDS),
         ),
     ] = None,
-    tasks: Annotated[Path | None, typer.Option(help="Training tasks on graphs.")] = None,
-    worlds: Annotated[Path | None, typer.Option(help="Connectivity folder or archive, or Hearth season.")] = None,
+    tasks: Annotated[Path | None, typer.Option(help="Training tasks, on graphs or on the ground (VLN-CE).")] = None,
+    worlds: Annotated[
+        Path | None, typer.Option(help="Connectivity folder or archive, folder of scenes, or Hearth season.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The model file to write.")] = None,
     steps: Annotated[int | None, typer.Option(help="Number of optimizer steps.")] = None,
     minutes: Annotated[
@@ -61,7 +64,10 @@ def train(
     ] = None,
     monitor: Annotated[
         str | None,
-        typer.Option(help="Metric that decides: SPL, SR, CLS, nDTW or NE. Default: SPL.", rich_help_panel=_VALIDATION),
+        typer.Option(
+            help="Metric that decides: SPL, SR, CLS, nDTW or NE; on the ground also OSR or t-nDTW. Default: SPL.",
+            rich_help_panel=_VALIDATION,
+        ),
     ] = None,
     reward: Annotated[
         str | None,
@@ -80,7 +86,7 @@ def train(
         typer.Option(help="Model file of the same policy whose weights to start from.", rich_help_panel=_LEARNING),
     ] = None,
     batch_size: Annotated[
-        int | None, typer.Option(help="Episodes per step. Default: 64.", rich_help_panel=_LEARNING)
+        int | None, typer.Option(help="Episodes per step. Default: 64, on the ground 14.", rich_help_panel=_LEARNING)
     ] = None,
     learning_rate: Annotated[
         float | None, typer.Option(help="Default: that of the policy's recipe.", rich_help_panel=_LEARNING)
@@ -94,7 +100,10 @@ def train(
     ] = None,
     max_steps: Annotated[
         int | None,
-        typer.Option(help="Steps of an agent per episode. Default: 10; 15 with a reward.", rich_help_panel=_LEARNING),
+        typer.Option(
+            help="Steps of an agent per episode. Default: 10; 15 with a reward; 100 on the ground.",
+            rich_help_panel=_LEARNING,
+        ),
     ] = None,
     max_words: Annotated[
         int | None, typer.Option(help="Words of an instruction. Default: 80.", rich_help_panel=_LEARNING)
@@ -109,14 +118,57 @@ def train(
     ] = None,
     objects: options.ViewObjects = None,
     rooms: options.ViewRooms = None,
+    tours: Annotated[
+        Path | None,
+        typer.Option(
+            help="Tours of the tasks, for agents that remember. Default: by straight lines.", rich_help_panel=_GROUND
+        ),
+    ] = None,
+    iterations: Annotated[
+        int | None,
+        typer.Option(
+            help="Iterations of DAgger. Default: 6; 0: teacher forcing alone.", min=0, rich_help_panel=_GROUND
+        ),
+    ] = None,
+    rollouts: Annotated[
+        int | None, typer.Option(help="Episodes walked per iteration. Default: 500.", rich_help_panel=_GROUND)
+    ] = None,
+    beta: Annotated[
+        float | None,
+        typer.Option(
+            help="The expert's action is taken with probability beta^(n+1) in iteration n. Default: 0.5.",
+            rich_help_panel=_GROUND,
+        ),
+    ] = None,
+    map_lifetime: Annotated[
+        str | None,
+        typer.Option(help="Maps of map-cma: episodic, iterative or known. Default: episodic.", rich_help_panel=_GROUND),
+    ] = None,
+    semantics: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels of the maps: true, inferred or a segmentation model. Default: true.", rich_help_panel=_GROUND
+        ),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Device of the policy, such as cuda. Default: cpu.", rich_help_panel=_GROUND)
+    ] = None,
+    cache: Annotated[
+        Path | None,
+        typer.Option(help="Folder for rendered observations, which may be removed.", rich_help_panel=_GROUND),
+    ] = None,
     json: options.Json = False,
 ) -> None:
-    """Train an agent on graph tasks, by imitation learning or with a reward, and write its model file.
+    """Train an agent on tasks on graphs or on the ground, and write its model file.
+
+    On graphs agents learn by imitation or with a reward, on the ground by teacher forcing and DAgger.
 
     Progress goes to stderr: a bar with the loss and the time left on a terminal, lines elsewhere. If interrupted, rerun
     the command to resume; the weights are the same as without the interruption.
 
     Example: itinera train --policy rcm --tasks R2R_train.json --worlds connectivity/ --minutes 10 --out rcm.safetensors
+
+    Example: itinera train --policy map-cma --tasks train.json.gz --worlds hearth/ --minutes 60 --out map.safetensors
 
     Example: itinera train recipe.toml --seed 1 --out rcm-1.safetensors
     """
@@ -146,6 +198,14 @@ def train(
         "views": views,
         "objects": objects,
         "rooms": rooms,
+        "tours": tours,
+        "iterations": iterations,
+        "rollouts": rollouts,
+        "beta": beta,
+        "map_lifetime": map_lifetime,
+        "semantics": semantics,
+        "device": device,
+        "cache": cache,
     }
     arguments: dict[str, Any] = {} if recipe is None else api.read_recipe(recipe)
     arguments |= {name: value for name, value in options_given.items() if value is not None}

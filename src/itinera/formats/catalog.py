@@ -36,6 +36,7 @@ Kind = Literal[
     "maps",
     "trials",
     "action probabilities",
+    "map recordings",
     "scores",
 ]
 
@@ -130,6 +131,10 @@ FORMATS = (
         "action-probabilities", "action probabilities", "action probabilities of an agent in the trials of a study",
         _native("action-probabilities"),
         "action_probabilities", "read_action_probabilities", "write_action_probabilities",
+    ),
+    Format(
+        "map-recordings", "map recordings", "maps that an agent held", _native("map-recordings"),
+        "map_recordings", "read_map_recordings", "write_map_recordings",
     ),
     Format("scores", "scores", "a score bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
     Format("soon-submission", "predictions", "SOON submissions",

@@ -1,7 +1,8 @@
 """Itinera's own files: JSON lines, one header with kind, provenance and protocol, then one record per line.
 
-Six kinds: predictions (`native_predictions.py`), tasks (`native_tasks.py`), fastest times (`fastest_times.py`), trials
-(`trials.py`), action probabilities in them (`action_probabilities.py`) and score bundles (`bundles.py`).
+Seven kinds: predictions (`native_predictions.py`), maps beside them (`map_recordings.py`), tasks (`native_tasks.py`),
+fastest times (`fastest_times.py`), trials (`trials.py`), action probabilities in them (`action_probabilities.py`) and
+score bundles (`bundles.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from itinera.tasks.split import SplitPart
 from itinera.worlds import Places
 
 FORMAT = 1
-Kind = Literal["predictions", "tasks", "times", "trials", "action-probabilities", "scores"]
+Kind = Literal["predictions", "tasks", "times", "trials", "action-probabilities", "map-recordings", "scores"]
 Point = tuple[float, float, float]
 Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # of an int64 array
 T = TypeVar("T")
@@ -40,7 +41,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     name: str = ""  # tasks: the split
     judged_by: str = ""  # tasks: the name of the protocol
     robot: ReferenceRobot | None = None  # times, and scores that weigh them: whose they are
-    plan: str = ""  # predictions and action probabilities: a fingerprint of everything that decides the content
+    plan: str = ""  # predictions, maps and action probabilities: a fingerprint of everything that decides the content
     filter_counts: dict[str, Any] = {}  # trials: by skill, how many candidate trials were kept and dropped
     agent: str = ""  # action probabilities: the name of the agent
     suite: str = ""  # scores, as all that follows

@@ -12,6 +12,7 @@ import numpy as np
 from itinera.errors import Fault
 from itinera.formats.decoding import Fields, report_unknown_fields
 from itinera.formats.io import FaultList
+from itinera.formats.map_recordings import MapRecord, decode_recording, encode_recording
 from itinera.formats.native import (
     Header,
     Point,
@@ -51,6 +52,7 @@ class _Trajectory(msgspec.Struct, omit_defaults=True, kw_only=True):
     action_log: _ActionLog | None = None
     object_id: str | None = None
     object_direction: tuple[float, float] | None = None
+    maps: MapRecord | None = None
     notes: dict[str, Any] = {}
 
 
@@ -118,6 +120,7 @@ def _trajectory(t: _Trajectory) -> Trajectory:
         action_log=None if t.action_log is None else _action_log(t.action_log),
         object_id=t.object_id,
         object_direction=t.object_direction,
+        maps=None if t.maps is None else decode_recording(t.maps),
         notes=t.notes,
     )
 
@@ -172,5 +175,6 @@ def _trajectory_record(t: Trajectory) -> _Trajectory:
         else _ActionLog([list(c) for c in t.action_log.candidates], [p.tolist() for p in t.action_log.probabilities]),
         object_id=t.object_id,
         object_direction=t.object_direction,
+        maps=None if t.maps is None else encode_recording(t.maps),
         notes=dict(t.notes),
     )

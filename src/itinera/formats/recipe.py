@@ -52,6 +52,14 @@ class TrainingRecipe:
     teacher_forcing_ratio: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
     max_steps: _Count | None = None
     max_words: _Count | None = None
+    tours: Path | None = None
+    iterations: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    rollouts: _Count | None = None
+    beta: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] | None = None
+    map_lifetime: Literal["episodic", "iterative", "known"] | None = None
+    semantics: str | None = None  # true, inferred, or a model file
+    device: str | None = None
+    cache: Path | None = None
     tensorboard: Path | None = None
     config: dict[str, Any] = field(default_factory=dict)  # fields of the configuration of the policy
 
@@ -69,7 +77,7 @@ def read_recipe(path: str | Path) -> dict[str, Any]:
 
 
 def _resolve(folder: Path, name: str, value: Any) -> Any:
-    is_model = name == "policy" and value.endswith(MODEL_SUFFIX)
+    is_model = name in ("policy", "semantics") and value.endswith(MODEL_SUFFIX)
     is_views = name == "views" and value not in KINDS_OF_VIEWS
     if isinstance(value, Path):
         return folder / value

@@ -38,13 +38,23 @@ def sparsify_edges(eyes: Array, linked: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 def visible_pairs(mesh: Mesh, eyes: Array) -> NDArray[np.bool_]:
     """(n, n) whether the line between two cameras is clear; False on the diagonal."""
+    first, second = np.triu_indices(len(eyes), 1)
+    clear = clear_between(sort_faces(mesh), eyes[first], eyes[second])
+    return _symmetric(len(eyes), first[clear], second[clear])
+
+
+def sort_faces(mesh: Mesh) -> Array:
+    """(f, 3, 3) the faces of a mesh, the largest first, as `clear_between` takes them."""
     corners = mesh.corners.astype(np.float64)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    corners = corners[np.argsort(-np.linalg.norm(normals, axis=1).round(4), kind="stable")]
-    first, second = np.triu_indices(len(eyes), 1)
-    clear = np.empty(len(first), dtype=bool)
-    clear_lines(eyes[first], eyes[second], corners, clear)
-    return _symmetric(len(eyes), first[clear], second[clear])
+    return corners[np.argsort(-np.linalg.norm(normals, axis=1).round(4), kind="stable")]
+
+
+def clear_between(faces: Array, starts: Array, ends: Array) -> NDArray[np.bool_]:
+    """(n,) whether the straight line between each pair of points is clear of the faces."""
+    clear = np.empty(len(starts), dtype=bool)
+    clear_lines(np.ascontiguousarray(starts), np.ascontiguousarray(ends), faces, clear)
+    return clear
 
 
 def walkable_pairs(surface: Surface, stands: Array) -> NDArray[np.bool_]:

@@ -94,6 +94,12 @@ class PolicyAgent:
         if self._state is not None:
             self._forward(observation)
 
+    def encode(self, observation: Observation) -> BatchObservation:
+        """The tensors of the next observation of an episode, for training; the policy is not stepped."""
+        tensors = self._to_tensors(observation)
+        self._last_observation, self._last_tensors, self._last_output = observation, tensors, None
+        return tensors
+
     def _forward(self, observation: Observation) -> PolicyOutput:
         """The policy's output; a second call with the same observation does not step the policy again."""
         if observation is not self._last_observation or self._last_output is None:

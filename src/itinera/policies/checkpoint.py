@@ -24,10 +24,16 @@ from torch.overrides import TorchFunctionMode
 
 from itinera.agents.loading import import_class
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, speaker, tour_hamt
+from itinera.policies import envdrop, follower, hamt, hamt_pretraining, rcm, room_classifier, speaker, tour_hamt
 from itinera.policies.agent import PolicyAgent
 from itinera.policies.base import Policy
+from itinera.policies.ground import cma, decision, map_cma, pool_cma, seq2seq, tour_cma
+from itinera.policies.ground.agent import GroundPolicyAgent
+from itinera.policies.ground.base import GroundPolicy
+from itinera.policies.ground.decision_agent import DecisionAgent
+from itinera.policies.ground.requirements import GroundContext, GroundRequirements
 from itinera.policies.pretrained import ModelRequirements
+from itinera.policies.segmentation import rednet, rgbd_unet
 from itinera.policies.tokenizer import Tokenizer
 
 T = TypeVar("T")
@@ -58,16 +64,32 @@ class ModelCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reach: float = 0.0  # metres, of annotated views
     version: int = VERSION
     metadata: dict[str, Any] = {}  # data, seed, steps, scores and other plain values
+    ground: GroundRequirements | msgspec.UnsetType = msgspec.UNSET  # camera and maps of a policy on the ground
+
+    @property
+    def requirements(self) -> ModelRequirements | GroundRequirements:
+        """What an agent of this model needs to observe."""
+        return ModelRequirements(self.views, self.columns, self.reach) if self.ground is msgspec.UNSET else self.ground
 
 
 POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "rcm": (rcm.RCM, rcm.RCMConfig),
     "follower": (follower.Follower, follower.FollowerConfig),
     "envdrop": (envdrop.EnvDrop, envdrop.EnvDropConfig),
+    "room-classifier": (room_classifier.RoomClassifier, room_classifier.RoomClassifierConfig),
     "speaker": (speaker.Speaker, speaker.SpeakerConfig),
     "hamt": (hamt.HAMT, hamt.HAMTConfig),
     "hamt-pretraining": (hamt_pretraining.HAMTForPretraining, hamt.HAMTConfig),
     "tour-hamt": (tour_hamt.TourHAMT, tour_hamt.TourHAMTConfig),
+    "seq2seq": (seq2seq.Seq2Seq, seq2seq.Seq2SeqConfig),
+    "cma": (cma.CMA, cma.CMAConfig),
+    "tour-cma": (tour_cma.TourCMA, tour_cma.TourCMAConfig),
+    "pool-cma": (pool_cma.PoolCMA, pool_cma.PoolCMAConfig),
+    "pool-end-cma": (pool_cma.PoolEndCMA, pool_cma.PoolCMAConfig),
+    "map-cma": (map_cma.MapCMA, map_cma.MapCMAConfig),
+    "rednet": (rednet.RedNet, rednet.RedNetConfig),  # of these two, the `columns` of the card are the labels
+    "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),
+    "decision": (decision.DecisionPolicy, decision.DecisionConfig),
 }
 """The class of each kind of model, and that of its configuration."""
 
@@ -76,27 +98,44 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
 class Model:
     """A network with its card."""
 
-    policy: Any  # a `Policy` if it can act
+    policy: Any  # a `Policy`, `GroundPolicy` or `DecisionPolicy` if it can act
     card: ModelCard
 
     @property
     def tokenizer(self) -> Tokenizer:
         return Tokenizer(self.card.words)
 
-    def agent(self, view_columns: Sequence[str] = ()) -> PolicyAgent:
-        """An agent that acts by this policy, on views with these columns."""
-        card = self.card
-        if not isinstance(self.policy, Policy):
+    def agent(
+        self, view_columns: Sequence[str] = (), *, context: GroundContext | None = None
+    ) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+        """An agent that acts by this policy: on views with these columns, or on the ground in this context."""
+        card, requirements = self.card, self.card.requirements
+        if not isinstance(self.policy, _ACTING):
             kinds = ", ".join(kind for kind, (make, _) in POLICIES.items() if _can_act(make))
             raise BadArgument(f"A model of kind {card.kind} cannot act as an agent. Use one of: {kinds}.")
         self.policy.eval()
+        if not isinstance(self.policy, Policy):
+            if not isinstance(requirements, GroundRequirements):
+                raise BadArgument("The card of a policy on the ground needs its camera: ground=GroundRequirements(…).")
+            make: Any = DecisionAgent if isinstance(self.policy, decision.DecisionPolicy) else GroundPolicyAgent
+            agent: GroundPolicyAgent | DecisionAgent = make(
+                self.policy,
+                self.tokenizer,
+                requirements,
+                context=context,
+                max_words=card.max_words,
+                fingerprint=self.fingerprint,
+                metadata=card.metadata,
+            )
+            return agent
+        assert isinstance(requirements, ModelRequirements)
         return PolicyAgent(
             self.policy,
             self.tokenizer,
             card.columns,
             view_columns=view_columns,
             max_words=card.max_words,
-            requirements=ModelRequirements(card.views, card.columns, card.reach),
+            requirements=requirements,
             fingerprint=self.fingerprint,
             metadata=card.metadata,
         )
@@ -106,12 +145,15 @@ class Model:
         """The digest of the card and the weights."""
         digest = hashlib.blake2b(msgspec.json.encode(self.card), digest_size=16)
         for value in self.policy.state_dict().values():
-            digest.update(value.contiguous().numpy().tobytes())
+            digest.update(value.cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()
 
 
+_ACTING = (Policy, GroundPolicy, decision.DecisionPolicy)
+
+
 def _can_act(make: object) -> bool:
-    return isinstance(make, type) and issubclass(make, Policy)
+    return isinstance(make, type) and issubclass(make, _ACTING)
 
 
 def make_card(kind: str, config: Any, columns: Sequence[str], tokenizer: Tokenizer, **more: Any) -> ModelCard:
@@ -129,11 +171,11 @@ def is_external(kind: str) -> bool:
     return kind not in POLICIES and ":" in kind
 
 
-def load_policy_class(policy: PolicyClass) -> type[Policy[Any]]:
+def load_policy_class(policy: PolicyClass) -> type[Policy[Any] | GroundPolicy[Any, Any]]:
     """The class of a policy outside Itinera; imports its module. Raises BadArgument if it is no policy."""
     found = import_class(policy) if isinstance(policy, str) else policy
     name = policy if isinstance(policy, str) else class_name(policy)
-    if not (isinstance(found, type) and issubclass(found, Policy)):
+    if not (isinstance(found, type) and issubclass(found, Policy | GroundPolicy)):
         raise BadArgument(f"{name} is not a policy: it must be a subclass of itinera.policies.base.Policy.")
     if inspect.isabstract(found):
         raise BadArgument(f"{name} lacks the methods {', '.join(sorted(found.__abstractmethods__))} of a policy.")
@@ -228,23 +270,29 @@ def _take_prefix(tensors: Mapping[str, T], prefix: str) -> dict[str, T]:
 def read_card(path: str | Path, *, policy: PolicyClass | None = None) -> ModelCard:
     """The card of a model file whose model can act; raises BadFile for any other."""
     model = read_model(path, policy=policy).model
-    if not isinstance(model.policy, Policy):
+    if not isinstance(model.policy, _ACTING):
         problem = f"is a model of kind {model.card.kind}, which cannot act as an agent."
         raise BadFile(str(path), [Fault("", problem, "Give a model that follows instructions.")])
     return model.card
 
 
-def load_agent(path: str | Path, view_columns: Sequence[str] = (), *, policy: PolicyClass | None = None) -> PolicyAgent:
-    """The agent of a model file, for views with these columns."""
+def load_agent(
+    path: str | Path,
+    view_columns: Sequence[str] = (),
+    *,
+    policy: PolicyClass | None = None,
+    context: GroundContext | None = None,
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+    """The agent of a model file, for views with these columns, or on the ground in this context."""
     # First of all: in a forked process, torch's other threads no longer exist, and whatever needs them waits forever.
     torch.set_num_threads(1)
-    return read_model(path, policy=policy).model.agent(view_columns)
+    return read_model(path, policy=policy).model.agent(view_columns, context=context)
 
 
 def _decode_card(path: Path, header: Mapping[str, str], policy: PolicyClass | None) -> ModelCard:
     try:
         card = msgspec.json.decode(header.get(CARD_KEY, ""), type=ModelCard)
-    except (msgspec.DecodeError, ValueError, RecursionError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError, BadArgument) as error:
         problem = f"has no model card of Itinera ({error})."
         raise BadFile(str(path), [Fault("header", problem, "Give a file written by Itinera.")]) from None
     faults = []
@@ -306,12 +354,12 @@ def _check_shapes(path: Path, card: ModelCard, policy: PolicyClass | None, slice
     The model is built without memory for its weights, and of the file only the header is used.
     """
     try:
-        expected = _build_state(card, policy)
+        expected, wrong = _build_state(card, policy)
     except Exception as error:  # layers raise many kinds of errors for sizes that do not fit together
         problem = f"describes a model that cannot be built ({error})."
         raise BadFile(str(path), [Fault("config", problem, "Give a file written by Itinera.")]) from None
     found = _take_prefix(slices, "policy.")
-    faults = [Fault(name, "is missing.") for name in sorted(expected.keys() - found.keys())]
+    faults = wrong + [Fault(name, "is missing.") for name in sorted(expected.keys() - found.keys())]
     faults += [Fault(name, "is not a parameter of this model.") for name in sorted(found.keys() - expected.keys())]
     for name in sorted(expected.keys() & found.keys()):
         shape, dtype = tuple(found[name].get_shape()), _DTYPES.get(found[name].get_dtype(), found[name].get_dtype())
@@ -322,16 +370,30 @@ def _check_shapes(path: Path, card: ModelCard, policy: PolicyClass | None, slice
     return faults
 
 
-def _build_state(card: ModelCard, policy: PolicyClass | None) -> dict[str, torch.Tensor]:
-    """The weights of the card's model, without memory for their values unless a class outside Itinera needs it."""
+def _build_state(card: ModelCard, policy: PolicyClass | None) -> tuple[dict[str, torch.Tensor], list[Fault]]:
+    """The weights of the card's model, without memory for their values unless a class outside Itinera needs it.
+
+    The faults are those of its camera and maps.
+    """
     try:
         with torch.device("meta"), _NoInitialization():
-            state: dict[str, torch.Tensor] = build_model(card, policy).policy.state_dict()
+            made = build_model(card, policy).policy
     except Exception:
         if policy is None:
             raise
-        state = build_model(card, policy).policy.state_dict()  # such as one whose constructor computes with values
-    return state
+        made = build_model(card, policy).policy  # such as one whose constructor computes with values
+    return made.state_dict(), list(_check_ground(card, made))
+
+
+def _check_ground(card: ModelCard, policy: nn.Module) -> Iterator[Fault]:
+    """The faults of a card's camera and maps."""
+    if not isinstance(policy, GroundPolicy | decision.DecisionPolicy):
+        if card.ground is not msgspec.UNSET:
+            yield Fault("ground", "is set.", "This policy does not act on the ground.")
+    elif card.ground is msgspec.UNSET:
+        yield Fault("ground", "is missing.", "A policy on the ground has the camera it was trained with on its card.")
+    else:
+        yield from card.ground.faults(policy)
 
 
 class _NoInitialization(TorchFunctionMode):

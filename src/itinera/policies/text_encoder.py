@@ -27,12 +27,12 @@ def locked_dropout(values: Tensor, rate: float, *, training: bool) -> Tensor:
     """
     if not training or rate == 0:
         return values
-    return values * sample_dropout_mask(len(values), values.shape[2], rate)[:, None]
+    return values * sample_dropout_mask(len(values), values.shape[2], rate, device=values.device)[:, None]
 
 
-def sample_dropout_mask(batch_size: int, dim: int, rate: float) -> Tensor:
+def sample_dropout_mask(batch_size: int, dim: int, rate: float, *, device: torch.device | None = None) -> Tensor:
     """(batch, dim) 0 with probability `rate`, else 1 / (1 - rate), so that the mean is 1."""
-    return (torch.rand(batch_size, dim) >= rate) / (1 - rate)
+    return (torch.rand(batch_size, dim, device=device) >= rate) / (1 - rate)
 
 
 class BiLSTMTextEncoder(nn.Module):
@@ -50,7 +50,7 @@ class BiLSTMTextEncoder(nn.Module):
         self.dropout = dropout
 
     def forward(self, words: Tensor, lengths: Tensor) -> EncodedText:
-        mask = torch.arange(words.shape[1]) < lengths[:, None]
+        mask = torch.arange(words.shape[1], device=words.device) < lengths[:, None]
         embedded = locked_dropout(self.embedding(words), self.dropout, training=self.training)
         states = embedded
         for ahead, back in zip(self.forward_lstm, self.backward_lstm, strict=True):
@@ -69,14 +69,15 @@ def run_bidirectional(ahead: nn.Module, back: nn.Module, states: Tensor, lengths
 
 def reverse_padded(states: Tensor, lengths: Tensor) -> Tensor:
     """(batch, n, dim) each sequence reversed within its length; padding stays in place."""
-    column = torch.arange(states.shape[1])
+    column = torch.arange(states.shape[1], device=states.device)
     reverse = lengths[:, None] - 1 - column
-    index = torch.where(reverse >= 0, reverse, column) + states.shape[1] * torch.arange(len(states))[:, None]
+    row = torch.arange(len(states), device=states.device)[:, None]
+    index = torch.where(reverse >= 0, reverse, column) + states.shape[1] * row
     return states.flatten(0, 1).index_select(0, index.reshape(-1)).reshape(states.shape)
 
 
 def final_states(states: Tensor, lengths: Tensor) -> Tensor:
     """(batch, dim) the last state of the forward direction and the first of the backward one."""
     half = states.shape[2] // 2
-    last = states[torch.arange(len(states)), lengths - 1, :half]
+    last = states[torch.arange(len(states), device=states.device), lengths - 1, :half]
     return torch.cat([last, states[:, 0, half:]], dim=1)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from itinera.records.map_recording import MapRecording
 from itinera.worlds import Array, Places
 
 NO_ACTION = -1  # instead of an action: the body was placed there, it did not move
@@ -71,6 +72,7 @@ class Trajectory:
     action_log: ActionLog | None = None
     object_id: str | None = None  # the object the agent names as the target, where the task asks for one
     object_direction: tuple[float, float] | None = None  # its heading and elevation from the last place, radians
+    maps: MapRecording | None = None  # the maps the agent held, if they were recorded
     notes: Mapping[str, Any] = field(default_factory=_empty)  # a file's other fields, kept for writing it again
 
     @property

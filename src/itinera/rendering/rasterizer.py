@@ -117,6 +117,41 @@ class Rasterizer:
         spare.append(canvas)
 
 
+def render_meshes(
+    rasters: Sequence[Rasterizer],
+    camera: Camera,
+    positions: ArrayLike,
+    headings: ArrayLike,
+    elevations: ArrayLike = 0.0,
+    *,
+    channels: Collection[str] = CHANNELS,
+    out: Frame | None = None,
+) -> Frame:
+    """One view of each mesh, as `render_many` of one: rasters (n,), which may repeat, and positions (n, 3)."""
+    eyes = np.array(positions, dtype=np.float64, order="C").reshape(-1, 3)
+    if len(rasters) != len(eyes):
+        raise BadArgument(f"{len(eyes)} positions need as many meshes, not {len(rasters)}.")
+    with np.errstate(invalid="ignore"):
+        bases = _bases(len(eyes), headings, elevations)
+    if not (np.isfinite(eyes).all() and np.isfinite(bases).all()):
+        raise BadArgument("A position, heading or elevation is not finite.")
+    frames = blank_frames(camera, len(eyes), channels) if out is None else out
+    _check_shapes(frames, camera, len(eyes))
+    views: dict[int, list[int]] = {}
+    for view, raster in enumerate(rasters):
+        views.setdefault(id(raster), []).append(view)
+    # One mesh after the other, so that it stays in the processor's cache; neighboring views in one call.
+    for same in views.values():
+        first = same[0]
+        for k, view in enumerate(same):
+            if k + 1 == len(same) or same[k + 1] != view + 1:
+                part = slice(first, view + 1)
+                parts = Frame(*(channel[part] for channel in frames.channels))
+                rasters[view]._draw(camera, eyes[part], bases[part], parts)
+                first = same[k + 1] if k + 1 < len(same) else first
+    return frames
+
+
 def _check_shapes(frames: Frame, camera: Camera, count: int) -> None:
     for channel in frames.channels:
         fits = channel.shape[:3] == (count, camera.height, camera.width) and channel.flags.c_contiguous

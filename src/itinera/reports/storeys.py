@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from itinera.hearth.layout.plan import OUTSIDE, Flight, FloorPlan, Passage, PlannedRoom, Staircase, Window
-from itinera.hearth.room_lookup import distance_to_polygon
 from itinera.worlds import Array
 from itinera.worlds.labels import ROOM_NAMES
+from itinera.worlds.regions import distance_to_polygon
 
 if TYPE_CHECKING:
     from itinera.hearth.build import House

@@ -29,6 +29,8 @@ from itinera.agents.loading import (
 from itinera.agents.registry import AGENTS, PRIVILEGED, AgentContext
 from itinera.errors import BadArgument, validate_choice
 from itinera.policies.pretrained import (
+    SUFFIX,
+    GroundAgent,
     TrainedAgent,
     load_pretrained_agent,
     model_file,
@@ -47,12 +49,14 @@ from itinera.worlds import World
 from itinera.worlds.world import Worlds
 
 if TYPE_CHECKING:
+    from itinera.policies.ground.requirements import GroundContext, GroundRequirements
     from itinera.policies.pretrained import ModelRequirements
     from itinera.records import Provenance
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.view_features import ViewSource
 
 ANNOTATIONS, RENDERED = "annotations", "rendered"  # kinds of views; any other is a file of features
+INFERRED = "inferred"  # kind of views with waypoints: from a panorama instead of annotations
 DESCRIPTIONS = "scene_descriptions"  # the folder of a season with the scene descriptions of its nodes
 
 
@@ -74,6 +78,7 @@ class RolloutConfig:
     seed: int
     limit_seconds: float | None = None  # of an episode
     record_probabilities: bool = False
+    record_maps: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +107,7 @@ def run_job(
         seed=config.seed,
         find_goals=find_goals,
         record_probabilities=config.record_probabilities,
+        record_maps=config.record_maps,
         on_episode=on_episode,
     )
 
@@ -114,34 +120,51 @@ def find_world(context: WorkerContext, tour: Tour) -> World:
 
 
 @dataclass(frozen=True)
+class WaypointConfig:
+    """Where the candidates of an agent on the ground come from, and how the body gets to them."""
+
+    source: str  # graph, surface or depth
+    driver: str  # follower or straight
+
+
+@dataclass(frozen=True)
 class ObservationConfig:
     """What an agent observes. It is part of the plan: runs with other observations are other runs."""
 
-    views: str | None = None  # on graphs: "annotations", "rendered", or the name of a file of features
+    views: str | None = None  # on graphs: "annotations", "rendered", or the name of a file of features; or "inferred"
     objects: Path | None = None  # for annotations
     rooms: Path | None = None
     names: tuple[str, ...] = ()  # the objects that have a column in annotated views
     reach: float = 0.0  # metres; above 0 annotated views also contain what is farther away
     camera: CameraSensor | None = None  # on the ground
     appearance: str = "flat"  # of rendered views, see rendering.appearance.parse_appearance
+    map_lifetime: str | None = None  # of the maps of a trained agent; None for that of its training
+    semantics: str | None = None  # of these maps: "true", "inferred" or a model file; None for those of its training
+    waypoints: WaypointConfig | None = None  # on the ground, for agents of graphs
 
     @property
     def file(self) -> Path | None:
         """The file of features."""
-        return None if self.views in (None, ANNOTATIONS, RENDERED) else Path(str(self.views))
+        return None if self.views in (None, ANNOTATIONS, RENDERED, INFERRED) else Path(str(self.views))
 
     @property
     def inputs(self) -> dict[str, Path | None]:
         """The files that are read, by role."""
-        return {"views": self.file, "objects": self.objects, "rooms": self.rooms}
+        inputs = {"views": self.file, "objects": self.objects, "rooms": self.rooms}
+        if self.semantics is not None and self.semantics.endswith(SUFFIX):
+            inputs["semantics"] = Path(self.semantics)
+        return inputs
 
     @property
-    def fingerprint(self) -> tuple[str, str]:
+    def fingerprint(self) -> tuple[str, ...]:
         """Everything that decides the observations, apart from the content of the files."""
         views = "features" if self.file is not None else str(self.views)
         content = f"{views} of {self.names} within {self.reach:g} m" if self.reach else views
         content += "" if self.appearance == "flat" else f", {self.appearance}"
-        return (content, repr(self.camera))
+        content += "" if self.map_lifetime is None else f", {self.map_lifetime} maps"
+        content += "" if self.semantics is None else f", {self.semantics} semantics"
+        waypoints = () if self.waypoints is None else (f"waypoints {self.waypoints}",)
+        return (content, repr(self.camera), *waypoints)
 
 
 BLIND = ObservationConfig()
@@ -270,6 +293,8 @@ def read_descriptions(config: RunConfig) -> Mapping[str, Mapping[str, Any]] | No
 def make_context(config: RunConfig) -> WorkerContext:
     """The agent, simulator and worlds of a configuration."""
     worlds = load_worlds(config.worlds, config.protocol)
+    if config.observations.waypoints is not None:
+        return _make_waypoint_context(config, worlds)
     views: ViewSource | None = None
     columns: tuple[str, ...] = ()
     if config.observations.views is not None:
@@ -279,6 +304,17 @@ def make_context(config: RunConfig) -> WorkerContext:
         columns = view_columns(views)
     simulator = make_simulator(
         config.protocol, views=views, descriptions=read_descriptions(config), camera=config.observations.camera
+    )
+    agent, files = load_agent(config, worlds, columns=columns)
+    return WorkerContext(agent, simulator, worlds, files)
+
+
+def _make_waypoint_context(config: RunConfig, worlds: Mapping[str, World]) -> WorkerContext:
+    from itinera.runs.waypoints import make_waypoint_simulator
+
+    assert config.observations.waypoints is not None
+    simulator, columns = make_waypoint_simulator(
+        config.protocol, config.observations.waypoints, config.observations, config.worlds_path
     )
     agent, files = load_agent(config, worlds, columns=columns)
     return WorkerContext(agent, simulator, worlds, files)
@@ -327,14 +363,28 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
     if config.reply_seconds is not None:
         raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds limits any agent.")
     if config.model is not None:
-        return load_pretrained_agent(config.model, columns, policy=config.policy)
+        return load_pretrained_agent(
+            config.model, columns, policy=config.policy, context=make_ground_context(config, worlds)
+        )
     if not isinstance(agent, str):
         names = agent_names()
         if isinstance(agent, type):
             return instantiate(agent, config.agent_options, names=names)
+        if isinstance(agent, GroundAgent):
+            context = make_ground_context(config, worlds)
+            return agent if context is None else cast(Agent, agent.with_context(context))
         return require_agent(agent, names=names)
     if agent in AGENTS:
-        return AGENTS[agent](AgentContext(agent, config.protocol, worlds, config.read_tasks, config.has_descriptions))
+        return AGENTS[agent](
+            AgentContext(
+                agent,
+                config.protocol,
+                worlds,
+                config.read_tasks,
+                config.has_descriptions,
+                config.observations.waypoints is not None,
+            )
+        )
     if ":" not in agent:
         raise BadArgument(
             f"There is no agent {agent!r}. Agents are {', '.join(agent_names())}; yours as module:Class, "
@@ -343,8 +393,25 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
     return instantiate(import_class(agent), config.agent_options, names=agent_names())
 
 
-def requirements_for(config: RunConfig) -> ModelRequirements | None:
-    """The views a trained agent needs; None for any other."""
+def make_ground_context(config: RunConfig, worlds: Mapping[str, World]) -> GroundContext | None:
+    """What a trained agent on the ground receives of a run; None for runs on graphs. It contains no tasks."""
+    if not config.protocol.on_ground:
+        return None
+    from itinera.mapping.config import MapLifetime
+    from itinera.policies.ground.requirements import GroundContext
+    from itinera.simulators.factory import count_ground_actions
+
+    asked = config.observations
+    return GroundContext(
+        worlds,
+        None if asked.map_lifetime is None else MapLifetime(asked.map_lifetime),
+        asked.semantics,
+        count_ground_actions(config.protocol),
+    )
+
+
+def requirements_for(config: RunConfig) -> ModelRequirements | GroundRequirements | None:
+    """The views or camera a trained agent needs; None for any other."""
     if isinstance(config.agent, TrainedAgent):
         return config.agent.requirements
     return None if config.model is None else model_requirements(config.model, policy=config.policy)

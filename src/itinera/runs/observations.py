@@ -12,10 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from itinera.errors import BadArgument
-from itinera.runs.config import ANNOTATIONS, RENDERED, ObservationConfig
+from itinera.errors import BadArgument, validate_choice
+from itinera.runs.config import ANNOTATIONS, INFERRED, RENDERED, ObservationConfig, WaypointConfig
 
 if TYPE_CHECKING:
+    from itinera.policies.ground.requirements import GroundRequirements
     from itinera.policies.pretrained import ModelRequirements
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.view_features import ViewSource
@@ -36,20 +37,49 @@ def configure_observations(
     rooms: Path | None = None,
     camera: CameraSensor | None = None,
     appearance: str | None = None,
-    requirements: ModelRequirements | None = None,
+    map_lifetime: str | None = None,
+    semantics: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
+    requirements: ModelRequirements | GroundRequirements | None = None,
 ) -> ObservationConfig:
-    """The observations that were asked for: views for tasks on graphs, a camera for tasks on the ground.
+    """The observations that were asked for: views for tasks on graphs, a camera or waypoints for tasks on the ground.
 
-    A model with `requirements` gets views like those it was trained with, unless others are asked for. `worlds` is the
-    folder of the worlds; None where they were given as objects.
+    A model with `requirements` gets views like those it was trained with, unless others are asked for, or the camera
+    it was trained with. `worlds` is the folder of the worlds; None where they were given as objects.
     """
+    from itinera.policies.pretrained import ModelRequirements
+
     on_graph = bool(split.episodes) and isinstance(split.episodes[0].start.place, str)
-    if requirements is not None and not on_graph:
-        raise BadArgument(f"This model was trained on navigation graphs; {split.name} has continuous episodes.")
+    if requirements is not None and not isinstance(requirements, ModelRequirements):
+        if on_graph:
+            raise BadArgument(f"This model was trained on the ground; {split.name} has episodes on navigation graphs.")
+        if waypoints is not None or driver is not None:
+            raise BadArgument(
+                "--waypoints and --driver are for agents that choose among candidates; this model steps and turns "
+                "itself: leave them out."
+            )
+        camera = _trained_camera(requirements, camera, map_lifetime, semantics)
+        requirements = None
+    elif map_lifetime is not None or semantics is not None:
+        raise BadArgument("--map-lifetime and --semantics are for trained agents with maps: give one as --agent.")
+    choice = _configure_waypoints(split, waypoints, driver, camera=camera, appearance=appearance)
+    if requirements is not None and not on_graph and choice is None:
+        raise BadArgument(
+            f"This model was trained on navigation graphs; {split.name} has continuous episodes. Add --waypoints depth "
+            "(waypoints=) for it to choose among waypoints there."
+        )
     if requirements is not None and views is None:
         views = _trained_views(requirements)
+    if choice is not None:
+        config = _configure_pose_views(split, worlds, views, objects, rooms, requirements)
+        return replace(config, waypoints=choice)
     if views is not None and not on_graph:
-        raise BadArgument("--views are features of graph nodes; for continuous episodes give --camera (camera=).")
+        raise BadArgument(
+            "--views are features of graph nodes; for continuous episodes give --camera (camera=), or --waypoints."
+        )
+    if views == INFERRED:
+        raise BadArgument("--views inferred are for waypoints on the ground: give --waypoints (waypoints=) too.")
     if camera is not None and on_graph:
         raise BadArgument("--camera is for continuous episodes; for episodes on graphs give --views (views=).")
     if views != ANNOTATIONS and (objects is not None or rooms is not None):
@@ -58,12 +88,55 @@ def configure_observations(
         raise BadArgument("--appearance is that of rendered images: give --camera, or on graphs --views rendered, too.")
     if views == ANNOTATIONS:
         return _configure_annotations(split, worlds, objects, rooms, requirements)
-    config = ObservationConfig(views, camera=camera)
+    config = ObservationConfig(views, camera=camera, map_lifetime=map_lifetime, semantics=semantics)
     if appearance is not None:
         config = _set_appearance(config, appearance)
     if config.file is not None and not config.file.is_file():
         raise BadArgument(f"--views must be {ANNOTATIONS}, {RENDERED} or a file of features; there is no file {views}.")
     return config
+
+
+def _configure_waypoints(
+    split: Split, source: str | None, driver: str | None, *, camera: CameraSensor | None, appearance: str | None
+) -> WaypointConfig | None:
+    """The waypoints that were asked for."""
+    if source is None:
+        if driver is not None:
+            raise BadArgument("--driver brings a body to waypoints: give --waypoints (waypoints=) too.")
+        return None
+    from itinera.simulators.waypoint_drivers import DRIVERS
+    from itinera.simulators.waypoints import WAYPOINTS
+
+    validate_choice("waypoints", source, WAYPOINTS)
+    chosen = validate_choice("driver", "follower" if driver is None else driver, DRIVERS)
+    if split.episodes and isinstance(split.episodes[0].start.place, str):
+        raise BadArgument(
+            f"--waypoints is for continuous episodes, and {split.name} has episodes on graphs, where the candidates "
+            "are nodes: leave it out."
+        )
+    if split.tours:
+        raise BadArgument("--waypoints does not support tours: leave out --tours (tours=), or the waypoints.")
+    if camera is not None or appearance is not None:
+        raise BadArgument("With --waypoints agents observe views, not a camera: leave out --camera and --appearance.")
+    return WaypointConfig(source, chosen)
+
+
+def _configure_pose_views(
+    split: Split,
+    worlds: Path | None,
+    views: str | None,
+    objects: Path | None,
+    rooms: Path | None,
+    requirements: ModelRequirements | None,
+) -> ObservationConfig:
+    """The views at poses on the ground."""
+    if views is None:
+        if objects is not None or rooms is not None:
+            raise BadArgument("--objects and --rooms are the sources of annotations: give --views annotations too.")
+        return ObservationConfig()
+    if views not in (ANNOTATIONS, INFERRED):
+        raise BadArgument(f"With --waypoints, --views must be {ANNOTATIONS} or {INFERRED}, not {views}.")
+    return replace(_configure_annotations(split, worlds, objects, rooms, requirements), views=views)
 
 
 def _set_appearance(config: ObservationConfig, name: str) -> ObservationConfig:
@@ -98,6 +171,31 @@ def make_camera(
     rendered = tuple(dict.fromkeys((channels or DEFAULT_CHANNELS).split(",")))
     sensor = CameraSensor(optics, channels=rendered, panorama=panorama)
     return sensor if height is None else replace(sensor, height=height)
+
+
+def _trained_camera(
+    requirements: GroundRequirements, camera: CameraSensor | None, map_lifetime: str | None, semantics: str | None
+) -> CameraSensor:
+    """The camera a model was trained with; one that was asked for must be the same, apart from its channels."""
+    from itinera.mapping.config import MapLifetime
+    from itinera.policies.pretrained import SUFFIX
+    from itinera.policies.segmentation.semantics import INFERRED, TRUE
+
+    if requirements.map is None and (map_lifetime is not None or semantics is not None):
+        raise BadArgument("--map-lifetime and --semantics are for agents with maps, and this model has none.")
+    if map_lifetime is not None:
+        validate_choice("map_lifetime", map_lifetime, tuple(one.value for one in MapLifetime))
+    if semantics is not None and not semantics.endswith(SUFFIX):
+        validate_choice("semantics", semantics, (TRUE, INFERRED, f"FILE{SUFFIX}"))
+    needed = requirements.camera(semantics)
+    if camera is None:
+        return needed
+    if replace(camera, channels=needed.channels, appearance=needed.appearance) != needed:
+        raise BadArgument(
+            f"This model was trained with {requirements.describe_camera()}: leave out --camera, --fov, "
+            "--camera-height and --panorama (camera=)."
+        )
+    return replace(needed, appearance=camera.appearance, channels=tuple({*needed.channels, *camera.channels}))
 
 
 def _trained_views(requirements: ModelRequirements) -> str | None:
@@ -167,7 +265,7 @@ def open_views(config: ObservationConfig, path: Path | None, worlds: Mapping[str
         from itinera.simulators.view_features import annotated_views
 
         shown = worlds if not config.reach else _with_visibility(path, worlds)
-        return annotated_views(_annotate(config, shown), config.names, reach=config.reach)
+        return annotated_views(annotate_worlds(config, shown), config.names, reach=config.reach)
     return None
 
 
@@ -191,7 +289,8 @@ def view_columns(views: ViewSource | None) -> tuple[str, ...]:
     return views.columns if isinstance(views, WorldViews) else ()
 
 
-def _annotate(config: ObservationConfig, worlds: Mapping[str, World]) -> Mapping[str, World]:
+def annotate_worlds(config: ObservationConfig, worlds: Mapping[str, World]) -> Mapping[str, World]:
+    """The same worlds with the rooms and visible objects of their nodes."""
     from itinera.formats.reverie import read_objects
     from itinera.formats.rooms import read_table
     from itinera.worlds.lazy import LazyMapping

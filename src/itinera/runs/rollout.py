@@ -14,6 +14,7 @@ from typing import Any
 from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabilities
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.guidance import Guide
+from itinera.runs.map_recorders import MapRecorders
 from itinera.runs.tour_loop import FindGoals, IllegalAction, TourLoop
 from itinera.seeding import generator
 from itinera.simulators.simulator import Observation, Simulator
@@ -38,27 +39,37 @@ def rollout(
     guide: Guide | None = None,
     find_goals: FindGoals | None = None,
     record_probabilities: bool = False,
+    record_maps: bool = False,
     on_episode: OnEpisode | None = None,
 ) -> Rollout:
     """The trajectories of an agent in the episodes of a tour, one after another.
 
     The agent's random numbers depend on the seed and the tour's id alone. It receives every observation once: by `act`
     while it acts, by `observe` while it is guided. `record_probabilities` records the action probabilities of a
-    `ProbabilisticAgent`. `on_episode` is called when the acting phase of an episode ends, and again if the agent was
-    then guided to the goal. `find_goals` finds goals that the episodes do not contain; see `TourLoop`.
+    `ProbabilisticAgent`, `record_maps` the maps of a `MapHolder`. `on_episode` is called when the acting phase of an
+    episode ends, and again if the agent was then guided to the goal. `find_goals` finds goals that the episodes do not
+    contain; see `TourLoop`.
     """
     loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide, find_goals=find_goals)
-    return _RolloutLoop(agent, loop, tour, record_probabilities, on_episode).run(seed)
+    recording = MapRecorders(agent) if record_maps else None
+    return _RolloutLoop(agent, loop, tour, record_probabilities, recording, on_episode).run(seed)
 
 
 class _RolloutLoop:
     """A rollout in progress."""
 
     def __init__(
-        self, agent: Agent, loop: TourLoop, tour: Tour, record_probabilities: bool, on_episode: OnEpisode | None
+        self,
+        agent: Agent,
+        loop: TourLoop,
+        tour: Tour,
+        record_probabilities: bool,
+        maps: MapRecorders | None,
+        on_episode: OnEpisode | None,
     ) -> None:
         self.agent, self.loop, self.tour = agent, loop, tour
         self.probabilistic = agent if record_probabilities and isinstance(agent, ProbabilisticAgent) else None
+        self.maps = maps
         self.on_episode = on_episode
         self.reported = 0  # trajectories passed to `on_episode`
         self.last: Trajectory | None = None  # of those
@@ -78,7 +89,10 @@ class _RolloutLoop:
             else:
                 self._act()
             self._report()
-        return Rollout(self.tour.id, tuple(loop.trajectories))
+        trajectories = loop.trajectories
+        if self.maps is not None:
+            trajectories = [self.maps.add_to(trajectory, k) for k, trajectory in enumerate(trajectories)]
+        return Rollout(self.tour.id, tuple(trajectories))
 
     def _start_episode(self, reset_error: dict[str, Any] | None) -> None:
         error = reset_error or self.error
@@ -97,6 +111,7 @@ class _RolloutLoop:
                 probabilities = self.probabilistic.action_probabilities(loop.observation)
                 loop.record_probabilities(validate_probabilities(probabilities, loop.num_actions))
             action = self.agent.act(loop.observation)
+            self._record_map()
         except (Exception, SystemExit) as error:
             notes = describe_failure(error)
             self._change(lambda: loop.fail(notes))
@@ -125,7 +140,11 @@ class _RolloutLoop:
 
     def _observe(self, observation: Observation) -> None:
         if self.error is None:
-            self.error = self._call_agent(lambda: self.agent.observe(observation))
+            self.error = self._call_agent(lambda: self.agent.observe(observation)) or self._call_agent(self._record_map)
+
+    def _record_map(self) -> None:
+        if self.maps is not None:
+            self.maps.record(self.loop.episode_index, self.loop.place_index)
 
     def _call_agent(self, call: Callable[[], object]) -> dict[str, Any] | None:
         """The failure of a call of the agent, if it failed."""
@@ -153,7 +172,8 @@ class _RolloutLoop:
         # Only the last one reported may have grown.
         first = self.reported - 1 if self.reported and ended[self.reported - 1] is not self.last else self.reported
         for index in range(first, len(ended)):
-            self.on_episode(index, ended[index])
+            trajectory = ended[index]
+            self.on_episode(index, trajectory if self.maps is None else self.maps.add_to(trajectory, index))
         self.reported, self.last = len(ended), ended[-1]
 
 

@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from itinera.agents.loading import OptionValue, check_options, describe_agent
 from itinera.errors import BadArgument, ItineraError
-from itinera.formats.native import Header, header_line
-from itinera.formats.native_predictions import decode_rollout, encode_rollout, read_predictions
+from itinera.formats.native_predictions import read_predictions
 from itinera.records import Ending, Predictions, Provenance, Rollout, Trajectory
 from itinera.records.provenance import digest, make_provenance
 from itinera.runs.config import (
@@ -42,7 +41,7 @@ from itinera.runs.config import (
     requirements_for,
     select_protocol,
 )
-from itinera.runs.resume import ResumableWriter
+from itinera.runs.outputs import RunWriter, parse_record
 from itinera.runs.worker_process import StartMethod
 from itinera.runs.workers import check_limits, count_workers, make_pool, run_here, run_in_pool
 from itinera.simulators.factory import apply_drive, make_simulator
@@ -107,21 +106,21 @@ class Run:
             config = self.rollouts
             decisive = config.protocol.digest, config.limit_seconds, config.record_probabilities, self.max_episodes
             part = self.split.part
-            plan = make_plan(provenance, self.config, *decisive, *([] if part is None else [part.digest]))
-            with ResumableWriter(out, plan, overwrite=overwrite) as work:
+            more = [*([] if part is None else [part.digest]), *(["maps"] if config.record_maps else [])]
+            plan = make_plan(provenance, self.config, *decisive, *more)
+            with RunWriter(out, plan, overwrite=overwrite, record_maps=config.record_maps) as work:
                 if work.finished:
                     _log.info(describe_comparison(provenance, self.config))
                     predictions = read_predictions(out)
                     for rollout in predictions.rollouts:
                         report(rollout)
                     return predictions
-                if len(work):
-                    _log.info("%d of %d rollouts exist already; resuming.", len(work), len(self.jobs))
+                if done := work.count(len(self.jobs)):
+                    _log.info("%d of %d rollouts exist already; resuming.", done, len(self.jobs))
                     _log.info(describe_comparison(provenance, self.config))
                 self._resume(work, runner, report)
                 require_unchanged(runner.files)
-                header = Header(itinera="predictions", provenance=provenance, protocol=config.protocol, plan=plan)
-                work.finish(head=header_line(header))
+                work.finish(provenance, config.protocol)
         return read_predictions(out)
 
     def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: OnRollout) -> Predictions:
@@ -135,7 +134,7 @@ class Run:
         ordered = tuple(rollouts[index] for index in range(len(self.jobs)))
         return Predictions("", ordered, self.rollouts.protocol, provenance)
 
-    def _resume(self, work: ResumableWriter, runner: _Runner, report: OnRollout) -> None:
+    def _resume(self, work: RunWriter, runner: _Runner, report: OnRollout) -> None:
         """Run the jobs that the writer has no records of.
 
         Until an episode has gone well, failed ones are not written: a run that is stopped keeps none of them.
@@ -144,7 +143,7 @@ class Run:
         failures = _FailureCount(self)
         for index in range(len(self.jobs)):
             if index in work:
-                rollout = decode_rollout(work[index])
+                rollout = work[index]
                 failures.add(rollout)
                 report(rollout)
         unwritten: list[tuple[int, Rollout]] = []
@@ -157,14 +156,15 @@ class Run:
                 report(rollout)
             _write(work, unwritten)
         except KeyboardInterrupt:
-            _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", len(work), len(self.jobs))
+            done = work.count(len(self.jobs))
+            _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", done, len(self.jobs))
             raise
 
 
-def _write(work: ResumableWriter, rollouts: list[tuple[int, Rollout]]) -> None:
+def _write(work: RunWriter, rollouts: list[tuple[int, Rollout]]) -> None:
     """Write rollouts, and empty the list."""
     for index, rollout in rollouts:
-        work.add(index, encode_rollout(rollout) + b"\n")
+        work.add(index, rollout)
     rollouts.clear()
 
 
@@ -293,11 +293,16 @@ def prepare_run(
     max_episodes: int | None = None,
     episodes: Selection | None = None,
     record_probabilities: bool = False,
+    record: Sequence[str] = (),
     views: str | None = None,
     objects: str | PathLike[str] | None = None,
     rooms: str | PathLike[str] | None = None,
     camera: CameraSensor | None = None,
     appearance: str | None = None,
+    map_lifetime: str | None = None,
+    semantics: str | None = None,
+    waypoints: str | None = None,
+    driver: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -309,6 +314,7 @@ def prepare_run(
 ) -> Run:
     """A run with everything checked that can be checked before it starts; see `itinera.api.run`."""
     check_seed(seed)
+    recorded = parse_record(record)
     agent, is_command = parse_agent(agent, command)
     given_tasks = tasks if isinstance(tasks, Split) else _path("tasks", tasks, "a Split (see read_tasks)")
     given_worlds = worlds if isinstance(worlds, Mapping) else _path("worlds", worlds, "worlds by id (see read_worlds)")
@@ -320,10 +326,17 @@ def prepare_run(
         split = select_part(split, episodes)
     chosen = apply_drive(select_protocol(protocol, split), drive, vmax=vmax, wmax=wmax)
     require_matching(chosen, split)
+    if "maps" in recorded and not chosen.on_ground:
+        raise BadArgument(
+            f"--record maps (record=) is for agents on the ground; protocol {chosen.name} is one of graphs."
+        )
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
     config = configure_agent(config, agent_options, agent_paths, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
-    if requirements is not None or any(option is not None for option in (views, objects, rooms, camera, appearance)):
+    if waypoints is not None and chosen.drive is not None:
+        raise BadArgument("--waypoints needs a body that steps and turns: leave out --drive (drive=).")
+    asked = (views, objects, rooms, camera, appearance, map_lifetime, semantics, waypoints, driver)
+    if requirements is not None or any(option is not None for option in asked):
         from itinera.runs.observations import configure_observations
 
         observations = configure_observations(
@@ -334,20 +347,33 @@ def prepare_run(
             rooms=None if rooms is None else Path(rooms),
             camera=camera,
             appearance=appearance,
+            map_lifetime=map_lifetime,
+            semantics=semantics,
+            waypoints=waypoints,
+            driver=driver,
             requirements=requirements,
         )
         config = replace(config, observations=observations)
+    check_drive(config, requirements)
     count = choose_workers(workers, config)
     return Run(
         split,
         config,
-        RolloutConfig(chosen, seed, limit_seconds, record_probabilities),
+        RolloutConfig(chosen, seed, limit_seconds, record_probabilities, "maps" in recorded),
         tuple(make_jobs(split, max_episodes)),
         count,
         choose_start_method(config.is_portable, start_method) if count else "spawn",
         max_episodes,
         keep_going,
     )
+
+
+def check_drive(config: RunConfig, requirements: object) -> None:
+    """Refuse bodies whose actions a trained agent on the ground does not know."""
+    if requirements is not None and config.protocol.drive == "unicycle-15":
+        raise BadArgument(
+            "This model uses actions 1, 2 and 3 as forward, left and right, which --drive unicycle-15 does not have."
+        )
 
 
 def check_seed(seed: int) -> None:
@@ -471,7 +497,9 @@ def check_any_agent(
     drive: str | None = None,
 ) -> Agent:
     """The agent, made and checked; see `itinera.api.check_agent`."""
-    from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera
+    from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera, make_ground_world
+    from itinera.policies.ground.requirements import GroundRequirements
+    from itinera.policies.pretrained import ModelRequirements
 
     given, is_command = parse_agent(agent, command)
     chosen = apply_drive(select_protocol(protocol, Split("", ())), drive)
@@ -481,9 +509,13 @@ def check_any_agent(
     if config.is_named:
         raise BadArgument(f"{given} is one of itinera's own agents. Give yours: module:Class, a class or an object.")
     requirements = requirements_for(config)
-    columns = () if requirements is None else requirements.columns
+    on_ground = isinstance(requirements, GroundRequirements)
+    if on_ground != chosen.on_ground and requirements is not None:
+        place, protocol_name = ("the ground", "r2r-ce") if on_ground else ("navigation graphs", "r2r")
+        raise BadArgument(f"This model was trained on {place}: give --protocol {protocol_name} (protocol=).")
+    columns = requirements.columns if isinstance(requirements, ModelRequirements) else ()
     try:
-        made = make_agent(config, {}, columns=columns)
+        made = make_agent(config, {"check": make_ground_world()} if chosen.on_ground else {}, columns=columns)
     except ItineraError:
         raise
     except Exception as error:
@@ -491,7 +523,8 @@ def check_any_agent(
             f"{describe_agent(given)}() failed: {type(error).__name__}: {error}. It is called without arguments."
         ) from error
     if chosen.on_ground:
-        check_agent(made, body="ground", simulator=make_simulator(chosen, camera=default_camera()))
+        camera = requirements.camera() if isinstance(requirements, GroundRequirements) else default_camera()
+        check_agent(made, body="ground", simulator=make_simulator(chosen, camera=camera))
     else:
         check_agent(made, view_size=len(columns) or VIEW_SIZE)
     return made

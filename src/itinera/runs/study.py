@@ -188,7 +188,7 @@ def prepare_study(
     config = StudyConfig(given, tasks, worlds, RXR, None, is_command, reply_seconds, rooms=rooms)
     config = configure_agent(config, agent_options, agent_files, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
-    has_views = views is not None or (requirements is not None and bool(requirements.columns))
+    has_views = views is not None or bool(getattr(requirements, "columns", ()))
     observations = configure_observations(
         make_split(read),
         config.worlds_path,

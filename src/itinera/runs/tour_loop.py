@@ -6,7 +6,8 @@ scores nothing. It shows nothing of the next episode before the agent has arrive
 Where guided places stand in the record: those on the way to a goal follow the acting places of the episode that missed
 it; those on the way to a start precede the acting places of the episode that begins there, from the place where the
 guidance began. A body that is placed rather than moved has PLACED for an action. STOP adds no place and shows in the
-ending alone. There is no guidance after the last episode.
+ending alone. There is no guidance after the last episode. Of composite actions, such as drives to waypoints, the
+primitive ones are recorded and counted.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from itinera.errors import BadArgument, ItineraError, NoRoute
 from itinera.records.trajectory import NO_ACTION, ActionLog, Ending, Phase, Trajectory
 from itinera.runs.guidance import Controller, Guide, make_guide
-from itinera.simulators.simulator import STOP, Observation, Simulator
+from itinera.simulators.simulator import STOP, Observation, Simulator, as_composite
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import Array, Places, Pose, World
 
@@ -149,6 +150,7 @@ class TourLoop:
         if find_goals is None:
             require_goals(protocol, episodes)
         self._simulator, self._world, self._episodes = simulator, world, episodes
+        self._composite = as_composite(simulator)
         self._protocol, self._guidance = protocol, protocol.guidance
         self._guide, self._find_goals = guide, find_goals
         self._record = _EpisodeRecord()
@@ -178,6 +180,11 @@ class TourLoop:
         return self.phase is not Phase.ACTING and not self.done and not self._lost
 
     @property
+    def place_index(self) -> int:
+        """The index of the current observation among the places of its episode."""
+        return max(len(self._record.places) - 1, 0)
+
+    @property
     def num_actions(self) -> int:
         """The number of actions available now."""
         return self._simulator.actions
@@ -198,6 +205,9 @@ class TourLoop:
         simulator = self._simulator
         number = validate_action(action, simulator.actions)
         self.is_first = False
+        if self._composite is not None and number != STOP:
+            self._drive(number)
+            return
         self.steps += 1
         if number == STOP:
             self._end(Ending.STOPPED)
@@ -206,6 +216,19 @@ class TourLoop:
         self._record.add(number, observation, self._clock + observation.time, Phase.ACTING)
         if self.steps == self._protocol.step_limit:
             self._end(Ending.OUT_OF_STEPS)
+
+    def _drive(self, action: int) -> None:
+        """Take a composite action: its primitive actions are recorded, and each is a step."""
+        assert self._composite is not None
+        notes = self._record.notes
+        notes["decisions"] = notes.get("decisions", 0) + 1
+        for primitive, body in self._composite.drive(action):
+            self.steps += 1
+            self._record.add(primitive, body, self._clock + body.time, Phase.ACTING)
+            if self.steps == self._protocol.step_limit:
+                self._end(Ending.OUT_OF_STEPS)
+                return
+        self.observation = self._composite.observation
 
     def record_probabilities(self, probabilities: Array) -> None:
         """Record the agent's probability of each action available now."""
@@ -245,7 +268,8 @@ class TourLoop:
         self._plan_step(after=self._action)
 
     def _record_place(self, action: int) -> None:
-        self._record.add(action, self.observation, self._clock + self.observation.time, self.phase)
+        where = self.observation if self._composite is None else self._composite.body
+        self._record.add(action, where, self._clock + where.time, self.phase)
 
     def _end(self, ending: Ending) -> None:
         """End the acting phase of the episode."""
@@ -345,7 +369,7 @@ class TourLoop:
     def _place_at_start(self) -> None:
         self._lost = True
         if self.observation is not None:
-            self._clock += self.observation.time
+            self._clock += self.observation.time if self._composite is None else self._composite.body.time
         self.observation = self._simulator.reset(self._world, self.episode.start)
         self._lost = self._placing = False
         self._begin(NO_ACTION)

@@ -25,15 +25,17 @@ from itinera.errors import BadArgument, ItineraError
 from itinera.formats.native_predictions import decode_rollout, encode_rollout
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.config import RolloutConfig, TourJob, WorkerContext, find_world, run_job
+from itinera.runs.map_recorders import require_map
 from itinera.runs.messages import BadMessage
 from itinera.runs.pool import Jobs, WorkerPool
 from itinera.runs.tour_loop import require_goals
 from itinera.runs.worker_process import StartMethod, Work, WorkerSide, end_with_parent, make_error
 from itinera.tasks import Episode, Instruction, Protocol, Tour
 from itinera.worlds import NavGraph, Places, Pose, World
+from itinera.worlds.distance_field import SNAP
 
 AHEAD = 4  # jobs handed out for each worker of a map: enough to keep it busy
-START_TOLERANCE = 1e-6  # metres
+START_TOLERANCE = SNAP + 1e-6  # metres on the ground, where a body starts at the nearest point of the surface
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -144,6 +146,8 @@ class TourWork(Work[TourJob, Trajectory]):
 
     def make_context(self) -> tuple[WorkerContext, dict[str, str]]:
         context = self._make_context()
+        if self._config.record_maps:
+            require_map(context.agent)
         return context, dict(context.files)
 
     def serve(self, context: WorkerContext, job: bytes, worker: WorkerSide) -> None:

@@ -8,12 +8,14 @@ is nearest. All of this follows from the graph, so it is computed for the whole 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itinera.rendering.panorama import STEP, TURNS, VIEW_ELEVATIONS, VIEWS
 from itinera.simulators.simulator import Candidates
-from itinera.worlds import NavGraph
+from itinera.worlds import Array, NavGraph
 
 HALF_WIDTH = math.radians(40)  # half of 60 degrees times 640 / 480, the width of a view in that simulator
 DIGITS = 9  # of angles that are compared; the last ones differ between math libraries
@@ -26,7 +28,27 @@ def graph_candidates(graph: NavGraph) -> dict[str, Candidates]:
     straight above or below counts as in the direction of +x.
     """
     starts, ends = graph.directed_edges.T
-    dx, dy, dz = (graph.positions[ends] - graph.positions[starts]).T
+    headings, elevations, distances, views, order = _list(graph.positions[ends] - graph.positions[starts], starts, ends)
+    names = [graph.nodes[end] for end in ends[order].tolist()]
+    bounds = np.searchsorted(starts, np.arange(len(graph.nodes) + 1)).tolist()
+    return {
+        node: Candidates(tuple(names[a:b]), headings[a:b], elevations[a:b], distances[a:b], views[a:b])
+        for node, a, b in zip(graph.nodes, bounds[:-1], bounds[1:], strict=True)
+    }
+
+
+def list_candidates(names: Sequence[str], offsets: Array) -> tuple[Candidates, NDArray[np.int64]]:
+    """The candidates at these offsets (k, 3), metres, in the order of a graph's, and their positions in `names`."""
+    one_place = np.zeros(len(names), dtype=np.int64)
+    headings, elevations, distances, views, order = _list(offsets.reshape(-1, 3), one_place, np.arange(len(names)))
+    return Candidates(tuple(names[k] for k in order), headings, elevations, distances, views), order
+
+
+def _list(
+    offsets: Array, starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> tuple[Array, Array, Array, NDArray[np.int64], NDArray[np.int64]]:
+    """Headings, elevations, distances and views of offsets (m, 3) in listed order, and that order."""
+    dx, dy, dz = offsets.T
     flat = np.hypot(dx, dy)
     headings, elevations, distances = np.arctan2(dy, dx), np.arctan2(dz, flat), np.hypot(flat, dz)
 
@@ -43,9 +65,4 @@ def graph_candidates(graph: NavGraph) -> dict[str, Candidates]:
     for column in (headings, elevations, distances, views):
         column[:] = column[order].round(DIGITS)
         column.flags.writeable = False
-    names = [graph.nodes[end] for end in ends[order].tolist()]
-    bounds = np.searchsorted(starts, np.arange(len(graph.nodes) + 1)).tolist()
-    return {
-        node: Candidates(tuple(names[a:b]), headings[a:b], elevations[a:b], distances[a:b], views[a:b])
-        for node, a, b in zip(graph.nodes, bounds[:-1], bounds[1:], strict=True)
-    }
+    return headings, elevations, distances, views, order

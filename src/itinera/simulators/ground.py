@@ -11,7 +11,7 @@ from itinera.errors import BadArgument
 from itinera.simulators.sensors import CameraRenderer, CameraSensor, RenderFrame
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Protocol
-from itinera.worlds import Pose, World
+from itinera.worlds import Array, Pose, World
 from itinera.worlds.body_state import BodyState
 from itinera.worlds.surface import Surface
 
@@ -124,11 +124,16 @@ def place_body(world: World, pose: Pose) -> BodyState:
     """The state of a body placed at this pose."""
     if not isinstance(world.space, Surface):
         raise BadArgument(f"World {world.id} has no surface. Use a scene or a house of a Hearth season.")
+    return BodyState(world.space, check_start(pose))
+
+
+def check_start(pose: Pose) -> Array:
+    """The place of a pose, if that is a pose on the ground; raises BadArgument."""
     if isinstance(pose.place, str):
         raise BadArgument(f"The start must be a position (x, y, z) on the ground, not the node {pose.place}.")
     if not (math.isfinite(pose.heading) and math.isfinite(pose.elevation)):
         raise BadArgument(f"Heading and elevation must be finite, not {pose.heading} and {pose.elevation}.")
-    return BodyState(world.space, pose.place)
+    return pose.place
 
 
 def wrap_angle(angle: float) -> float:

@@ -5,8 +5,9 @@ Simulators have no rewards, metrics, step limits or tasks; `runs/tour_loop.py` c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,3 +65,26 @@ class Simulator(Protocol):
     def actions(self) -> int:
         """The number of actions available now, including STOP."""
         ...
+
+
+class CompositeSimulator(Simulator, Protocol):
+    """A simulator each of whose actions is a sequence of primitive ones, such as a drive to a waypoint."""
+
+    def drive(self, action: int) -> Iterator[tuple[int, Observation]]:
+        """Each primitive action of an action other than STOP, with the observation of the body after it."""
+        ...
+
+    @property
+    def body(self) -> Observation:
+        """The last observation of the body."""
+        ...
+
+    @property
+    def observation(self) -> Observation:
+        """The observation of the agent where the body is now."""
+        ...
+
+
+def as_composite(simulator: Simulator) -> CompositeSimulator | None:
+    """The same simulator if its actions are composite; None for any other."""
+    return cast(CompositeSimulator, simulator) if hasattr(simulator, "drive") else None

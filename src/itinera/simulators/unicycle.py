@@ -60,7 +60,7 @@ class UnicycleSimulator:
             raise BadArgument("The first pair of speeds must be (0, 0): action 0 is STOP.")
         if not all(math.isfinite(v) and math.isfinite(w) and v >= 0 for v, w in speeds):
             raise BadArgument("Speeds must be finite, and forward speeds at least 0.")
-        self._arcs = [_arc(v * hold, w * hold) for v, w in speeds]
+        self._arcs = [make_arc(v * hold, w * hold) for v, w in speeds]
         self._turns = [w * hold for _, w in speeds]
         self._hold, self._sliding = hold, sliding
         self._renderer = None if camera is None else CameraRenderer(camera)
@@ -114,7 +114,7 @@ class UnicycleSimulator:
         return Observation(self._world_id, place, heading, elevation, None, None, frame, None, collided, self._time)
 
 
-def _arc(length: float, turn: float) -> list[tuple[float, float]]:
+def make_arc(length: float, turn: float) -> list[tuple[float, float]]:
     """The chords of an arc as moves ahead and to the left, relative to the heading at its start."""
     if not length:
         return []

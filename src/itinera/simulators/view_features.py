@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Protocol
 
@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 from itinera.errors import BadArgument
 from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import Camera, Frame
-from itinera.rendering.panorama import TURNS, VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
+from itinera.rendering.panorama import VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEW_HEIGHT, VIEW_WIDTH, VIEWS
 from itinera.rendering.rasterizer import Rasterizer
-from itinera.simulators.candidates import DIGITS, graph_candidates
+from itinera.simulators.candidates import graph_candidates
+from itinera.simulators.views_at import NUM_ROOMS, ViewColumns, Views, room_index
 from itinera.worlds import NavGraph, VisibleObject, World
-from itinera.worlds.labels import MPCAT40, ROOM_NAMES
+from itinera.worlds.labels import MPCAT40
 from itinera.worlds.mesh import Mesh
-
-Views = NDArray[np.float32]  # (36, d), or (nodes, 36, d)
 
 CACHE_BYTES = 128 << 20  # of view features kept in memory, approximately
 TYPICAL_NODES = 120  # of a world
@@ -141,22 +140,13 @@ def annotated_views(worlds: Mapping[str, World], names: Sequence[str], *, reach:
     "towards" it, the rooms of the visible nodes and the objects visible from them, near ones with larger weights. If a
     graph does not have the visible nodes, the candidates are used.
     """
-    if len(set(names)) != len(names):
-        raise BadArgument("Object names must be different: each has a column of its own.")
-    column = {name: k for k, name in enumerate(names)}
-    kinds = tuple(ROOM_NAMES.values())
-    columns = [*names, *(f"in {kind}" for kind in kinds), *(f"to {kind}" for kind in kinds)]
-    if reach:
-        columns += ["to the same room", *(f"towards {item}" for item in (*kinds, *names))]
+    columns = ViewColumns(tuple(names), reach)
 
     def world(world_id: str) -> dict[str, Views]:
         graph = _graph(worlds, world_id)
-        near = _annotate(graph, worlds[world_id], column)
-        if reach:
-            near = np.concatenate([near, _annotate_direction(graph, worlds[world_id], column, reach)], axis=2)
-        return _by_node(graph, near)
+        return _by_node(graph, _annotate(graph, worlds[world_id], columns))
 
-    return WorldViews(columns, world)
+    return WorldViews(columns.columns, world)
 
 
 KINDS = ("in", "to", "towards", "share of")  # prefixes of columns that are not about objects visible from the node
@@ -180,62 +170,36 @@ def frequent_names(worlds: Mapping[str, World], max_names: int = 100) -> tuple[s
     return tuple(sorted(count, key=lambda name: (-count[name], name))[:max_names])
 
 
-_ROOMS = {label: k for k, label in enumerate(ROOM_NAMES)}
+def visible_names(objects: Iterable[VisibleObject]) -> list[str]:
+    """The names of those objects that some view shows."""
+    return [item.name for item in objects if len(item.views)]
 
 
-def _annotate(graph: NavGraph, world: World, column: Mapping[str, int]) -> Views:
-    table = np.zeros((len(graph.nodes), VIEWS, len(column) + 2 * len(_ROOMS)), np.float32)
-    rooms = [_ROOMS.get(world.rooms[node].label) if node in world.rooms else None for node in graph.nodes]
+def _annotate(graph: NavGraph, world: World, columns: ViewColumns) -> Views:
+    table = np.empty((len(graph.nodes), VIEWS, len(columns.columns)), np.float32)
+    places = [world.rooms.get(node) for node in graph.nodes]
+    rooms = [room_index(room) for room in places]
     candidates = graph_candidates(graph)
+    ends = [[graph.index[other] for other in candidates[node].nodes] for node in graph.nodes]
+    split = len(columns.names) + 2 * NUM_ROOMS
     for i, node in enumerate(graph.nodes):
-        for item in world.objects.get(node, ()):
-            if item.name in column:
-                large, k = table[i, :, column[item.name]], item.views
-                large[k] = np.maximum(large[k], _apparent_size(item))
-        here, ahead = table[i, :, len(column) : -len(_ROOMS)], table[i, :, -len(_ROOMS) :]
-        room = rooms[i]
-        if room is not None:
-            here[:, room] = 1
-        for other, view in zip(candidates[node].nodes, candidates[node].views.tolist(), strict=True):
-            room = rooms[graph.index[other]]
-            if room is not None:
-                ahead[view, room] = 1
+        views = candidates[node].views.tolist()
+        table[i, :, :split] = columns.near(world.objects.get(node, ()), rooms[i], views, [rooms[k] for k in ends[i]])
+    if columns.reach:
+        contents = graph_contents(graph, world, columns)
+        visible = graph.adjacency if graph.visible is None else graph.visible | graph.adjacency
+        for i, node in enumerate(graph.nodes):
+            views = candidates[node].views.tolist()
+            same = [view for view, k in zip(views, ends[i], strict=True) if places[i] and places[i] == places[k]]
+            offsets = graph.positions - graph.positions[i]
+            table[i, :, split:] = columns.direction(offsets, visible[i], contents, same)
     return table
 
 
-HALF_TOWARDS = math.radians(30)  # from the center of a view to either side, the range of "towards"
-
-
-def _annotate_direction(graph: NavGraph, world: World, column: Mapping[str, int], reach: float) -> Views:
-    """(nodes, 36, columns) the columns that `reach` adds."""
-    n = len(graph.nodes)
-    contents = np.zeros((n, len(_ROOMS) + len(column)), np.float32)  # the room and objects of each node
-    regions = [world.rooms.get(node) for node in graph.nodes]
-    for i, node in enumerate(graph.nodes):
-        label = _ROOMS.get(world.rooms[node].label) if node in world.rooms else None
-        if label is not None:
-            contents[i, label] = 1
-        seen = [item.name for item in world.objects.get(node, ()) if len(item.views) and item.name in column]
-        contents[i, [len(_ROOMS) + column[name] for name in seen]] = 1
-
-    table = np.zeros((n, VIEWS, 1 + contents.shape[1]), np.float32)
-    dx, dy, dz = (graph.positions[None] - graph.positions[:, None]).transpose(2, 0, 1)
-    distance = np.hypot(np.hypot(dx, dy), dz)
-    visible = graph.adjacency if graph.visible is None else graph.visible | graph.adjacency
-    weight = np.where(visible & (distance <= reach) & (distance > 0), np.exp(-distance / (reach / 2)), 0.0)
-    aside = np.arctan2(dy, dx)[:, None, :] - VIEW_HEADINGS[:TURNS, None]  # (nodes, turns, nodes)
-    ahead = np.abs((aside + math.pi) % math.tau - math.pi).round(DIGITS) <= round(HALF_TOWARDS, DIGITS)
-    towards = (ahead * weight[:, None, :]) @ contents
-    table[:, :, 1:] = np.tile(np.minimum(towards, 1.0), (1, VIEWS // TURNS, 1))
-    for i, candidates in enumerate(graph_candidates(graph).values()):
-        for other, view in zip(candidates.nodes, candidates.views.tolist(), strict=True):
-            if regions[i] is not None and regions[i] == regions[graph.index[other]]:
-                table[i, view, 0] = 1
-    return table
-
-
-def _apparent_size(item: VisibleObject) -> NDArray[np.float64]:
-    """(k,) the square root of the share of each view that the object's box fills."""
-    shares = item.boxes[:, 2] * item.boxes[:, 3] / (VIEW_WIDTH * VIEW_HEIGHT)
-    sides: NDArray[np.float64] = np.sqrt(shares.clip(0, 1))
-    return sides
+def graph_contents(graph: NavGraph, world: World, columns: ViewColumns) -> NDArray[np.float32]:
+    """(nodes, c) the room and the visible objects of each node."""
+    rows = [
+        columns.contents(room_index(world.rooms.get(node)), visible_names(world.objects.get(node, ())))
+        for node in graph.nodes
+    ]
+    return np.stack(rows)

@@ -9,14 +9,21 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from itinera.errors import escape_controls
-from itinera.training.evaluation import EvaluationScores
 
 METRICS = ("SR", "SPL", "CLS")  # logged by default
 _log = logging.getLogger("itinera")
 _loss_log = logging.getLogger("itinera.training.loss")  # a program that shows the loss itself may silence it
+
+
+class Scores(Protocol):
+    """The scores of an evaluation, such as `EvaluationScores`."""
+
+    def mean(self, metric: str) -> float: ...
+
+    def format(self, metric: str) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ class TrainingProgress:
     step: int  # steps made
     total: int
     loss: float  # of this step
-    scores: EvaluationScores | None = None  # of the last evaluation
+    scores: Scores | None = None  # of the last evaluation
     monitor: str = ""  # the metric that decides which weights are best
 
 
@@ -66,7 +73,7 @@ class TrainingLog:
         self._draw(step, {"loss": mean, "steps/s": pace})
         self._losses, self._since = [], time.monotonic()
 
-    def log_scores(self, step: int, split: str, scores: EvaluationScores, metrics: Sequence[str] = METRICS) -> None:
+    def log_scores(self, step: int, split: str, scores: Scores, metrics: Sequence[str] = METRICS) -> None:
         """Log scores after a step with their confidence intervals; `split` names the dataset."""
         texts = ", ".join(f"{name} {scores.format(name)}" for name in metrics)
         _log.info("%s: %d of %d steps, %s: %s", self.name, step, self.total, split, texts)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from itinera.policies.base import Policy, PolicyOutput, select_rows
+from itinera.policies.observation import BatchObservation
 from itinera.training.dataset import Batch
 from itinera.training.experts import Expert
 from itinera.training.vector_env import BatchedGraphEnv, EnvState
@@ -69,10 +70,14 @@ def sample(rng: torch.Generator) -> ActionSelector:
 
 
 def mixed_forcing(forced: Tensor, unforced: ActionSelector) -> ActionSelector:
-    """A selector of expert actions for the agents marked in `forced` (batch,), and of `unforced` for the others."""
+    """A selector of expert actions for the agents marked in `forced` (batch,), and of `unforced` for the others.
+
+    Where the expert has no action, it is that of `unforced` too.
+    """
 
     def select(output: PolicyOutput, expert_action: Tensor, rows: Tensor) -> Tensor:
-        return torch.where(forced[rows], expert_action, unforced(output, expert_action, rows))
+        follows = forced[rows] & (expert_action >= 0)
+        return torch.where(follows, expert_action, unforced(output, expert_action, rows))
 
     return select
 
@@ -97,7 +102,7 @@ def collect_rollout(
     for _ in range(max_steps):
         observation = env.observe(env_state)
         policy_state, output = policy(policy_state, observation)
-        expert_action = expert(env, batch, env_state, rows)
+        expert_action = _available(expert(env, batch, env_state, rows), observation)
         action = select_action(output, expert_action, rows)
         active = ~done
         steps.append(_make_step(rows, env_state, output, expert_action, action, active))
@@ -116,6 +121,13 @@ def collect_rollout(
             policy_state, env_state = select_rows(policy_state, index), select_rows(env_state, index)
             rows, done = rows[index], done[index]
     return BatchRollout(batch, tuple(steps), torch.stack(places, dim=1), moves, stopped)
+
+
+def _available(expert_action: Tensor, observation: BatchObservation) -> Tensor:
+    """(n,) the expert's actions; -1 for those whose candidate is missing from the observation."""
+    column = (expert_action - 1).clamp(0, max(observation.padded_index.shape[1] - 1, 0))
+    missing = ~observation.mask.gather(1, column[:, None]).squeeze(1)
+    return torch.where((expert_action > 0) & missing, -1, expert_action)
 
 
 def _make_step(

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import torch
@@ -198,14 +198,14 @@ def train_agent(
     model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
     partial = None if out is None else out.with_name(f"{out.name}.partial")
     if out is not None and out.exists() and not overwrite:
-        finished = _load_finished(out, plan, external_class(model))
+        finished = load_finished(out, plan, external_class(model))
         if partial is not None and partial.exists():  # of a process that was killed when it had written the model
             with exclusive_lock(partial):
                 partial.unlink(missing_ok=True)
-        return finished.agent(columns)
+        return cast(PolicyAgent, finished.agent(columns))
     if partial is not None and not overwrite:
         remove_damaged_checkpoint(partial, policy=external_class(model))
-    with print_messages() if verbose else nullcontext(), _single_thread():
+    with print_messages() if verbose else nullcontext(), single_thread():
         _log_start(model, data, schedule, tensorboard)
         run = _TrainingRun(model, schedule, options, held_out, progress)
         model = run.execute(loss_fn, seed=seed, checkpoint=partial, overwrite=overwrite, tensorboard=tensorboard)
@@ -213,7 +213,7 @@ def train_agent(
         with atomic_write(out) as stream:
             stream.write(encode_model(model))
         partial.unlink(missing_ok=True)
-    return model.agent(columns)
+    return cast(PolicyAgent, model.agent(columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,7 +360,7 @@ def _make_model(
         return build_model(card, external)
 
 
-def _find_policy(policy: PolicyClass | PathLike[str]) -> tuple[str, type[Policy[Any]] | None, Any]:
+def _find_policy(policy: PolicyClass | PathLike[str]) -> tuple[str, type[Any] | None, Any]:
     """The kind of a policy, its class if that is outside Itinera, and its default configuration."""
     if isinstance(policy, type) or ":" in str(policy):
         external = load_policy_class(policy if isinstance(policy, type) else str(policy))
@@ -426,7 +426,8 @@ def _plan_fingerprint(
     return digest.hexdigest()[:32]
 
 
-def _load_finished(out: Path, plan: str, policy: type[Any] | None) -> Model:
+def load_finished(out: Path, plan: str, policy: type[Any] | None) -> Model:
+    """The model of a file that this training run wrote; raises BadArgument for that of another."""
     model = read_model(out, policy=policy).model
     if model.card.metadata.get("plan") != plan:
         raise BadArgument(
@@ -438,7 +439,7 @@ def _load_finished(out: Path, plan: str, policy: type[Any] | None) -> Model:
 
 
 @contextmanager
-def _single_thread() -> Iterator[None]:
+def single_thread() -> Iterator[None]:
     """One thread and torch's generators for the time of training; both are restored."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

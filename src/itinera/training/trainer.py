@@ -117,6 +117,7 @@ class Trainer:
         self.rng = seed_torch(seed, "training", name)
         self.step = 0  # steps made
         self.best: BestScore | None = None
+        self.carried: dict[str, Tensor] = {}  # what else a checkpoint keeps, such as states carried from step to step
         self._best_weights: dict[str, Tensor] = {}
         plan: dict[str, Any] = {"name": name, "seed": seed, "schedule": schedule}
         if validation is not None:
@@ -124,7 +125,8 @@ class Trainer:
         self._plan = msgspec.json.encode(plan).decode()
         self._checkpoint, self._on_step, self._validation = checkpoint, on_step, validation
         if checkpoint is not None and checkpoint.exists() and not overwrite:
-            progress, self._best_weights = _resume(checkpoint, self._plan, model, self.optimizer, self.rng)
+            progress, tensors = _resume(checkpoint, self._plan, model, self.optimizer, self.rng)
+            self._best_weights, self.carried = _with_prefix(tensors, "best."), _with_prefix(tensors, "carried.")
             self.step, self.best = progress.step, progress.best
             _log.info("%s: resumed at step %d of %d.", name, self.step, schedule.steps)
 
@@ -163,9 +165,15 @@ class Trainer:
         # Before the checkpoint, which contains the best weights so far: a resumed run evaluates no step twice.
         if self._validation is not None and self._is_due(self._validation.every):
             self._evaluate(self._validation)
-        if self._checkpoint is not None and self._is_due(schedule.checkpoint_every):
+        if self._is_due(schedule.checkpoint_every):
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint now, if there is a file for it: before work that depends on exactly these weights."""
+        if self._checkpoint is not None:
             best = (self.best, self._best_weights)
-            save_checkpoint(self._checkpoint, self._plan, self.step, self.model, self.optimizer, self.rng, best)
+            state = (self.model, self.optimizer, self.rng)
+            save_checkpoint(self._checkpoint, self._plan, self.step, *state, best, self.carried)
 
     def _is_due(self, every: int) -> bool:
         return self.step % every == 0 or self.step == self.schedule.steps
@@ -232,15 +240,17 @@ def save_checkpoint(
     optimizer: torch.optim.Optimizer,
     rng: torch.Generator,
     best: tuple[BestScore | None, Mapping[str, Tensor]] = (None, {}),
+    carried: Mapping[str, Tensor] | None = None,
 ) -> None:
     """Write a checkpoint: the model, the state of the optimizer and of the generators, and their digest.
 
-    `best` is the best score so far with its weights.
+    `best` is the best score so far with its weights; `carried` are tensors of the caller.
     """
     state: dict[str, Any] = optimizer.state_dict()["state"]
     extra = {f"optimizer.{k}.{part}": value for k, parts in state.items() for part, value in parts.items()}
     extra |= {"rng.sampling": rng.get_state(), "rng.torch": torch.get_rng_state()}
     extra |= {f"best.{name}": value for name, value in best[1].items()}
+    extra |= {f"carried.{name}": value for name, value in (carried or {}).items()}
     progress = Progress(plan, step, _digest_state(plan, step, best[0], model, extra), best[0])
     with atomic_write(path) as stream:
         stream.write(encode_model(model, extra, msgspec.json.encode(progress).decode()))
@@ -252,7 +262,7 @@ def _digest_state(plan: str, step: int, best: BestScore | None, model: Model, ex
     digest = hashlib.blake2b(msgspec.json.encode((plan, step, model.card, *scores)), digest_size=16)
     for name, value in sorted({**model.policy.state_dict(), **extra}.items()):
         digest.update(f"{name} {value.dtype} {tuple(value.shape)} ".encode())
-        digest.update(value.contiguous().numpy().tobytes())
+        digest.update(value.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -295,7 +305,7 @@ def external_class(model: Model) -> type[Any] | None:
 def _resume(
     path: Path, plan: str, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator
 ) -> tuple[Progress, dict[str, Tensor]]:
-    """The progress of a checkpoint and its best weights; restores the model, the optimizer and the generators."""
+    """The progress of a checkpoint and its tensors; restores the model, the optimizer and the generators."""
     contents, progress = read_checkpoint(path, policy=external_class(model))
     if progress.plan != plan or contents.model.card != model.card:
         raise BadArgument(
@@ -312,8 +322,11 @@ def _resume(
     optimizer.load_state_dict({"state": state, "param_groups": groups})
     rng.set_state(contents.extra["rng.sampling"])
     torch.set_rng_state(contents.extra["rng.torch"])
-    best = {name.removeprefix("best."): value for name, value in contents.extra.items() if name.startswith("best.")}
-    return progress, best
+    return progress, contents.extra
+
+
+def _with_prefix(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _check_state(extra: Mapping[str, Tensor], policy: nn.Module, *, has_best: bool) -> list[Fault]:
@@ -327,7 +340,8 @@ def _check_state(extra: Mapping[str, Tensor], policy: nn.Module, *, has_best: bo
     if has_best:
         shapes |= {f"best.{name}": value.shape for name, value in policy.state_dict().items()}
     faults = [Fault(name, "is missing.", REMEDY) for name in shapes if name not in extra]
-    faults += [Fault(name, "is unknown.", REMEDY) for name in extra if name not in shapes]
+    unknown = (name for name in extra if name not in shapes and not name.startswith("carried."))
+    faults += [Fault(name, "is unknown.", REMEDY) for name in unknown]
     for name, shape in shapes.items():
         if name in extra and extra[name].shape != shape:
             faults.append(Fault(name, f"has the shape {tuple(extra[name].shape)}, expected {tuple(shape)}.", REMEDY))

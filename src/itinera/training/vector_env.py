@@ -26,6 +26,7 @@ from itinera.policies.observation import (
 from itinera.rendering.panorama import VIEWS
 from itinera.simulators.candidates import graph_candidates
 from itinera.simulators.view_features import ViewSource
+from itinera.training.jitter import CandidateJitter
 from itinera.worlds import NavGraph, World
 
 
@@ -49,6 +50,7 @@ class BatchedGraphEnv:
     edge_features: Tensor  # (edges, features) of the view that contains each edge
     node_features: Tensor  # (nodes, features) the maximum of each feature over all views
     panoramas: Tensor | None  # (nodes, 36, features) in half precision, if requested
+    jitter: CandidateJitter | None = None  # noise on observations, for training
 
     @property
     def num_features(self) -> int:
@@ -106,7 +108,7 @@ class BatchedGraphEnv:
             counts=counts[owner_index],
             moves=state.moves[owner_index],
         )
-        return BatchObservation(
+        observation = BatchObservation(
             self.edge_features.index_select(0, rows),
             geometry,
             make_padded_index(counts),
@@ -117,6 +119,7 @@ class BatchedGraphEnv:
             None if self.panoramas is None else self.panoramas[state.node].float(),
             None if self.panoramas is None else encode_view_angles(state.view),
         )
+        return observation if self.jitter is None else self.jitter.apply(observation)
 
     def step(self, state: EnvState, observation: BatchObservation, action: Tensor) -> EnvState:
         """The state after actions other than STOP. An action that does not exist leads anywhere."""

@@ -400,6 +400,7 @@ def read_one(
     if cell_distances[n] == np.inf:
         return np.inf, -2
     best, first = np.inf, -1
+    traced, before, long_before = -1, -1, -1  # the last turning points whose lines were traced: once is enough
     for k in range(-1, 8):
         m = n if k < 0 else widened(links[n, k])
         if m < 0 or cell_distances[m] > cell_distances[n] + _SLACK:
@@ -409,7 +410,9 @@ def read_one(
             if a < 0 or a == first:
                 break
             du, dv = turns[a].u - u, turns[a].v - v
-            if turns[a].far + np.sqrt(du * du + dv * dv) < best:
+            new = a != traced and a != before and a != long_before
+            if new and turns[a].far + np.sqrt(du * du + dv * dv) < best:
+                traced, before, long_before = a, traced, before
                 length = turns[a].far + line_length(
                     links, slopes, n, u, v, widened(turns[a].cell), turns[a].u, turns[a].v
                 )
@@ -419,6 +422,26 @@ def read_one(
     if first < 0:
         best = cell_distances[n] + line_length(links, slopes, n, u, v, n, links[n, COLUMN] + 0.5, links[n, ROW] + 0.5)
     return best, first
+
+
+@njit(cache=True, nogil=True)
+def least_distance(
+    links: Ints, cell_distances: Floats, turn: Ints, turns: Records, n: int, u: float, v: float
+) -> float:
+    """A lower bound of the distance that `read_one` returns, without tracing any line."""
+    bound = cell_distances[n]
+    for k in range(-1, 8):
+        m = n if k < 0 else widened(links[n, k])
+        if m < 0 or cell_distances[m] > cell_distances[n] + _SLACK:
+            continue
+        a = widened(turn[m])
+        for _ in range(2):
+            if a < 0:
+                break
+            du, dv = turns[a].u - u, turns[a].v - v
+            bound = min(bound, turns[a].far + np.sqrt(du * du + dv * dv))
+            a = widened(turns[a].onward)
+    return bound  # type: ignore[no-any-return]
 
 
 @njit(cache=True, nogil=True)

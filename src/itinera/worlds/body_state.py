@@ -9,7 +9,7 @@ from itinera.worlds.distance_field import as_points, snap_to_ground
 from itinera.worlds.space import Array, Place
 from itinera.worlds.surface import Surface
 
-_UNBLOCKED = 1e-5  # cells; a blocked move ends farther than this from its target, an unblocked one nearer
+UNBLOCKED = 1e-5  # cells; a blocked move ends farther than this from its target, an unblocked one nearer
 
 
 class BodyState:
@@ -36,7 +36,7 @@ class BodyState:
         self._cell, self._u, self._v = move_body(
             self._links, self._slopes, self._cell, self._u, self._v, dx / self._size, dy / self._size, sliding
         )
-        return bool(abs(self._u - u) < _UNBLOCKED and abs(self._v - v) < _UNBLOCKED)
+        return bool(abs(self._u - u) < UNBLOCKED and abs(self._v - v) < UNBLOCKED)
 
     @property
     def place(self) -> Array:

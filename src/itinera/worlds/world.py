@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.worlds.mesh import Mesh
-from itinera.worlds.space import Space
+from itinera.worlds.regions import Region, locate_regions
+from itinera.worlds.space import Array, Space
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,17 @@ class VisibleObject:
     distance: float = math.nan  # from the camera to the nearest visible point of it, metres
 
 
+@dataclass(frozen=True)
+class Instance:
+    """The names of an instance of a mesh: the words people use for an object. Empty where nobody would say one."""
+
+    name: str  # its common name: "coffee table"
+    color: str = ""  # "red"
+    shape: str = ""  # "round"
+    material: str = ""  # "wooden"
+    category: str = ""  # one of labels.MPCAT40
+
+
 @dataclass(frozen=True, eq=False)
 class World:
     """A space with an id and, as far as known, the room of each place, the objects visible from it, and the mesh."""
@@ -42,6 +54,15 @@ class World:
     rooms: Mapping[str, Room] = field(default_factory=dict)
     objects: Mapping[str, tuple[VisibleObject, ...]] = field(default_factory=dict)
     mesh: Mesh | None = None  # what cameras render
+    instances: Mapping[int, Instance] = field(default_factory=dict)  # by instance of the mesh
+    regions: tuple[Region, ...] = ()  # rooms as areas on the ground
+
+    def room_at(self, place: Array) -> Room | None:
+        """The room that contains a place (3,) on the ground; None in a scene without regions."""
+        if not self.regions:
+            return None
+        region = self.regions[int(locate_regions(self.regions, np.asarray(place, np.float64).reshape(1, 3))[0])]
+        return Room(region.label, region.id)
 
 
 class Worlds(Mapping[str, World]):

@@ -14,7 +14,7 @@ import pytest
 from itinera.formats.scene_export.convex_pieces import find_pieces
 from itinera.formats.scene_export.mjcf import encode_mjcf
 from itinera.hearth.build import House
-from itinera.hearth.room_lookup import distance_to_polygon
+from itinera.worlds.regions import distance_to_polygon
 from itinera.worlds.surface import Surface
 
 mujoco = pytest.importorskip("mujoco")

@@ -12,9 +12,9 @@ from itinera.formats.rosmap import find_unknown_cells, read_map
 from itinera.formats.scene_export.ros import CLIMB, encode_maps
 from itinera.hearth.build import House
 from itinera.hearth.ground import ROBOT_HEIGHT
-from itinera.hearth.room_lookup import distance_to_polygon
 from itinera.planners.motion.dynamics import holonomic
 from itinera.planners.motion.value_field import lower_bound
+from itinera.worlds.regions import distance_to_polygon
 from itinera.worlds.surface import Surface
 
 RADIUS = 0.18  # metres

@@ -20,10 +20,10 @@ from itinera.errors import BadArgument
 from itinera.hearth.build import House
 from itinera.hearth.ground import ROBOT_HEIGHT
 from itinera.hearth.layout.plan import FloorPlan, Passage, PlannedRoom
-from itinera.hearth.room_lookup import distance_to_polygon
 from itinera.worlds import Array
 from itinera.worlds.grid import Grid
 from itinera.worlds.labels import ROOM_NAMES
+from itinera.worlds.regions import distance_to_polygon
 from itinera.worlds.storey_grid import grid_from_mesh
 
 RESOLUTION = 0.05  # metres per pixel

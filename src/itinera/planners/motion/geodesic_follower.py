@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
-from itinera.planners.motion._geodesic_follower_kernels import STOP, descend
+from itinera.planners.motion._geodesic_follower_kernels import STOP, descend, label_poses
 from itinera.worlds import Array, Pose
 from itinera.worlds.distance_field import DistanceField, GroundPoints, ground_positions, snap_to_ground
 from itinera.worlds.space import Place
@@ -95,6 +95,48 @@ def follow_waypoints(
     actions[at] = STOP
     facing = np.arctan2(np.sin(headings[: at + 1]), np.cos(headings[: at + 1]))
     return FollowedPath(ground_positions(surface.ground, spots[: at + 1]), facing, actions[: at + 1], reached)
+
+
+@dataclass(frozen=True, eq=False)
+class ExpertLabels:
+    """What `follow_geodesic` would do next at each pose."""
+
+    actions: NDArray[np.int64]  # (n,) 0 stop, 1 forward, 2 left, 3 right
+    bearings: NDArray[np.int64]  # (n,) the left turns before the next step; negative to the right, 0 with stop
+    distances: Array  # (n,) metres to the goal over the surface; inf where unreachable
+
+
+def label_actions(
+    field: DistanceField,
+    positions: Array,
+    headings: Array,
+    *,
+    step: float = 0.25,
+    turn: float = np.radians(15),
+    radius: float = 0.25,
+    sliding: bool = True,
+) -> ExpertLabels:
+    """The first action of `follow_geodesic` from each position (n, 3) and heading (n,) to the goal of a field."""
+    _check_options([field], step, turn, radius, 1)
+    spots, ground = snap_to_ground(field.ground, positions), field.ground
+    n = len(spots)
+    labels = ExpertLabels(np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.empty(n))
+    label_poses(
+        ground.links,
+        ground.slopes,
+        field.cell_distances,
+        field.turn,
+        field.turns,
+        np.array([ground.size, step, turn, radius]),
+        sliding,
+        spots.cells,
+        spots.across,
+        np.ascontiguousarray(headings, dtype=np.float64),
+        labels.actions,
+        labels.bearings,
+        labels.distances,
+    )
+    return labels
 
 
 def _field(surface: Surface, goal: Place | DistanceField, here: GroundPoints) -> DistanceField:

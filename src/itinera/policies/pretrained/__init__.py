@@ -11,6 +11,9 @@ from itinera.errors import MissingExtra
 
 if TYPE_CHECKING:
     from itinera.policies.agent import PolicyAgent
+    from itinera.policies.ground.agent import GroundPolicyAgent
+    from itinera.policies.ground.decision_agent import DecisionAgent
+    from itinera.policies.ground.requirements import GroundContext, GroundRequirements
 
 SUFFIX = ".safetensors"
 FOLDER = Path(__file__).parent
@@ -34,9 +37,19 @@ class ModelRequirements:
 
 @runtime_checkable
 class TrainedAgent(Protocol):
-    """An agent that says which views it needs."""
+    """An agent that says which views or camera it needs."""
 
-    requirements: ModelRequirements | None
+    requirements: ModelRequirements | GroundRequirements | None
+
+
+@runtime_checkable
+class GroundAgent(Protocol):
+    """A trained agent on the ground, which a run tells its worlds."""
+
+    requirements: GroundRequirements
+
+    def with_context(self, context: GroundContext) -> GroundAgent:
+        """The same agent in another context, without memory."""
 
 
 def pretrained_models() -> dict[str, Path]:
@@ -51,29 +64,36 @@ def model_file(agent: str) -> Path | None:
     return pretrained_models().get(agent)
 
 
-def model_requirements(path: Path, *, policy: str | type[Any] | None = None) -> ModelRequirements:
-    """The views the agent of a model file needs; `policy` is its class if that is outside Itinera."""
+def model_requirements(path: Path, *, policy: str | type[Any] | None = None) -> ModelRequirements | GroundRequirements:
+    """The views or camera the agent of a model file needs; `policy` is its class if that is outside Itinera."""
     try:
         from itinera.policies.checkpoint import read_card
     except ImportError as error:
-        raise _missing_extra(error) from None
-    card = read_card(path, policy=policy)
-    return ModelRequirements(card.views, card.columns, card.reach)
+        raise missing_extra("Trained agents", error) from None
+    return read_card(path, policy=policy).requirements
 
 
 def load_pretrained_agent(
-    path: Path, view_columns: Sequence[str], *, policy: str | type[Any] | None = None
-) -> PolicyAgent:
-    """The agent of a model file, for views with these columns; `policy` is its class if that is outside Itinera."""
+    path: Path,
+    view_columns: Sequence[str],
+    *,
+    policy: str | type[Any] | None = None,
+    context: GroundContext | None = None,
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+    """The agent of a model file, for views with these columns, or on the ground in this context.
+
+    `policy` is its class if that is outside Itinera.
+    """
     try:
         from itinera.policies.checkpoint import load_agent
     except ImportError as error:
-        raise _missing_extra(error) from None
-    return load_agent(path, view_columns, policy=policy)
+        raise missing_extra("Trained agents", error) from None
+    return load_agent(path, view_columns, policy=policy, context=context)
 
 
-def _missing_extra(error: ImportError) -> Exception:
+def missing_extra(what: str, error: ImportError) -> Exception:
+    """The error to raise if `what` needs a package that is not installed."""
     name = (error.name or "torch").partition(".")[0]
     if name.startswith("itinera"):
         return error  # a mistake of this package
-    return MissingExtra("Trained agents", name, "neural")
+    return MissingExtra(what, name, "neural")

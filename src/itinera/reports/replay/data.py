@@ -77,6 +77,15 @@ class ReplayFrame(msgspec.Struct, frozen=True, array_like=True):
     image: str  # JPEG, base64
 
 
+class HeldMaps(msgspec.Struct, frozen=True):
+    """The egocentric maps an agent held: the agent in the cell (size / 2, size / 2), ahead is up."""
+
+    size: int  # cells along a side
+    width: int  # of the map
+    legend: list[tuple[str, str]]  # name and color of each label that occurs
+    frames: list[ReplayFrame]  # PNG instead of JPEG
+
+
 class ReplayTrajectory(msgspec.Struct, frozen=True):
     """An agent's trajectory in an episode."""
 
@@ -92,6 +101,7 @@ class ReplayTrajectory(msgspec.Struct, frozen=True):
     ending: str
     metrics: list[tuple[str, str]]  # name and formatted value
     frames: list[ReplayFrame]
+    maps: HeldMaps | None = None  # if they were recorded
 
 
 class ReplayEpisode(msgspec.Struct, frozen=True):

@@ -33,6 +33,7 @@ const layers = [
   { key: "alignment", text: "DTW alignment with the reference", has: (episode) => episode.trajectories.some((a) => a.alignment.length), on: true },
   { key: "guided", text: "guided phases (oracle)", has: () => someTrajectory((trajectory) => trajectory.phases.length), on: true },
   { key: "earlier", text: "earlier episodes", has: () => replay.tour !== "" && replay.episodes.length > 1, on: true },
+  { key: "map", text: "map held by the agent", has: () => someTrajectory((trajectory) => trajectory.maps), on: true },
   { key: "graph", text: "navigation graph", has: () => replay.scenes.some((scene) => scene.nodes.x.length), on: true },
   { key: "labels", text: "room names", has: () => replay.scenes.some((p) => p.storeys.some((s) => s.labels.length)), on: true },
   { key: "objects", text: "objects near the paths", has: () => replay.scenes.some((p) => p.storeys.some((s) => s.objects.length)), on: true },
@@ -282,10 +283,69 @@ function drawScale(f) {
 
 function drawTrajectories(storey) {
   const f = viewport(), pen = context(trackCanvas, f), trajectories = episode().trajectories, subject = followed();
+  if (isShown("map") && subject && subject.maps) drawHeldMap(pen, f, subject, storey);
   if (isShown("alignment") && subject) drawAlignment(pen, f, subject, storey);
   const inOrder = [...trajectories.filter((trajectory) => trajectory !== subject), ...(subject ? [subject] : [])];
   for (const trajectory of inOrder) drawTrajectory(pen, f, trajectory, storey, trajectories.length);
   for (const trajectory of inOrder) drawBody(pen, f, trajectory, storey, trajectories.length);
+}
+
+// The frame of the last step up to this one that has any: first-person views and maps.
+function frameAt(frames, step) {
+  let found = frames[0];
+  for (const one of frames) if (one[0] <= step) found = one;
+  return found;
+}
+
+// Pictures of maps, decoded once; the map is drawn again when one is ready.
+const pictures = new Map();
+function pictureOf(content) {
+  if (!pictures.has(content)) {
+    const picture = new Image();
+    picture.addEventListener("load", () => render());
+    picture.src = `data:image/png;base64,${content}`;
+    pictures.set(content, picture);
+  }
+  return pictures.get(content);
+}
+
+// Where the agent made the map: itself in the middle cell, ahead is up in the picture.
+function drawHeldMap(pen, f, trajectory, storey) {
+  const { size, width, frames } = trajectory.maps, { track, headings } = trajectory;
+  const [step, content] = frameAt(frames, stepAt(trajectory, state.time)), picture = pictureOf(content);
+  if (!picture.complete || track.storey[step] !== storey || !headings.length) return;
+  const side = width * f.scale, corner = -side * (size / 2 + 0.5) / size;
+  pen.save();
+  pen.translate(f.x(track.x[step]), f.y(track.y[step]));
+  pen.rotate(((90 - headings[step]) * Math.PI) / 180);
+  pen.imageSmoothingEnabled = false;
+  pen.fillStyle = "rgb(255 255 255 / 0.35)"; pen.fillRect(corner, corner, side, side);
+  pen.globalAlpha = 0.85;
+  pen.drawImage(picture, corner, corner, side, side);
+  pen.globalAlpha = 1;
+  pen.strokeStyle = "rgb(0 0 0 / 0.55)"; pen.lineWidth = 1; pen.strokeRect(corner, corner, side, side);
+  pen.restore();
+  trackCanvas.dataset.map = step;
+}
+
+function showHeldMap() {
+  const trajectory = followed(), figure = byId("held");
+  figure.hidden = !trajectory || !trajectory.maps;
+  if (figure.hidden) return;
+  const { maps } = trajectory, [step, content] = frameAt(maps.frames, stepAt(trajectory, state.time));
+  const picture = byId("map"), source = `data:image/png;base64,${content}`;
+  if (picture.getAttribute("src") !== source) picture.src = source;
+  picture.alt = `Map held by agent ${trajectory.agent + 1} at step ${step}`;
+  byId("map-caption").textContent = `Map held at step ${step}: ${maps.width / 100} m wide, the agent in the middle, ahead is up`;
+  const legend = byId("legend"), key = JSON.stringify(maps.legend);
+  if (legend.dataset.key === key) return;
+  legend.dataset.key = key;
+  legend.replaceChildren(...maps.legend.map(([name, color]) => {
+    const item = document.createElement("span"), mark = svg("svg", { viewBox: "0 0 8 8", "aria-hidden": "true" });
+    mark.append(svg("rect", { width: 8, height: 8, fill: color }));
+    item.append(mark, name.replaceAll("_", " "));
+    return item;
+  }));
 }
 
 const shiftOf = (trajectory, count) => (count > 1 ? 3 * (trajectory.agent - (replay.agents.length - 1) / 2) : 0);
@@ -384,9 +444,7 @@ function showPicture() {
   figure.hidden = !someTrajectory((one) => one.frames.length);
   if (figure.hidden || !trajectory) return;
   const step = stepAt(trajectory, state.time);
-  let frame = trajectory.frames[0];
-  for (const one of trajectory.frames) if (one[0] <= step) frame = one;
-  const picture = byId("picture"), source = frame ? `data:image/jpeg;base64,${frame[1]}` : "";
+  const frame = frameAt(trajectory.frames, step), picture = byId("picture"), source = frame ? `data:image/jpeg;base64,${frame[1]}` : "";
   if (source && picture.getAttribute("src") !== source) picture.src = source;
   picture.alt = frame ? `First-person view of agent ${trajectory.agent + 1} at step ${frame[0]}` : "No first-person view of this trajectory";
   byId("caption").textContent = frame ? `First-person view of ${shorten(replay.agents[trajectory.agent], 40)}, step ${frame[0]}` : "";
@@ -451,6 +509,7 @@ const ICONS = {
   alignment: { color: "#555", width: 1, dash: [], heights: [2, 6, 10] },
   guided: { color: AGENTS[0], width: 2.4, dash: GUIDED_DASH },
   earlier: { color: "#a9c8de", width: 3, dash: [] },
+  map: { color: "transparent", width: 0, dash: [], mark: "▦" },
   graph: { color: "#8aa0b5", width: 1.2, dash: [] },
   labels: { color: "transparent", width: 0, dash: [], mark: "Aa" },
   objects: { color: "transparent", width: 0, dash: [], mark: "•a" },
@@ -509,7 +568,7 @@ function render() {
   drawTrajectories(storey);
   [...byId("storeys").querySelectorAll("label")].forEach((label, k) => label.classList.toggle("current", k === storey + 1));
   byId("time").value = state.time;
-  showNow(storey); markWords(); showPicture();
+  showNow(storey); markWords(); showPicture(); showHeldMap();
 }
 
 function goTo(number, time = 0) {

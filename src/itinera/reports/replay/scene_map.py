@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.hearth.room_lookup import STEP
 from itinera.reports.replay.data import Drawing, Label, SceneMap, StoreyMap, Track
 from itinera.reports.storeys import ROOM_LABELS, RoomLabel, Shape, draw_storey, floor_heights, label_rooms
 from itinera.skills.objects import object_heading
 from itinera.worlds import Array, NavGraph, Places, World
 from itinera.worlds.ground import Ground
 from itinera.worlds.labels import ROOM_NAMES
+from itinera.worlds.regions import STEP
 from itinera.worlds.surface import Surface
 
 if TYPE_CHECKING:

@@ -18,17 +18,20 @@ from itinera.metrics.matching import MatchingRules, match
 from itinera.metrics.suites import SUITES, Suite, default_suite
 from itinera.metrics.tours import TourGroups
 from itinera.records import Predictions, Trajectory
+from itinera.records.map_recording import MapRecording
 from itinera.records.trajectory import NO_ACTION, Phase
 from itinera.reports.replay.data import (
     ACTING,
     GUIDED_TO_GOAL,
     GUIDED_TO_START,
+    HeldMaps,
     Replay,
     ReplayEpisode,
     ReplayFrame,
     ReplayTrajectory,
     Track,
 )
+from itinera.reports.replay.held_maps import draw_maps, share_maps
 from itinera.reports.replay.scene_map import StoreyLevels, make_scene_map, to_centimeters, to_positions
 from itinera.reports.replay.words import split_instruction
 from itinera.tasks import Episode, Protocol, Split
@@ -61,12 +64,14 @@ def make_replay(
     times: FastestTimes | None = None,
     view_renderer: ViewRenderer | None = None,
     max_views: int = MAX_VIEWS,
+    maps: Mapping[str, Mapping[str, MapRecording]] = MappingProxyType({}),
 ) -> Replay:
     """A replay of these agents, by name, in all episodes of the split, in its order; of its tour if it has one.
 
     An agent without a trajectory for an episode is left out there. Metrics are left out where goals or references are
     withheld. `houses` of Hearth, by world id, are drawn with rooms and furniture; `drives` are the fastest drives by
-    episode id, (n, 3) metres; `times` their bounds; `view_renderer` makes at most `max_views` first-person views.
+    episode id, (n, 3) metres; `times` their bounds; `view_renderer` makes at most `max_views` first-person views;
+    `maps` are recorded ones by agent and episode.
     """
     found = {name: _by_episode(one, split) for name, one in predictions.items()}
     if not any(found.values()):
@@ -82,11 +87,22 @@ def make_replay(
         scenes[world_id] = make_scene_map(world, levels[world_id], house=house, drawn=drawn)
     timed = all(t.times is not None for by_episode in found.values() for t in by_episode.values())
     views = _Views(view_renderer, max_views, sum(map(len, found.values())))
+    shown = {name: {e.id: found[e.id] for e in split.episodes if e.id in found} for name, found in maps.items()}
+    map_limit = share_maps(shown)
     episodes = []
     for episode in split.episodes:
         world, level = worlds[episode.world_id], levels[episode.world_id]
         trajectories = [
-            _trajectory(k, by_episode[episode.id], scores[name].get(episode.id), world, level, timed, views)
+            _trajectory(
+                k,
+                by_episode[episode.id],
+                scores[name].get(episode.id),
+                world,
+                level,
+                timed,
+                views,
+                _draw_maps(shown.get(name, {}).get(episode.id), map_limit),
+            )
             for k, (name, by_episode) in enumerate(found.items())
             if episode.id in by_episode
         ]
@@ -275,6 +291,7 @@ def _trajectory(
     levels: StoreyLevels,
     timed: bool,
     views: _Views,
+    maps: HeldMaps | None,
 ) -> ReplayTrajectory:
     phases = [] if trajectory.phases is None else [PHASES[phase] for phase in trajectory.phases]
     acted = np.flatnonzero(np.array(phases, dtype=np.int64) == ACTING) if phases else np.arange(len(trajectory.places))
@@ -298,7 +315,12 @@ def _trajectory(
         ending=trajectory.ending.value,
         metrics=[] if score is None else score.metrics,
         frames=views.render(world, trajectory),
+        maps=maps,
     )
+
+
+def _draw_maps(recording: MapRecording | None, limit: int) -> HeldMaps | None:
+    return None if recording is None else draw_maps(recording, limit)
 
 
 def _elapsed(trajectory: Trajectory) -> list[float]:

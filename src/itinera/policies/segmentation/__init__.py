@@ -1,0 +1,1 @@
+"""Semantic segmentation: networks that label every pixel of a frame, and the source of labels for maps (torch)."""
