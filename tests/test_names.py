@@ -28,7 +28,7 @@ RETIRED_WORDS = _words("""
 
 # Refused as a complete name only: as part of a longer name, most of them are ordinary words (`val_seen`, `even_split`).
 RETIRED_NAMES = _words("""
-    Walk Ways Eye Stage Panel Setting Happened Chance Shuffle Seen Mixed Sampled Sizes Card Fastest BatchedAgent Leader
+    Walk Ways Eye Stage Panel Setting Happened Chance Shuffle Seen Mixed Sampled Sizes Card Fastest Walker Leader
     Arm Cut Cuttings Tally Contest Look More Outsider Trail OnDemand Numbered Unicycle GraphWalk GroundWalk
     enter begin watch ways led leader lead simply again far there who slots gap gaps missed even one_of chosen
     gather here_first read_on as_taught cloning usual_suite most most_words going_on alone

@@ -131,7 +131,7 @@ def test_agents_that_can_only_be_killed_lose_their_episode_and_no_more(run):
 
 
 def test_a_patched_simulator_gains_nothing(run):
-    found = reasons(run("BatchedAgent", ["teleport"]))
+    found = reasons(run("Walker", ["teleport"]))
     assert "moves where no edge leads" in found["0"]
 
 

@@ -351,7 +351,7 @@ class FalseProbabilities(Spy):
         return answers[self.word]
 
 
-class BatchedAgent(Hostile):
+class Walker(Hostile):
     """A teleporting agent that walks on for as long as it may."""
 
     def act(self, observation: Any) -> int:

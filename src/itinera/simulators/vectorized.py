@@ -244,7 +244,8 @@ class VectorizedGround:
             if self._goals[k] is None:
                 raise BadArgument(f"Body {k} has no goal: call set_goals after reset.")
             sharing.setdefault(id(self._goals[k]), []).append(place)
-        for places in sharing.values():
+        # One house after the other, so that it stays in the processor's cache.
+        for places in sorted(sharing.values(), key=lambda places: id(self._house[rows[places[0]]])):
             which = rows[places]
             goal = self._goals[which[0]]
             assert goal is not None

@@ -20,7 +20,7 @@ from itinera.runs.config import TourJob
 from itinera.simulators.vectorized import VectorizedGround
 from itinera.tasks import Episode, Protocol, Tour
 from itinera.training.ground.frames import Frames, PackedFrames, pack_frames, stack_frames
-from itinera.training.ground.lane_agents import Actions, BatchedAgent, Decider, ReplayDecider, stop_included
+from itinera.training.ground.lane_agents import Actions, Decider, LaneAgents, ReplayDecider, stop_included
 from itinera.training.ground.perception import Perception, Sensors
 from itinera.training.ground.tour_lanes import Lanes, walk_tours
 from itinera.training.ground.trajectories import EpisodeActions, TourActions
@@ -169,7 +169,7 @@ class Collector:
         protocol: Protocol | None = None,
     ) -> list[Rollout]:
         """The rollouts of a decider on tours, job by job; by another protocol if one is given."""
-        agents = BatchedAgent(self.stage, decider, perception=self.perception, recorder=recorder)
+        agents = LaneAgents(self.stage, decider, perception=self.perception, recorder=recorder)
         rollouts: dict[int, Rollout] = {}
         for tour in walk_tours(self.stage, self.worlds, jobs, agents, protocol=protocol or self.protocol):
             rollouts[tour.job] = tour.rollout
