@@ -117,7 +117,8 @@ def format_row(
         row.append(f"{100 * found.mean:.1f} ({100 * found.low:.1f} – {100 * found.high:.1f})")
     endings = [trajectory.ending for trajectory in predictions]
     out = endings.count(Ending.OUT_OF_STEPS) / len(endings)
-    decisions = [trajectory.notes.get("decisions", len(trajectory.places)) for trajectory in predictions]
+    on_graph = rung.startswith(GRAPH)
+    decisions = [1 + (len(t.places) - 1 if on_graph else t.notes.get("decisions", 0)) for t in predictions]  # STOP too
     return [*row, f"{100 * out:.1f}", f"{scores['PL'].mean('PL'):.1f}", f"{np.mean(decisions):.1f}"]
 
 
