@@ -9,8 +9,8 @@ succeed by habits: the difference is what it reads. The same agent on the graph 
 with its nodes as places on the ground, by distance on the ground; the two are never mixed. If interrupted, rerun the
 command to resume.
 
-Expected (rcm-fidelity, SR by ground distance): with depth waypoints and annotated views at least 0.95 of the same
-policy on the graph; from one panorama and dead reckoning alone at least 0.7; own minus another's words above 20 points.
+Expected (rcm-fidelity, SR by ground distance): with depth waypoints and annotated views at least 0.8 of the same policy
+on the graph; from one panorama and dead reckoning alone at least 0.7; own minus another's words above 26 points.
 """
 
 from __future__ import annotations
