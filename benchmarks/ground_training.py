@@ -47,7 +47,10 @@ class SamplingDecider(PolicyDecider):
     def choose(self, lanes: Lanes, logits: NDArray[np.float64], labels: ExpertLabels | None) -> NDArray[np.int64]:
         weights = np.exp(logits - logits.max(axis=1, keepdims=True)).cumsum(axis=1)
         # STOP is not among them: an untrained policy would stop at once.
-        return 1 + (self.rng.random((len(lanes), 1)) * weights[:, 2:3] >= weights[:, :3]).sum(axis=1).clip(max=2)
+        chosen: NDArray[np.int64] = 1 + (self.rng.random((len(lanes), 1)) * weights[:, 2:3] >= weights[:, :3]).sum(
+            axis=1
+        ).clip(max=2)
+        return chosen
 
 
 def cpu_time(work: Callable[[], int]) -> float:
@@ -88,8 +91,8 @@ class Setting:
 
     def collect_dagger(self) -> list[Experience]:
         """Experience of a mixture of policy and expert, as DAgger collects it."""
-        options = {"beta": 0.5, "seed": 0, "iteration": 1}
-        decider = DaggerDecider(self.policy.eval(), self.texts.words, LANES, EPISODIC, **options)
+        policy, words = self.policy.eval(), self.texts.words
+        decider = DaggerDecider(policy, words, LANES, EPISODIC, beta=0.5, seed=0, iteration=1)
         return self.collector.collect(self.jobs, decider, seed=0, beta=0.5)[1]
 
     def learn(self, experience: list[Experience], texts: int) -> float:

@@ -1,6 +1,6 @@
 """An agent of graphs made ready for waypoints: fine-tuned on graphs whose candidates and rooms are uncertain too.
 
-    python recipes/waypoint_agents.py SEASON              # rcm-fidelity, about five minutes of one core
+    python recipes/waypoint_agents.py SEASON              # rcm-fidelity, about two minutes of CPU time
     python recipes/waypoints.py SEASON --rungs panorama --agents .learning/waypoints/rcm-fidelity-jitter.safetensors
 
 The training environment changes every observation, and nothing is rendered (`training/jitter.py`). The loss is policy
@@ -53,7 +53,7 @@ BATCH_SIZE = 64
 MAX_STEPS = 15
 TEACHER_FORCING_RATIO = 0.5  # share of agents that follow the expert in the imitation part
 IMITATION_WEIGHT, IMITATION_EVERY = 0.3, 2  # beside the policy gradient, in every second step
-STEPS = 800
+STEPS = 500
 EPISODES = 14  # paths of a house, on the ground
 NOISE = 0.3  # share of their actions that are random
 GROUND_BATCH = 32  # rollouts

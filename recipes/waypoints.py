@@ -9,8 +9,8 @@ succeed by habits: the difference is what it reads. The same agent on the graph 
 with its nodes as places on the ground, by distance on the ground; the two are never mixed. If interrupted, rerun the
 command to resume.
 
-Expected (rcm-fidelity, SR by ground distance): with depth waypoints and annotated views at least 0.95 of the same
-policy on the graph; from one panorama and dead reckoning alone at least 0.7; own minus another's words above 20 points.
+Expected (rcm-fidelity, SR by ground distance): with depth waypoints and annotated views at least 0.8 of the same policy
+on the graph; from one panorama and dead reckoning alone at least 0.7; own minus another's words above 26 points.
 """
 
 from __future__ import annotations
@@ -117,7 +117,8 @@ def format_row(
         row.append(f"{100 * found.mean:.1f} ({100 * found.low:.1f} – {100 * found.high:.1f})")
     endings = [trajectory.ending for trajectory in predictions]
     out = endings.count(Ending.OUT_OF_STEPS) / len(endings)
-    decisions = [trajectory.notes.get("decisions", len(trajectory.places)) for trajectory in predictions]
+    on_graph = rung.startswith(GRAPH)
+    decisions = [1 + (len(t.places) - 1 if on_graph else t.notes.get("decisions", 0)) for t in predictions]  # STOP too
     return [*row, f"{100 * out:.1f}", f"{scores['PL'].mean('PL'):.1f}", f"{np.mean(decisions):.1f}"]
 
 

@@ -25,7 +25,7 @@ from itinera.training.ground.tour_lanes import episode_jobs
     [
         ("map-cma", MapLifetime.EPISODIC, False),
         ("map-cma", MapLifetime.ITERATIVE, True),
-        ("tour-cma", MapLifetime.EPISODIC, True),
+        pytest.param("tour-cma", MapLifetime.EPISODIC, True, marks=pytest.mark.slow),
     ],
 )
 def test_scores_equal_those_of_a_run(ground, kind, lifetime, toured):

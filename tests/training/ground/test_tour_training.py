@@ -84,7 +84,7 @@ class Killed(BaseException):
     pass
 
 
-@pytest.mark.parametrize("kind", ["tour-cma", "pool-cma"])
+@pytest.mark.parametrize("kind", ["tour-cma", pytest.param("pool-cma", marks=pytest.mark.slow)])
 def test_a_killed_run_resumes_with_the_states_it_carried(ground, tmp_path, kind):
     options = GroundOptions(steps=7, batch_size=2, max_steps=30)
 

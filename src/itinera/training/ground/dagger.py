@@ -182,8 +182,10 @@ class Dagger:
                     found += self._collector.replay(self._store[key], self._split.by_id)
                     continue
                 lanes = self._collector.num_lanes
-                draws = {"beta": beta, "seed": self._seed, "iteration": number}
-                decider = DaggerDecider(self._policy, self._texts.words, lanes, self._lifetime, **draws)
+                policy, words = self._policy, self._texts.words
+                decider = DaggerDecider(
+                    policy, words, lanes, self._lifetime, beta=beta, seed=self._seed, iteration=number
+                )
                 actions, experience = self._collector.collect(jobs, decider, seed=self._seed, beta=beta)
                 self._store.add(key, actions)
                 found += experience

@@ -48,7 +48,7 @@ class Experience:
     def progress(self) -> NDArray[np.float32]:
         """(steps,) the share of the way to the goal that is done, at most 1; 0 or below where nothing is."""
         first = max(float(self.distances[0]), 1e-6)
-        return np.clip(1.0 - self.distances / np.float32(first), -1.0, 1.0).astype(np.float32)
+        return np.asarray(np.clip(1.0 - self.distances / np.float32(first), -1.0, 1.0), dtype=np.float32)
 
 
 @dataclass(eq=False)
@@ -61,15 +61,16 @@ class _Growing:
     rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
 
     def finish(self) -> Experience:
-        columns = list(zip(*self.rows, strict=True))
-        parts = [np.array(column) for column in columns]
+        previous, actions, labels, bearings, distances = (np.array(column) for column in zip(*self.rows, strict=True))
         return Experience(
             self.episode_id,
             pack_frames(stack_frames([*self.guided, *self.frames])),
             len(self.guided),
-            *(part.astype(np.uint8) for part in parts[:3]),
-            parts[3].astype(np.int8),
-            parts[4].astype(np.float32),
+            previous.astype(np.uint8),
+            actions.astype(np.uint8),
+            labels.astype(np.uint8),
+            bearings.astype(np.int8),
+            distances.astype(np.float32),
         )
 
 
