@@ -51,6 +51,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/segmentation.py
 	$(BIN)/python benchmarks/ground_walking.py
+	$(BIN)/python benchmarks/ground_training.py
 	$(BIN)/python benchmarks/ground_policies.py
 	$(BIN)/python benchmarks/mapping.py
 	$(BIN)/python benchmarks/vectorized_ground.py
@@ -62,9 +63,10 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/reporting.py
 	$(BIN)/python benchmarks/replaying.py
 
-# Recipes that need real data say so and pass where it is missing. The last six train agents, with three seeds at the
+# Recipes that need real data say so and pass where it is missing. The last nine train agents, with three seeds at the
 # setting that the docs state. In minutes of one core, from optimizer steps and measured steps per minute (150 to 350 on
-# graphs): 180, 35 (the variants, one seed), 120, 125, 80 and 120; two processes share them.
+# graphs): 180, 35 (the variants, one seed), 120, 720, 1080 and 180 (two seeds) on the ground,
+# 125, 80 and 120; two processes share them.
 tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/interval_coverage.py
 	$(BIN)/python recipes/stay_on_the_path_table1.py
@@ -86,6 +88,9 @@ tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/stay_on_the_path.py --minutes 10 --seeds 3
 	$(BIN)/python recipes/stay_on_the_path.py --minutes 10 --seeds 1 --variants geometry longer
 	$(BIN)/python recipes/tour_memory.py --minutes 15 --seeds 3
+	$(BIN)/python recipes/iterative_latent.py --hours 1 --seeds 3 --season .tables/hearth
+	$(BIN)/python recipes/iterative_maps.py --hours 1 --seeds 3 --season .tables/hearth
+	$(BIN)/python recipes/reading.py .tables/hearth --minutes 30 --seeds 2
 	$(BIN)/python recipes/skills.py --minutes 10 --seeds 3 --every 10
 	$(BIN)/python recipes/hearth_transfer.py .tables/hearth --minutes 10 --seeds 3
 	$(BIN)/python recipes/appearance_transfer.py .tables/hearth --minutes 5 --seeds 3

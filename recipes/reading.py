@@ -29,6 +29,7 @@ from rich.console import Console
 from rich.table import Table
 
 import itinera
+from itinera.formats import vlnce
 from itinera.formats.writing import atomic_write
 from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import Model, encode_model, read_model
@@ -37,7 +38,7 @@ from itinera.runs.workers import parallel_map
 from itinera.stats.intervals import Interval, interval
 from itinera.tasks import Instruction, Split
 from itinera.training.ground.decision_batches import PathTexts, RollSampler
-from itinera.training.ground.decision_data import DecisionData, source_maker, world_words
+from itinera.training.ground.decision_data import DecisionData, make_sources, world_words
 from itinera.training.ground.decision_evaluation import evaluate_decisions, other_instructions, reading_gap
 from itinera.training.ground.decisions import DecisionOptions, train_decisions
 from itinera.training.ground.tour_order import order_tours
@@ -98,7 +99,9 @@ class Setting:
 
 @cache
 def load_split(season: Path, split: str) -> Split:
-    return itinera.read_tasks(season / "vlnce" / split / f"{split}.json.gz")
+    folder = season / "vlnce" / split
+    dense = vlnce.read_dense(folder / f"{split}_gt.json.gz")
+    return vlnce.with_dense_reference(itinera.read_tasks(folder / f"{split}.json.gz"), dense)
 
 
 @cache
@@ -172,8 +175,8 @@ def score_agent(setting: Setting, job: tuple[Job, str, str]) -> Result:
     if lifetime == "iterative":
         table = score_on_tours(setting, model, split, texts)
     else:
-        source = source_maker(AGENTS[agent], MapLifetime(lifetime or "episodic"))
-        table = evaluate_decisions(model, split, worlds, world_words(model), instructions=texts, make_source=source)
+        sources = make_sources(AGENTS[agent], MapLifetime(lifetime or "episodic"))
+        table = evaluate_decisions(model, split, worlds, world_words(model), instructions=texts, sources=sources)
     result = Result(list(table.world_ids), {name: table.values[name].tolist() for name in METRICS})
     file.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(file) as stream:

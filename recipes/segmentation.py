@@ -55,6 +55,7 @@ LEARNING_RATE, WEIGHT_DECAY = 4e-3, 0.01
 LOSS = LossConfig()
 RADIUS = 0.1  # metres, of the robot
 HELD_OUT_EVERY = 8  # of the training houses, with --held-out
+CALIBRATION_HOUSES, CALIBRATION_FRAMES = 24, 20  # frames per house
 EVALUATION_FRAMES = 200  # per house
 NUM_NAMES = 100  # the most frequent ones
 NAMES_FROM = "rcm-fidelity"  # the pretrained agent whose object names `--labels names` learns
@@ -96,12 +97,11 @@ def train(args: argparse.Namespace, sampler: FrameSampler, checkpoint: Path) -> 
     card = ModelCard("rgbd-unet", asdict(RGBDUNetConfig()), sampler.labels, (), metadata=metadata)
     model = build_model(card)
     schedule = Schedule(steps, LEARNING_RATE, weight_decay=WEIGHT_DECAY, warmup_steps=100)
-    weights = LOSS.weights(sampler.frequencies)
     with TrainingLog(name, total=steps, folder=checkpoint.parent / "logs" / name) as log:
         trainer = Trainer(model, schedule, seed=args.seed, name=name, checkpoint=checkpoint, on_step=log.on_step)
         for step in trainer:
             batch = sampler.sample_batch(generator(args.seed, "segmentation batch", str(step)), BATCH_SIZE)
-            trainer.update(batch_loss(model.policy, batch, weights, LOSS))
+            trainer.update(batch_loss(model.policy, batch, LOSS.weights(sampler.frequencies), LOSS))
     return model
 
 
@@ -144,7 +144,11 @@ def main() -> None:
     name = " ".join(filter(None, [*parts, f"{args.minutes:g} min", f"seed {args.seed}"]))
     sampler = FrameSampler(load_worlds(args.season, training), labels, sensor=sensor, randomize=args.randomize)
     model = train(args, sampler, args.out / "checkpoints" / f"{name}.safetensors")
-    model.policy.add_offsets(torch.from_numpy(calibrate_offsets(model.policy, sampler)))
+    # In houses of the next season, because the network is too sure of itself in those it was trained on.
+    others = load_worlds(args.season + 1, list(range(CALIBRATION_HOUSES))[: args.houses])
+    calibration = FrameSampler(others, labels, sensor=sensor, randomize=args.randomize)
+    offsets = calibrate_offsets(model.policy, calibration, frames_per_world=CALIBRATION_FRAMES)
+    model.policy.add_offsets(torch.from_numpy(offsets))
 
     scored = replace(SENSOR, appearance=parse_appearance(args.score_appearance or args.appearance))
     unseen = FrameSampler(load_worlds(args.season, scoring), labels, sensor=scored)

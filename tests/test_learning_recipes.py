@@ -121,6 +121,55 @@ def test_the_published_mean_of_the_skills_is_their_mean():
         assert sum(scores) / 4 == pytest.approx(mean, abs=0.006)
 
 
+GROUND = {
+    "iterative_latent": (("Table 3, val-seen", "Table 3, val-unseen", "PoolEndCMA", "memory lowers SR"), ("--dagger",)),
+    "iterative_maps": (("Table 4, val-seen", "Table 4, val-unseen", "rows 14 − 5", "known maps"), ("--segmentation",)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", GROUND)
+def test_a_recipe_on_the_ground_goes_from_houses_to_its_table(recipe, season, tmp_path):
+    words, (option,) = GROUND[recipe]
+    more = [option] if option == "--dagger" else [option, write_segmentation(tmp_path / "tiny.safetensors")]
+    sizes = ("--houses", 1, "--tour-episodes", 2, "--rollouts", 4, "--steps", 8, "--seeds", 1, "--workers", 1)
+    options = (*sizes, *more, "--season", season, "--out", tmp_path / "out")
+    first = run_recipe(recipe, *options)
+    assert first.returncode == 0, first.stderr
+    for text in words:
+        assert text in first.stdout
+    assert " steps/s" in first.stderr
+    again = run_recipe(recipe, *options)
+    assert " steps/s" not in again.stderr
+    assert "evaluated" not in again.stderr
+    assert _rows(again.stdout) == _rows(first.stdout)
+
+
+def write_segmentation(file):
+    """A segmentation network with random weights."""
+    import torch
+
+    from itinera.policies.checkpoint import build_model, encode_model, make_card
+    from itinera.policies.segmentation.rgbd_unet import RGBDUNetConfig
+    from itinera.policies.tokenizer import Tokenizer
+    from itinera.worlds.labels import MAP_CLASSES
+
+    torch.manual_seed(0)
+    card = make_card("rgbd-unet", RGBDUNetConfig(), MAP_CLASSES, Tokenizer(()))
+    file.write_bytes(encode_model(build_model(card)))
+    return file
+
+
+@pytest.mark.parametrize(("recipe", "rows"), [("iterative_latent", 4), ("iterative_maps", 18)])
+def test_every_published_row_on_the_ground_has_all_columns_on_both_splits(recipe, rows):
+    names = load_recipe(recipe)
+    assert tuple(names["PUBLISHED"]) == ("val_seen", "val_unseen")
+    assert list(names["ROWS"]) == list(range(1, rows + 1))
+    for of_split in names["PUBLISHED"].values():
+        assert list(of_split) == list(names["ROWS"])
+        assert {len(row.split()) for row in of_split.values()} == {len(names["METRICS"])}
+
+
 @pytest.mark.slow
 def test_pretrained_agents_are_trained_one_after_another(season, tmp_path):
     options = (season, "--steps", 2, "--out", tmp_path, "--workers", 1)
@@ -128,6 +177,20 @@ def test_pretrained_agents_are_trained_one_after_another(season, tmp_path):
     done = run_recipe("trained_agents", *options, "rcm-goal", folder=tmp_path)
     assert done.stdout.startswith("rcm-goal: {'SR'"), done.stderr
     assert itinera.load_agent(tmp_path / "rcm-goal.safetensors").requirements.views == "annotations"
+
+
+@pytest.mark.slow
+def test_decision_agents_are_scored_with_their_own_and_with_other_instructions(season, tmp_path):
+    options = (season, "--steps", 2, "--seeds", 1, "--agents", "panorama", "classes", "--out", tmp_path / "out")
+    first = run_recipe("reading", *options)
+    assert first.returncode == 0, first.stderr
+    rows = _rows(first.stdout)
+    assert any("│ panorama" in row for row in rows)
+    assert any("│ classes" in row for row in rows)
+    assert sum("panorama" in row and "hold" in row for row in rows) == 3
+    again = run_recipe("reading", *options)
+    assert " steps/s" not in again.stderr
+    assert _rows(again.stdout) == rows
 
 
 @pytest.mark.slow

@@ -215,3 +215,15 @@ def test_nobody_is_led_by_fifteen_speeds(itinera, grounds, tmp_path):
     assert itinera(*command, "--drive", "unicycle-6").code == 0
     rules = ["--tours", tours, "--protocol", "ivln-ce", "--drive", "unicycle-6"]
     assert itinera("replay", tmp_path / "w.jsonl", *grounds, *rules).code == 0
+
+
+def test_the_maps_of_an_agent_are_recorded_checked_and_shown(itinera, grounds, tmp_path):
+    out = tmp_path / "predictions.jsonl"
+    command = ["run", "--agent", "scripted_agents:MapKeeper", *grounds, "--record", "maps", "--out", out]
+    assert itinera(*command, "--workers", 0).code == 0
+    checked = itinera("check", tmp_path / "predictions.maps.jsonl", "--json")
+    assert (checked.code, checked.json["episodes"]) == (0, 2)
+    page = tmp_path / "replay.html"
+    assert itinera("show", out, *grounds, "--pictures", 0, "--out", page).code == 0
+    assert '"maps":{"size":8,"width":400' in page.read_text()
+    assert itinera("run", "--agent", "uniform", *grounds, "--record", "maps", "--out", page.with_suffix(".x")).code == 2

@@ -136,6 +136,20 @@ def test_a_worlds_map_is_made_anew_when_the_world_changes():
         mapper.update("attic", here.place, 0.0, here.frame.depth, here.frame.classes)
 
 
+def test_a_map_of_instances_tells_which_object_is_where():
+    camera = CameraSensor(CAMERA, channels=("depth", "instances"))
+    simulator = GroundSimulator(camera=camera)
+    seen = simulator.reset(HALL, Pose(np.array([1.0, 2.0, 0.0]), 0.0))
+    for lifetime in MapLifetime:
+        mapper = EgocentricMapper(WORLDS, CAMERA, lifetime=lifetime, instances=True)
+        held = mapper.update(seen.world_id, seen.place, seen.heading, seen.frame.depth, seen.frame.instances)
+        assert held.legend == ()
+        assert set(np.unique(held.labels).tolist()) == {0, 1}  # the boxes of the hall are one instance
+    assert (
+        EgocentricMapper(WORLDS, CAMERA).update("hall", seen.place, 0.0, seen.frame.depth, seen.frame.instances).legend
+    )
+
+
 def test_labels_of_a_segmentation_enter_as_they_are():
     mapper, other = EgocentricMapper(WORLDS, CAMERA), EgocentricMapper(WORLDS, CAMERA)
     for seen in walk("hall", 4):

@@ -141,6 +141,21 @@ def test_an_agent_object_gets_its_camera_and_worlds_from_the_run(model):
     assert rows(short(prepared).execute()) == rows(short(prepare(model)).execute())
 
 
+def test_the_maps_of_a_model_are_recorded_and_shown(model, tmp_path):
+    predictions = short(prepare(model, record="maps")).execute()
+    for trajectory in predictions:
+        occupancy, _ = trajectory.maps.decode()
+        assert trajectory.maps.size == 64
+        assert occupancy.any(axis=(1, 2)).all()
+    shown = itinera.show(predictions, SPLIT, GROUNDS, tour=predictions.rollouts[0].tour_id, max_views=0)
+    assert all(trajectory.maps.frames for episode in shown.episodes for trajectory in episode.trajectories)
+
+
+def test_a_model_without_a_map_has_none_to_record(colors):
+    ended = short(prepare(colors, record="maps", keep_going=True)).execute()
+    assert all("holds no map to record" in trajectory.notes["failed"] for trajectory in ended)
+
+
 def test_probabilities_are_recorded(model):
     predictions = short(prepare(model, max_episodes=1, record_probabilities=True)).execute()
     log = predictions.rollouts[0].trajectories[0].action_log

@@ -51,6 +51,19 @@ def test_a_panorama_has_36_views_that_do_not_turn_with_the_body():
     assert (before[12, 12, 16], before[15, 12, 16]) == pytest.approx((2.0, 5.0), abs=1e-3)
 
 
+def test_views_around_the_body_turn_with_it():
+    walk = GroundSimulator(camera=CameraSensor(CAMERA, around=4, channels=("depth",)))
+    before = walk.reset(HALL, START).frame.depth
+    assert before.shape == (4, 24, 32)
+    # Ahead, to the left, behind, to the right.
+    assert before[:, 12, 16] == pytest.approx([5.0, 2.0, 1.0, 2.0], abs=1e-3)
+    ahead = GroundSimulator(camera=CameraSensor(CAMERA, channels=("depth",)))
+    ahead.reset(HALL, START)
+    for action in (2, 2, 1):
+        turned, front = walk.step(action).frame.depth, ahead.step(action).frame.depth
+    np.testing.assert_array_equal(turned[0], front)
+
+
 def test_a_world_without_a_mesh_cannot_be_seen():
     with pytest.raises(BadArgument, match="World bare has no mesh"):
         GroundSimulator(camera=CameraSensor(CAMERA)).reset(World("bare", HALL.space), START)
@@ -61,6 +74,8 @@ def test_an_impossible_camera_is_refused():
         CameraSensor(CAMERA, channels=("smell",))
     with pytest.raises(BadArgument, match="must be finite, not nan"):
         CameraSensor(CAMERA, height=math.nan)
+    with pytest.raises(BadArgument, match="around must be at least 1"):
+        CameraSensor(CAMERA, around=0)
 
 
 def test_the_appearance_of_a_camera_changes_its_colors_alone():

@@ -279,6 +279,9 @@ def test_what_cannot_be_is_refused():
         stage.step([FORWARD, 4])
     with pytest.raises(BadArgument, match=r"2 bodies need \(2,\) integer actions"):
         stage.step([FORWARD])
+    for index in ([2], [-1], [True, False], [[0, 1]]):
+        with pytest.raises(BadArgument, match="a list of bodies, 0 to 1, not"):
+            stage.step([FORWARD, FORWARD], index)
     with pytest.raises(BadArgument, match="There is no camera"):
         stage.render()
     stage.set_goals([0], [start.place])

@@ -44,20 +44,20 @@ def named_world() -> World:
 @cache
 def named_tasks(texts: int = 3) -> Split:
     """A path from every start to every goal, each with some instructions."""
-    episodes = []
-    for path, (start, goal) in enumerate((s, g) for s in STARTS for g in GOALS):
-        x, y, heading = start
-        place = np.array([*GOALS[goal], 0.0])
-        for k in range(texts):
-            episodes.append(
-                Episode(
-                    id=f"{path}_{k}",
-                    world_id="rooms",
-                    start=Pose(np.array([x, y, 0.0]), heading),
-                    goals=place[None],
-                    reference=np.array([(x, y, 0.0), place]),
-                    instruction=Instruction(TEXTS[k].format(goal)),
-                    path_id=str(path),
-                )
-            )
+    pairs = enumerate((start, goal) for start in STARTS for goal in GOALS)
+    episodes = [_episode(path, k, start, goal) for path, (start, goal) in pairs for k in range(texts)]
     return Split("rooms", tuple(episodes), protocol="r2r-ce")
+
+
+def _episode(path: int, k: int, start: tuple[float, float, float], goal: str) -> Episode:
+    x, y, heading = start
+    place = np.array([*GOALS[goal], 0.0])
+    return Episode(
+        id=f"{path}_{k}",
+        world_id="rooms",
+        start=Pose(np.array([x, y, 0.0]), heading),
+        goals=place[None],
+        reference=np.array([(x, y, 0.0), place]),
+        instruction=Instruction(TEXTS[k].format(goal)),
+        path_id=str(path),
+    )

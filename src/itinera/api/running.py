@@ -369,7 +369,7 @@ def train(
     start_from: a model file of the same policy whose weights training starts from.
     batch_size: episodes per step (64), on the ground trajectories (14).
     teacher_forcing_ratio: the share of agents that follow the expert in imitation learning (0.8), on graphs only.
-    max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward, 150 on the
+    max_steps: of an agent per episode in training; by default 10 in imitation learning, 15 with a reward, 100 on the
         ground.
     tours: on the ground, tours of the tasks, for policies and maps that remember earlier episodes; by default paths are
         ordered by straight lines.

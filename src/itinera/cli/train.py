@@ -101,7 +101,7 @@ def train(
     max_steps: Annotated[
         int | None,
         typer.Option(
-            help="Steps of an agent per episode. Default: 10; 15 with a reward; 150 on the ground.",
+            help="Steps of an agent per episode. Default: 10; 15 with a reward; 100 on the ground.",
             rich_help_panel=_LEARNING,
         ),
     ] = None,

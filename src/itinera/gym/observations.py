@@ -134,7 +134,8 @@ class ImageSensor:
     """The images of the camera, one per channel."""
 
     def __init__(self, sensor: CameraSensor) -> None:
-        shape = ((VIEWS,) if sensor.panorama else ()) + (sensor.camera.height, sensor.camera.width)
+        views = VIEWS if sensor.panorama else sensor.around
+        shape = ((views,) if views > 1 else ()) + (sensor.camera.height, sensor.camera.width)
         self._channels = sorted(sensor.channels)
         self.spaces: Spaces = {name: _IMAGES[name][0](shape) for name in self._channels}
 

@@ -60,9 +60,13 @@ class SemanticMaps:
     """The maps of several agents, numbered from 0, each in a world of its own.
 
     `index` are the numbers of the agents that a call is about, by default all; arrays have a row for each of them.
+    `legend` is that of the labels.
     """
 
-    def __init__(self, worlds: Sequence[World], config: MapConfig | None = None) -> None:
+    def __init__(
+        self, worlds: Sequence[World], config: MapConfig | None = None, *, legend: Legend = PAPER_LEGEND
+    ) -> None:
+        self.legend = legend
         self.config = MapConfig() if config is None else config
         self._known_grids: WeakKeyDictionary[World, StoreyGrids] = WeakKeyDictionary()
         self._worlds: list[StoreyGrids] = [StoreyGrids(np.empty(0), np.empty((0, 5), np.int64), np.empty(0))] * len(
@@ -107,11 +111,11 @@ class SemanticMaps:
         """Insert views of depth and labels; with a table, from `labels.paper_table`, it gives the label of each."""
         lanes, config = parse_index(index, len(self)), self.config
         depth, labels, eyes, bases = check_views(depth, labels, positions, headings, elevations, camera, len(lanes))
-        limits = np.array([*config.depth, *config.insertion])
+        limits, table = np.array([*config.depth, *config.insertion]), check_table(labels, table)
         kernels.insert_views(
             depth,
-            labels,
-            check_table(labels, table),
+            labels if labels.dtype == np.uint8 else labels.astype(np.int32, copy=False),  # one kernel for each
+            table,
             eyes,
             bases,
             camera.focal,
@@ -138,7 +142,8 @@ class SemanticMaps:
         size = self.config.size
         if out is None:
             shape = (len(lanes), size, size)
-            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16), self.config.cell)
+            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16))
+        out = replace(out, cell=self.config.cell, legend=self.legend)
         if len(out) != len(lanes) or len(eyes) != len(lanes):
             raise BadArgument(f"{len(lanes)} maps need as many positions; got {len(eyes)}, and {len(out)} to write to.")
         kernels.read_maps(
@@ -271,8 +276,6 @@ def check_table(labels: NDArray[Any], table: Table | None) -> Table:
         raise BadArgument(f"labels must be integers, not {labels.dtype}.")
     if labels.dtype.kind == "i" and labels.size and labels.min() < 0:
         raise BadArgument(f"labels must not be negative; the lowest is {labels.min()}.")
-    if table is not None:
-        return np.ascontiguousarray(table, dtype=np.uint16)
     if labels.dtype.itemsize > 2 and labels.size and labels.max() > MAX_LABEL:
         raise BadArgument(f"labels must be at most {MAX_LABEL}; the highest is {labels.max()}.")
-    return _SAME
+    return _SAME if table is None else np.ascontiguousarray(table, dtype=np.uint16)

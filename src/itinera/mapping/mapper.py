@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,16 +13,20 @@ from numpy.typing import NDArray
 from itinera.errors import BadArgument
 from itinera.mapping.config import MapConfig, MapLifetime
 from itinera.mapping.egocentric_map import Columns, EgocentricMaps, SemanticMaps
-from itinera.mapping.known_map import known_map
-from itinera.mapping.labels import paper_table
+from itinera.mapping.known_map import known_instances, known_map
+from itinera.mapping.labels import PAPER_LEGEND, paper_table
 from itinera.mapping.point_cloud import PointCloudMaps
+from itinera.records.map_recording import Legend
 from itinera.rendering.camera import Camera
 from itinera.worlds import Array, World
 
 
-def make_maps(worlds: Sequence[World], config: MapConfig) -> SemanticMaps | PointCloudMaps:
+def make_maps(
+    worlds: Sequence[World], config: MapConfig, *, legend: Legend = PAPER_LEGEND
+) -> SemanticMaps | PointCloudMaps:
     """Empty maps of the configuration's variant."""
-    return PointCloudMaps(worlds, config) if config.variant == "released" else SemanticMaps(worlds, config)
+    kind = PointCloudMaps if config.variant == "released" else SemanticMaps
+    return kind(worlds, config, legend=legend)
 
 
 class EgocentricMapper:
@@ -39,11 +44,14 @@ class EgocentricMapper:
         lifetime: MapLifetime = MapLifetime.EPISODIC,
         config: MapConfig | None = None,
         camera_elevation: float = 0.0,  # radians above the agent's own
-        make_known: Callable[[World], Columns] | None = None,  # of a known map; None: from the classes of the mesh
+        instances: bool = False,  # the labels are instances of the mesh instead of classes
+        make_known: Callable[[World], Columns] | None = None,  # of a known map; None: from the labels of the mesh
     ) -> None:
+        self._instances = instances
         self.config = MapConfig() if config is None else config
         self.lifetime, self.camera = lifetime, camera
-        self._worlds, self._camera_elevation, self._make_known = worlds, camera_elevation, make_known
+        self._worlds, self._camera_elevation = worlds, camera_elevation
+        self._make_known = make_known or partial(known_instances if instances else known_map, config=self.config)
         self._maps: SemanticMaps | PointCloudMaps | None = None
         self._world: World | None = None
         self._known: WeakKeyDictionary[World, Columns] = WeakKeyDictionary()
@@ -79,7 +87,8 @@ class EgocentricMapper:
     ) -> EgocentricMaps:
         """The egocentric map (1, size, size) with this observation, made from the position on the floor (3,).
 
-        `labels` (h, w) are the classes of the frame, indices into MPCAT40; with `classes=False`, labels of the map.
+        `labels` (h, w) are the classes of the frame, indices into MPCAT40, or of a map of instances its instances; with
+        `classes=False`, they are labels of the map already.
         """
         maps = self._enter(world_id)
         if guided and self.lifetime is MapLifetime.EPISODIC:
@@ -93,7 +102,7 @@ class EgocentricMapper:
                 heading,
                 self.camera,
                 elevations=elevation + self._camera_elevation,
-                table=self._table if classes else None,
+                table=self._table if classes and not self._instances else None,
             )
         self._held = maps.read(eye, heading)
         return self._held
@@ -106,12 +115,11 @@ class EgocentricMapper:
             raise BadArgument(f"World {world_id} is not among the worlds of the mapper.")
         self._world = world = self._worlds[world_id]
         if self._maps is None:
-            self._maps = make_maps([world], self.config)
+            self._maps = make_maps([world], self.config, legend=() if self._instances else PAPER_LEGEND)
         else:
             self._maps.place([0], [world])
         if self.lifetime is MapLifetime.KNOWN:
             if world not in self._known:
-                make = self._make_known
-                self._known[world] = known_map(world, self.config) if make is None else make(world)
+                self._known[world] = self._make_known(world)
             self._maps.load([0], [self._known[world]])
         return self._maps

@@ -12,6 +12,7 @@ highest point wins here.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,8 @@ from itinera.mapping.egocentric_map import (
     parse_positions,
     unit_vectors,
 )
-from itinera.mapping.labels import Table
+from itinera.mapping.labels import PAPER_LEGEND, Table
+from itinera.records.map_recording import Legend
 from itinera.rendering.camera import Camera
 from itinera.worlds import Array, World
 
@@ -35,7 +37,10 @@ from itinera.worlds import Array, World
 class PointCloudMaps:
     """The maps of several agents as the released code makes them; see `SemanticMaps` for the methods."""
 
-    def __init__(self, worlds: Sequence[World], config: MapConfig | None = None) -> None:
+    def __init__(
+        self, worlds: Sequence[World], config: MapConfig | None = None, *, legend: Legend = PAPER_LEGEND
+    ) -> None:
+        self.legend = legend
         self.config = MapConfig(variant="released") if config is None else config
         self._count = len(worlds)
         self._points = np.empty((0, 3))
@@ -90,7 +95,8 @@ class PointCloudMaps:
         lanes, eyes, config = parse_index(index, self._count), parse_positions(positions), self.config
         if out is None:
             shape = (len(lanes), config.size, config.size)
-            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16), self.config.cell)
+            out = EgocentricMaps(np.empty(shape, dtype=np.uint8), np.empty(shape, dtype=np.uint16))
+        out = replace(out, cell=self.config.cell, legend=self.legend)
         out.occupancy[:], out.labels[:] = 0, 0
         directions = unit_vectors(headings, len(lanes))
         for n, lane in enumerate(lanes.tolist()):

@@ -149,7 +149,7 @@ class Model:
         return digest.hexdigest()
 
 
-_ACTING = Policy | GroundPolicy | decision.DecisionPolicy
+_ACTING = (Policy, GroundPolicy, decision.DecisionPolicy)
 
 
 def _can_act(make: object) -> bool:

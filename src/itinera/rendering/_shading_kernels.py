@@ -131,16 +131,27 @@ def _in_square(column: _Lanes, line: _Lanes) -> _Lanes:
 
 
 def _place_texels(
-    typing: Any, near: Any, at: Any, rays: Any, column: Any, base: Any, level: Any, places: Any, fractions: Any, to: Any
+    typing: Any,
+    near: Any,
+    at: Any,
+    rays: Any,
+    column: Any,
+    texels: Any,
+    base: Any,
+    level: Any,
+    places: Any,
+    fractions: Any,
+    to: Any,
 ) -> Any:
     """places, fractions <- the word of each pixel of a block in a level of a pyramid, and the way between its texels.
 
     `rays` are u at the camera, its slope along the ray of column 0 and the slope's step, then the same of v. `base` is
-    the first word of the level, whose sides are halved `level` times, down to SQUARE texels.
+    the first word of the level in `texels`, whose sides are halved `level` times, down to SQUARE texels. The words of
+    every other pixel are prefetched; the others are mostly in the same cache lines.
     """
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        near_, at_, rays_, column_, base_, level_, places_, fractions_, to_ = arguments
+        near_, at_, rays_, column_, texels_, base_, level_, places_, fractions_, to_ = arguments
         columns = _Lanes(builder, ir.Constant(SINGLES, [float(k) for k in range(BLOCK)])) + _Lanes(builder, column_)
         pointer = builder.bitcast(_address(context, builder, near_, near, at_), SINGLES.as_pointer())
         nearness = builder.load(pointer, align=4)
@@ -159,9 +170,12 @@ def _place_texels(
         for table, kind, values in ((places_, places, place), (fractions_, fractions, (u & 255) | ((v & 255) << 8))):
             target = builder.bitcast(_address(context, builder, table, kind, to_), INTS.as_pointer())
             builder.store(values.value, target, align=4)
+        for lane in range(0, BLOCK, 2):
+            index = builder.zext(builder.extract_element(place.value, INT(lane)), ir.IntType(64))
+            _ask_for(builder, _address(context, builder, texels_, texels, index))
         return context.get_dummy_value()
 
-    return types.void(near, at, rays, column, base, level, places, fractions, to), build
+    return types.void(near, at, rays, column, texels, base, level, places, fractions, to), build
 
 
 def _paint_block(
@@ -331,14 +345,19 @@ def _prefetch(typing: Any, table: Any, at: Any) -> Any:
     """Ask for the cache line of an element."""
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        letters = ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [letters, INT, INT, INT])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
-        place = builder.bitcast(_address(context, builder, arguments[0], table, arguments[1]), letters)
-        builder.call(function, [place, INT(0), INT(3), INT(1)])  # to read, into the nearest cache, data
+        _ask_for(builder, _address(context, builder, arguments[0], table, arguments[1]))
         return context.get_dummy_value()
 
     return types.void(table, at), build
+
+
+def _ask_for(builder: Any, address: Any) -> None:
+    """Prefetch the cache line at an address."""
+    letters = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [letters, INT, INT, INT])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")  # type: ignore[no-untyped-call]
+    place = builder.bitcast(address, letters)
+    builder.call(function, [place, INT(0), INT(3), INT(1)])  # to read, into the nearest cache, data
 
 
 def _fill_block(typing: Any, row: Any, to: Any, value: Any) -> Any:
@@ -396,9 +415,9 @@ def _split_row(shown: Ints, first: int, width: int, ends: Longs, points: Longs) 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _prepare_row(
-    count: int, first: int, near: Singles, shown: Ints, glow: Singles, skins: Singles, marks: Ints, offsets: Ints,
-    lightmap: Shorts, eye: Singles, base: Singles, step: Singles, lens: Singles, points: Longs, lights: Singles,
-    corners: Longs, shares: Singles, places: Ints, fractions: Ints,
+    count: int, first: int, near: Singles, shown: Ints, glow: Singles, skins: Singles, marks: Ints, texels: Words,
+    offsets: Ints, lightmap: Shorts, eye: Singles, base: Singles, step: Singles, lens: Singles, points: Longs,
+    lights: Singles, corners: Longs, shares: Singles, places: Ints, fractions: Ints,
 ) -> None:  # fmt: skip
     """lights (n, 4) <- the light at points of a row; places, fractions (width,) <- the texels of the blocks there.
 
@@ -445,7 +464,7 @@ def _prepare_row(
             eye[v] * size + skins[face, V_PHASE], base[v] * size, step[v] * size,
         )  # fmt: skip
         level = np.int32((code >> MATERIAL_BIT & 63) * offsets[-1] + offsets[np.uint64(lod)])
-        place_texels(near, first + x, slopes, column, level, np.int32(lod >> 1), places, fractions, x)
+        place_texels(near, first + x, slopes, column, texels, level, np.int32(lod >> 1), places, fractions, x)
     for n in range(count):
         mix_light(lightmap, corners[2 * n], corners[2 * n + 1], shares[2 * n], shares[2 * n + 1], lights, n)
 
@@ -482,8 +501,8 @@ def shade_view(
         first = y * stride
         runs, count = _split_row(shown, first, width, ends, points)
         _prepare_row(
-            count, first, near, shown, glow, skins, marks, offsets, lightmap, here, base, step, lens, points, lights,
-            corners, shares, places, fractions,
+            count, first, near, shown, glow, skins, marks, texels, offsets, lightmap, here, base, step, lens, points,
+            lights, corners, shares, places, fractions,
         )  # fmt: skip
         for x in range(width):
             words[x] = texels[np.uint64(places[x])]

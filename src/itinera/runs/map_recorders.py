@@ -42,10 +42,12 @@ class MapRecorders:
         self._agent = require_map(agent)
         self._recorders: dict[int, MapRecorder] = {}  # by the index of the episode
 
-    def record(self, episode_index: int, step: int) -> None:
-        """Record the map that the agent holds at a step of an episode."""
+    def record(self, episode_index: int, step: int, *, acting: bool) -> None:
+        """Record the map that the agent holds at a step of an episode; while it acts it must have one."""
         held = self._agent.held_map()
         if held is None:
+            if acting:
+                raise BadArgument("The agent holds no map to record: held_map() returned None after an action.")
             return
         occupancy, labels = np.asarray(held.occupancy), np.asarray(held.labels)
         if occupancy.ndim == 3 and len(occupancy) == 1:

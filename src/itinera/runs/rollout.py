@@ -144,7 +144,8 @@ class _RolloutLoop:
 
     def _record_map(self) -> None:
         if self.maps is not None:
-            self.maps.record(self.loop.episode_index, self.loop.place_index)
+            loop = self.loop
+            self.maps.record(loop.episode_index, loop.place_index, acting=loop.phase is Phase.ACTING)
 
     def _call_agent(self, call: Callable[[], object]) -> dict[str, Any] | None:
         """The failure of a call of the agent, if it failed."""

@@ -1,1 +1,1 @@
-"""Simulators of navigation graphs, discrete ground actions and unicycles. Start with `simulator.py`."""
+"""Simulators of navigation graphs, discrete ground actions and unicycles, alone (`simulator.py`) or many at once."""

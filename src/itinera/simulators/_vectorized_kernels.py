@@ -118,7 +118,7 @@ def place_bodies(
 @njit(cache=True, nogil=True)
 def wrap(angle: float) -> float:
     """The same angle in (-pi, pi], exactly: both steps are free of rounding."""
-    turned = np.fmod(angle, _TAU)
+    turned: float = np.fmod(angle, _TAU)
     if turned > math.pi:
         return turned - _TAU
     return turned if turned > -math.pi else turned + _TAU

@@ -1,4 +1,6 @@
-"""Distance fields of goals for many bodies: computed as far as the bodies are, and farther when one strays."""
+"""Distance fields of goals for many bodies: computed as far as the bodies are, farther when one strays, and packed
+while nobody goes there.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ import numpy as np
 from itinera.planners.motion.geodesic_follower import ExpertLabels, label_actions
 from itinera.worlds import Array, Place
 from itinera.worlds.distance_field import DistanceField, snap_to_ground
+from itinera.worlds.packed_field import PackedField
 from itinera.worlds.surface import Surface
 
 MARGINS = (1.5, 4.0)  # metres beyond the farthest body, first and after it strayed; then the whole field
@@ -23,6 +26,7 @@ class GoalField:
         self._ground = surface.ground
         self._goal = snap_to_ground(self._ground, np.asarray(goal, dtype=np.float64)[None])
         self._field: DistanceField | None = None
+        self._packed: PackedField | None = None
         self._reach = -math.inf  # metres from the goal up to which distances and routes are known
         self._margins = list(MARGINS)
 
@@ -32,6 +36,8 @@ class GoalField:
         """What `follow_geodesic` would do next at each pose; see `label_actions`."""
         needed = 2 * step + _ROUNDING  # the expert looks two steps ahead
         while True:
+            if self._field is None and self._packed is not None:
+                self._field = self._packed.unpack(self._ground)
             if self._field is not None:
                 labels = label_actions(
                     self._field, positions, headings, step=step, turn=turn, radius=radius, sliding=sliding
@@ -40,8 +46,15 @@ class GoalField:
                     return labels
             self._grow(positions)
 
+    def pack(self) -> None:
+        """Take less memory until the next call of `label`."""
+        if self._field is not None and self._packed is None:
+            self._packed = PackedField.pack(self._field)
+        self._field = None
+
     def _grow(self, positions: Array) -> None:
         """Compute the field around these positions, farther than the last time."""
+        self._packed = None
         if not self._margins:
             self._field, self._reach = DistanceField.compute(self._ground, self._goal), math.inf
             return

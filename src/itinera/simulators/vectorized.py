@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -29,18 +30,10 @@ from itinera.worlds import Array, Place, Pose, World
 from itinera.worlds.distance_field import as_points, snap_to_ground
 from itinera.worlds.surface import Surface
 
-HOUSES = 64  # kept in memory, 10 to 25 MB each
-FIELDS = 128  # kept in memory, 12 bytes per cell of the house: 1 to 3 MB each
+HOUSES = 64  # kept in memory, about 20 MB each
+FIELDS = 128  # of each house, kept in memory: 0.1 to 0.4 MB, or 1 to 3 MB while somebody is going to the goal
 Index = NDArray[np.int64]
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, eq=False)
-class _House:
-    """What the stage keeps of a world: the rest of it can be forgotten."""
-
-    surface: Surface
-    raster: Rasterizer | None
 
 
 class _Recent(Generic[T]):
@@ -59,6 +52,15 @@ class _Recent(Generic[T]):
         return found
 
 
+@dataclass(frozen=True, eq=False)
+class _House:
+    """What the stage keeps of a world: the rest of it can be forgotten."""
+
+    surface: Surface
+    raster: Rasterizer | None
+    fields: _Recent[GoalField]
+
+
 class VectorizedGround:
     """Bodies on the ground of any number of houses; each is placed by `reset` and moved by `step`."""
 
@@ -73,13 +75,13 @@ class VectorizedGround:
         houses: int = HOUSES,
         fields: int = FIELDS,
     ) -> None:
-        """`houses` and `fields` bound the memory; what bodies are using is kept beyond that."""
+        """`houses`, and `fields` of each, bound the memory; what bodies are using is kept beyond that."""
         if num_envs < 1:
             raise BadArgument(f"num_envs must be at least 1, not {num_envs}.")
-        if camera is not None and camera.panorama:
+        if camera is not None and (camera.panorama or camera.around > 1):
             raise BadArgument("A camera of many bodies renders what is ahead, not panoramas.")
         self._worlds, self._motion, self._sliding, self._sensor = worlds, motion or Motion.steps(), sliding, camera
-        self._houses, self._fields = _Recent[_House](max(1, houses)), _Recent[GoalField](max(1, fields))
+        self._houses, self._num_fields = _Recent[_House](max(1, houses)), max(1, fields)
         self._number = {world_id: k for k, world_id in enumerate(worlds)}
         n = self.num_envs = num_envs
         self._world_ids = [""] * n
@@ -150,7 +152,8 @@ class VectorizedGround:
         for k, world_id, pose in zip(rows.tolist(), world_ids, poses, strict=True):
             house = self._find_house(world_id)
             spots = snap_to_ground(house.surface.ground, as_points(np.asarray(check_start(pose))[None]))
-            self._world_ids[k], self._house[k], self._goals[k] = world_id, house, None
+            self._world_ids[k], self._house[k] = world_id, house
+            self._set_goal(k, None)
             self._cells[k], self._across[k] = spots.cells[0], spots.across[0]
             self._starts[k] = self._headings[k] = wrap_angle(pose.heading)
             self._elevations[k], self._turned[k], self._times[k], self._collided[k] = pose.elevation, 0, 0.0, False
@@ -229,7 +232,8 @@ class VectorizedGround:
         if len(goals) != len(rows):
             raise BadArgument(f"{len(rows)} bodies need as many goals, not {len(goals)}.")
         for k, goal in zip(rows.tolist(), goals, strict=True):
-            self._goals[k] = self._find_goal(self._world_ids[k], self._house_at(k), goal)
+            house, place = self._house_at(k), np.array(goal, dtype=np.float64)
+            self._set_goal(k, house.fields.get(place.tobytes(), partial(GoalField, house.surface, place)))
 
     def expert(self, radius: float, index: ArrayLike | None = None) -> ExpertLabels:
         """What the expert would do next: it leads within `radius` metres of each goal and stops there."""
@@ -240,7 +244,8 @@ class VectorizedGround:
             if self._goals[k] is None:
                 raise BadArgument(f"Body {k} has no goal: call set_goals after reset.")
             sharing.setdefault(id(self._goals[k]), []).append(place)
-        for places in sharing.values():
+        # One house after the other, so that it stays in the processor's cache.
+        for places in sorted(sharing.values(), key=lambda places: id(self._house[rows[places[0]]])):
             which = rows[places]
             goal = self._goals[which[0]]
             assert goal is not None
@@ -273,7 +278,15 @@ class VectorizedGround:
         )
 
     def _rows(self, index: ArrayLike | None) -> Index:
-        return np.arange(self.num_envs) if index is None else np.asarray(index, dtype=np.int64).reshape(-1)
+        """The numbers of the bodies of an index."""
+        if index is None:
+            return np.arange(self.num_envs)
+        rows = np.asarray(index)
+        if rows.size == 0:
+            return np.empty(0, dtype=np.int64)
+        if rows.ndim != 1 or rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < self.num_envs:
+            raise BadArgument(f"An index is a list of bodies, 0 to {self.num_envs - 1}, not {index}.")
+        return rows.astype(np.int64)
 
     def _groups(self, rows: Index) -> list[tuple[_House, Index]]:
         """Each house with the places in `rows` of the bodies in it."""
@@ -308,16 +321,18 @@ class VectorizedGround:
             if not isinstance(world.space, Surface):
                 raise BadArgument(f"World {world.id} has no surface. Use a scene or a house of a Hearth season.")
             if self._sensor is None:
-                return _House(world.space, None)
+                return _House(world.space, None, _Recent(self._num_fields))
             if world.mesh is None:
                 raise BadArgument(f"World {world.id} has no mesh to render. Leave out the camera, or give its scene.")
-            return _House(world.space, Rasterizer(world.mesh, appearance=self._sensor.appearance))
+            raster = Rasterizer(world.mesh, appearance=self._sensor.appearance)
+            return _House(world.space, raster, _Recent(self._num_fields))
 
         return self._houses.get(world_id, make)
 
-    def _find_goal(self, world_id: str, house: _House, goal: Place) -> GoalField:
-        key = world_id, np.asarray(goal, dtype=np.float64).tobytes()
-        return self._fields.get(key, lambda: GoalField(house.surface, goal))
+    def _set_goal(self, k: int, goal: GoalField | None) -> None:
+        before, self._goals[k] = self._goals[k], goal
+        if before is not None and all(other is not before for other in self._goals):
+            before.pack()
 
 
 class _Body:

@@ -71,7 +71,8 @@ def _places_on_edges(graph: NavGraph, rng: np.random.Generator, count: int) -> A
     edges = graph.edges[rng.integers(len(graph.edges), size=count)]
     share = rng.random((count, 1))
     eyes = graph.positions[edges[:, 0]] * (1 - share) + graph.positions[edges[:, 1]] * share
-    return eyes - np.array([0.0, 0.0, EYE_HEIGHT])
+    places: Array = eyes - np.array([0.0, 0.0, EYE_HEIGHT])
+    return places
 
 
 def join_samples(parts: Sequence[RoomSamples]) -> RoomSamples:

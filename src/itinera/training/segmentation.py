@@ -200,17 +200,19 @@ def _scaled_loss(logits: Tensor, labels: Tensor, weights: Tensor, config: LossCo
 # Calibration
 
 
-def calibrate_offsets(network: RGBDUNet, sampler: FrameSampler, *, frames_per_world: int = 8) -> NDArray[np.float64]:
+def calibrate_offsets(network: RGBDUNet, sampler: FrameSampler, *, frames_per_world: int) -> NDArray[np.float64]:
     """(labels,) what to add to the logits for the best mIoU on frames of the sampler's worlds, found label by label.
 
-    The loss weighs rare labels up, and training frames prefer them, so a network predicts them too often.
+    The loss weighs rare labels up, and training frames prefer them, so a network predicts them too often. The worlds
+    should be others than those of the training, in which a network is too certain.
     """
     logits, truth = _collect_logits(network, sampler, frames_per_world)
     offsets = np.zeros(len(logits))
     for _ in range(CALIBRATION_ROUNDS):
         for label in range(len(logits)):
             offsets[label] += _best_offset(logits + offsets[:, None].astype(np.float32), truth, label)
-    return offsets - offsets[0]
+    relative: NDArray[np.float64] = offsets - offsets[0]
+    return relative
 
 
 def _collect_logits(

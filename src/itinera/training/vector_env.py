@@ -200,6 +200,7 @@ def build_env(worlds: Mapping[str, World], views: ViewSource | None, *, panorama
         degree=degree,
         distance_row=torch.from_numpy(distance_row),
         panoramas=tables.pop("panoramas", None),
+        jitter=None,
         **tables,
     )
 

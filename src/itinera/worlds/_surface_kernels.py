@@ -197,9 +197,10 @@ def _away_from_walls(links: Ints, n: int) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def _slide(links: Ints, slopes: Singles, n: int, u: float, v: float, du: float, dv: float) -> tuple[int, float, float]:
+def _slide(
+    links: Ints, slopes: Singles, n: int, u: float, v: float, du: float, dv: float, away_u: float, away_v: float
+) -> tuple[int, float, float]:
     """(cell, u, v) after a short step along the wall. It may turn away a little, because cell borders are jagged."""
-    away_u, away_v = _away_from_walls(links, n)
     into = min(du * away_u + dv * away_v, 0.0)
     du, dv = du - into * away_u, dv - into * away_v
     far = np.sqrt(du * du + dv * dv)
@@ -228,10 +229,14 @@ def move_body(
         du, dv = du * (1.0 - part), dv * (1.0 - part)
         steps = int(np.ceil(np.sqrt(du * du + dv * dv) / _SLIDE)) + 1
         du, dv = du / steps, dv / steps
+        last, away_u, away_v = -1, 0.0, 0.0
         for _ in range(steps):
             to, x, y, part = _move(links, slopes, n, u, v, du, dv)
             if part < 1.0:
-                to, x, y = _slide(links, slopes, n, u, v, du, dv)
+                if n != last:
+                    last = n
+                    away_u, away_v = _away_from_walls(links, n)
+                to, x, y = _slide(links, slopes, n, u, v, du, dv, away_u, away_v)
                 if to == n and x == u and y == v:  # nor would the next steps get anywhere
                     break
             n, u, v = to, x, y

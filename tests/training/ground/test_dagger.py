@@ -61,12 +61,12 @@ def kill_while(monkeypatch, owner, name, call):
 @pytest.mark.parametrize(
     "moment",
     [
-        "the expert walks",
+        pytest.param("the expert walks", marks=pytest.mark.slow),
         "teacher forcing",
         "roll-outs",
         "after roll-outs",
-        "DAgger",
-        "second roll-outs",
+        pytest.param("DAgger", marks=pytest.mark.slow),
+        pytest.param("second roll-outs", marks=pytest.mark.slow),
         "the last step",
     ],
 )
@@ -91,6 +91,7 @@ def test_a_run_that_is_killed_ends_with_the_same_weights(ground, uninterrupted, 
     assert [file.name for file in tmp_path.iterdir()] == ["model.safetensors"]
 
 
+@pytest.mark.slow
 def test_a_run_is_killed_again_and_again(ground, uninterrupted, tmp_path):
     out = tmp_path / "model.safetensors"
     for step in range(1, 8):

@@ -10,7 +10,7 @@ import torch
 
 import itinera
 from itinera.agents.decisions import BINS
-from itinera.errors import BadArgument
+from itinera.errors import BadArgument, BadFile
 from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import encode_model
 from itinera.policies.ground.decision import SMALL, STOP_BIN
@@ -18,7 +18,7 @@ from itinera.policies.ground.requirements import GroundContext
 from itinera.runs.run import prepare_run
 from itinera.tasks.protocol import R2R_CE
 from itinera.training.ground.decision_batches import PathTexts, RollSampler
-from itinera.training.ground.decision_data import DecisionData, source_maker, world_words
+from itinera.training.ground.decision_data import DecisionData, make_sources, world_words
 from itinera.training.ground.decision_evaluation import (
     evaluate_decisions,
     other_instructions,
@@ -135,15 +135,13 @@ def test_evaluation_is_a_run_and_its_score(data, folder, remembers, tmp_path):
     model.policy.eval()
     file = tmp_path / "model.safetensors"
     file.write_bytes(encode_model(model))
-    source = source_maker(config, MapLifetime.EPISODIC)
-    mine = predict(
-        model, WORLDS["rooms"], world_words(model)(WORLDS["rooms"]), SOME.episodes, R2R_CE, make_source=source
-    )
+    sources = make_sources(config, MapLifetime.EPISODIC)
+    mine = predict(model, WORLDS["rooms"], world_words(model)(WORLDS["rooms"]), SOME.episodes, R2R_CE, sources=sources)
     predictions = itinera.run(file, SOME, WORLDS, workers=0)
     for one, other in zip(mine, predictions.rollouts, strict=True):
         np.testing.assert_array_equal(one.trajectories[0].places, other.trajectories[0].places)
         assert one.trajectories[0].ending is other.trajectories[0].ending
-    table = evaluate_decisions(model, SOME, WORLDS, world_words(model), make_source=source)
+    table = evaluate_decisions(model, SOME, WORLDS, world_words(model), sources=sources)
     scores = itinera.score(predictions, SOME, WORLDS)
     for metric in ("SR", "SPL", "nDTW", "NE"):
         assert table.mean(metric) == pytest.approx(float(np.mean(scores[metric])), abs=1e-12)
@@ -178,6 +176,24 @@ def test_interrupted_training_ends_with_the_same_weights(data, tmp_path, rounds)
         resumed = train_decisions(second, TINY, options, checkpoint=checkpoint)
     for name, value in whole.policy.state_dict().items():
         assert torch.equal(value, resumed.policy.state_dict()[name]), name
+
+
+def test_training_does_not_resume_without_the_rolls_of_its_own_past(data, tmp_path):
+    options = DecisionOptions(4, batch_size=6, dagger_rounds=1)
+    second = replace(data, folder=tmp_path / "rolls")
+
+    def kill(step, loss):
+        if step == 4:
+            raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("itinera.training.ground.decisions.CHECKPOINT_EVERY", 3)
+        with pytest.raises(Killed):
+            train_decisions(second, TINY, options, checkpoint=tmp_path / "model.partial", on_step=kill)
+        for file in (tmp_path / "rolls").glob("dagger-*/*.npz"):
+            file.unlink()
+        with pytest.raises(BadFile, match="earlier in its training"):
+            train_decisions(second, TINY, options, checkpoint=tmp_path / "model.partial")
 
 
 @pytest.mark.slow

@@ -16,8 +16,8 @@ from itinera.training.ground.evaluation import (
     exchange_instructions,
     measure_reading,
 )
+from itinera.training.ground.lane_agents import ExpertDecider
 from itinera.training.ground.tour_lanes import episode_jobs
-from itinera.training.ground.walkers import ExpertDecider
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from itinera.training.ground.walkers import ExpertDecider
     [
         ("map-cma", MapLifetime.EPISODIC, False),
         ("map-cma", MapLifetime.ITERATIVE, True),
-        ("tour-cma", MapLifetime.EPISODIC, True),
+        pytest.param("tour-cma", MapLifetime.EPISODIC, True, marks=pytest.mark.slow),
     ],
 )
 def test_scores_equal_those_of_a_run(ground, kind, lifetime, toured):

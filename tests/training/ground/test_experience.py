@@ -17,10 +17,10 @@ from itinera.runs.rollout import rollout
 from itinera.simulators.ground import GroundSimulator
 from itinera.training.ground.experience import Collector
 from itinera.training.ground.frames import pack_frames, stack_frames
+from itinera.training.ground.lane_agents import DaggerDecider, ExpertDecider
 from itinera.training.ground.observation_cache import ObservationCache, decode_experience, encode_experience
 from itinera.training.ground.tour_lanes import episode_jobs, tour_jobs
 from itinera.training.ground.trajectories import EpisodeActions
-from itinera.training.ground.walkers import DaggerDecider, ExpertDecider
 
 EVERY = tuple(MapLifetime)
 

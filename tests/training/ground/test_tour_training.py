@@ -10,10 +10,10 @@ import torch
 
 from itinera.policies.base import select_rows
 from itinera.training.ground.batches import make_batch
+from itinera.training.ground.lane_agents import ExpertDecider, pad_words
 from itinera.training.ground.tour_lanes import tour_jobs
 from itinera.training.ground.tour_training import TourLaneSampler, TourTraining
 from itinera.training.ground.train_agent import GroundOptions, train_on_ground
-from itinera.training.ground.walkers import ExpertDecider, pad_words
 from training.ground.small_ground import weights
 
 
@@ -84,7 +84,7 @@ class Killed(BaseException):
     pass
 
 
-@pytest.mark.parametrize("kind", ["tour-cma", "pool-cma"])
+@pytest.mark.parametrize("kind", ["tour-cma", pytest.param("pool-cma", marks=pytest.mark.slow)])
 def test_a_killed_run_resumes_with_the_states_it_carried(ground, tmp_path, kind):
     options = GroundOptions(steps=7, batch_size=2, max_steps=30)
 

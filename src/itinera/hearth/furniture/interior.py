@@ -40,6 +40,7 @@ T = TypeVar("T")
 OFF_EDGE = 0.11  # metres from the side of an outdoor room, which may have a fence or hedge
 OFF_FLOOR, OFF_WALL, OFF_TOP, OFF_RUG = 0.006, 0.02, 0.003, 0.003  # gaps, so that no faces of two objects coincide
 HEAD_HEIGHT = 1.6  # metres; anything that starts above this is no obstacle
+HEADROOM = 0.005  # metres between objects higher than that and whatever hangs over them
 SKIRT = 0.03  # metres between flat objects and walls, for the skirting boards
 FLAT_HEIGHT = 0.03  # metres; anything no higher than this can be walked over
 BEHIND_WALL = 0.45  # metres beyond the side of an outdoor room where an indoor room begins, at the latest
@@ -288,8 +289,9 @@ class Interior:
         """(n,) whether the group fits: in the room, clear of other objects and their access, its own access free."""
         floor, access = place_rectangle(group.floor, poses), place_rectangle(group.access, poses)
         shared = np.array(self._access, dtype=np.float64).reshape(-1, 4)
+        high = group.high + (HEADROOM if group.high > HEAD_HEIGHT else 0.0)
         good = ~(
-            _intersect(floor, RUG_TOP, group.high, self._solid)
+            _intersect(floor, RUG_TOP, high, self._solid)
             | _intersect(access, RUG_TOP, HEAD_HEIGHT, self._boxes)
             | rectangles_overlap(floor, shared).any(axis=1)
         )

@@ -112,7 +112,8 @@ def long_garden_table(width: float) -> FurnitureKind:
     def build(rng: np.random.Generator, color: Paint) -> ModelParts:
         slats = [block(width, 0.15, 0.7, 0.73, 0, round(-0.36 + 0.18 * k, 2)) for k in range(5)]
         pieces: list[Piece] = [(slat, shade(color, 0.94 + 0.04 * (k % 2))) for k, slat in enumerate(slats)]
-        pieces += [(legs(width, 0.86, 0.66, 0.06, 0.04), shade(color, 0.8)), (block(width - 0.1, 0.7, 0.66, 0.7), DARK)]
+        # The legs stand closer together than the chairs at the long sides, whose front legs are under the table.
+        pieces += [(legs(width, 0.66, 0.66, 0.06, 0.04), shade(color, 0.8)), (block(width - 0.1, 0.7, 0.66, 0.7), DARK)]
         return ModelParts(pieces, "long" if width > 1.5 else "", 0.73)
 
     return FurnitureKind("garden table", "table", GARDEN, build, ("wood", "metal"))

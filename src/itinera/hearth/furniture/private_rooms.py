@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -32,13 +33,15 @@ from itinera.hearth.furniture.placement import (
     prefer_wall_middle,
 )
 
+BELOW_WINDOWS = 0.4  # metres, height of furniture that may stand in front of any window
+
 
 def bedroom(room: Interior) -> None:
     """Beds, a wardrobe, a dresser, and where there is room a desk, an armchair, a television."""
     beds = chain(
         groups.beds(room, _bed_kinds(room)), groups.beds(room, [seating.SINGLE_BED]), groups.beds_along_wall(room)
     )
-    slept_in = room.place(beds, prefer_away_from_doors(room)) or _place_bed_on_floor(room)
+    slept_in = room.place(beds, prefer_away_from_doors(room)) or _place_bed_before_window(room)
     across = prefer_facing(slept_in[0]) if slept_in else no_preference(room)
     place_along_walls(room, storage.WARDROBE, prefer=prefer_corner(room))
     if slept_in and slept_in[0].model.shape == "single" and room.area > 14:
@@ -62,9 +65,13 @@ def bedroom(room: Interior) -> None:
         _add_bedroom_rug(room, slept_in[0])
 
 
-def _place_bed_on_floor(room: Interior) -> list[PlacedModel]:
-    """For rooms whose walls are all doors and low windows."""
-    return room.place(groups.beds(room, [seating.SINGLE_BED]), no_preference(room), poses=room.floor_poses)
+def _place_bed_before_window(room: Interior) -> list[PlacedModel]:
+    """For rooms whose walls are all doors and low windows: at a wall, else anywhere on the floor."""
+    beds = list(groups.beds(room, [seating.SINGLE_BED]))
+    low = [replace(bed, high=BELOW_WINDOWS) for bed in beds]
+    return room.place(low, prefer_away_from_doors(room)) or room.place(
+        beds, no_preference(room), poses=room.floor_poses
+    )
 
 
 def _bed_kinds(room: Interior) -> list[FurnitureKind]:

@@ -118,9 +118,10 @@ class DecisionPolicy(nn.Module):
     """The network. It is made by `DecisionPolicy(columns, tokenizer, config)`; columns are not used."""
 
     config_class = DecisionConfig
-    uses_rgb, uses_names = False, True
-    depth_size = 1  # of a side of the images that it sees: any camera will do
-    map_size = RICH_MAP.size
+    uses_rgb: bool = False
+    uses_names: bool = True
+    depth_size: int = 1  # of a side of the images that it sees: any camera will do
+    map_size: int = RICH_MAP.size
 
     def __init__(
         self,
@@ -130,6 +131,7 @@ class DecisionPolicy(nn.Module):
     ) -> None:
         super().__init__()
         c = self.config = config
+        self.uses_map = c.remembers
         self.embedding = nn.Embedding(len(tokenizer), c.word_dim, padding_idx=PAD)
         self.forward_gru = nn.GRU(c.word_dim, c.text_dim // 2, batch_first=True)
         self.backward_gru = nn.GRU(c.word_dim, c.text_dim // 2, batch_first=True)
@@ -149,11 +151,6 @@ class DecisionPolicy(nn.Module):
         self.steps = nn.Sequential(
             nn.Linear(query_dim + c.bin_dim, c.hidden_dim), nn.ReLU(), nn.Linear(c.hidden_dim, MAX_STEPS)
         )
-
-    @property
-    def uses_map(self) -> bool:
-        """Whether its views are remembered in a map."""
-        return self.config.remembers
 
     def encode_instruction(self, words: Tensor, lengths: Tensor) -> DecisionState:
         """The state before the first decision of an episode; words (batch, n) are token ids."""

@@ -53,6 +53,7 @@ class DecisionAgent:
         self._world: World | None = None
         self._memory: RememberedViews | None = None
         self._seen: Observation | None = None  # the last observation that entered the memory
+        self._origin: Array | None = None  # where the last decision was made
         self._begin_episode()
 
     def with_context(self, context: GroundContext) -> DecisionAgent:
@@ -192,5 +193,5 @@ class DecisionAgent:
     def _begin_episode(self) -> None:
         self._controller.reset()
         self._decisions = 0
-        self._origin: Array | None = None
+        self._origin = None
         self._seen = None

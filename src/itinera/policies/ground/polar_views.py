@@ -1,8 +1,8 @@
-"""Named views: what is called how, by direction and distance, at a place on the ground.
+"""Polar views: what is called how, by direction and distance, at a place on the ground.
 
-A polar view is a list of labels: instances of the mesh, and the rooms of visible floor, in polar cells of 24 bins of 15° by
-three distance bands. `LabelWords` has the words of each label of a world. Labels are annotations (`true` semantics);
-a recognizer offers its own labels and words through the same two types.
+A polar view is a list of labels: instances of the mesh, and the rooms of visible floor, in polar cells of 24 bins of
+15° by three distance bands. `LabelWords` has the words of each label of a world. Labels are annotations (`true`
+semantics); a recognizer offers its own labels and words through the same two types.
 """
 
 from __future__ import annotations
@@ -178,8 +178,8 @@ class PolarReader:
 @lru_cache
 def camera_optics(camera: Camera, views: int) -> tuple[NDArray[np.int64], Array, Array]:
     """(v, w) the bin of each column, (w,) metres to the left and (h,) up per metre of depth."""
-    slants = (camera.width / 2 - (np.arange(camera.width) + 0.5)) / camera.focal
-    rises = (camera.height / 2 - (np.arange(camera.height) + 0.5)) / camera.focal
+    slants = np.asarray((camera.width / 2 - (np.arange(camera.width) + 0.5)) / camera.focal, dtype=np.float64)
+    rises = np.asarray((camera.height / 2 - (np.arange(camera.height) + 0.5)) / camera.focal, dtype=np.float64)
     bearings = np.arange(views)[:, None] * (math.tau / views) + np.arctan(slants)
     return np.floor(bearings / BIN + 0.5).astype(np.int64) % BINS, slants, rises
 

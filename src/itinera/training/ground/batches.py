@@ -19,7 +19,7 @@ from itinera.seeding import generator
 from itinera.tasks import Split
 from itinera.training.ground.experience import Experience
 from itinera.training.ground.frames import Frames, stack_frames
-from itinera.training.ground.walkers import Actions, pad_words
+from itinera.training.ground.lane_agents import Actions, pad_words
 
 INFLECTION_WEIGHT = 3.2  # of steps whose expert action differs from the one before, as VLN-CE's for R2R
 
@@ -106,8 +106,15 @@ def make_batch(
         weights[k, : steps[k]] = inflection_weights(one.labels, inflection_weight)
         progress[k, : steps[k]] = one.progress
     tokens, lengths = pad_words([row for of_path in words for row in of_path])
-    tensors = (tensor.to(device) for tensor in (tokens, lengths, *map(torch.from_numpy, (labels, weights, progress))))
-    return GroundBatch(sequence, *tensors, counts.pop())
+    return GroundBatch(
+        sequence,
+        tokens.to(device),
+        lengths.to(device),
+        torch.from_numpy(labels).to(device),
+        torch.from_numpy(weights).to(device),
+        torch.from_numpy(progress).to(device),
+        counts.pop(),
+    )
 
 
 def inflection_weights(labels: NDArray[np.integer], weight: float) -> NDArray[np.float32]:

@@ -34,10 +34,10 @@ from itinera.training.ground.batches import (
 )
 from itinera.training.ground.evaluation import evaluation_mode
 from itinera.training.ground.experience import Collector, Experience
+from itinera.training.ground.lane_agents import DaggerDecider, ExpertDecider
 from itinera.training.ground.observation_cache import ObservationCache
 from itinera.training.ground.tour_lanes import episode_jobs, tour_jobs
 from itinera.training.ground.trajectories import GroupKey, TrajectoryStore, beta_at
-from itinera.training.ground.walkers import DaggerDecider, ExpertDecider
 from itinera.training.trainer import Trainer
 
 GROUP_LANES = 4  # a group of single episodes has this many times as many as there are lanes
@@ -54,7 +54,7 @@ class DaggerPlan:
     rollouts: int = 500  # episodes walked per iteration
     beta: float = 0.5  # probability of the expert's action: beta^(n + first_exponent) in iteration n, counted from 0
     first_exponent: int = 1
-    max_steps: int = 150  # of an agent in an episode while it is collected
+    max_steps: int = 100  # of an agent in an episode while it is collected
     batch_size: int = 14  # trajectories
     texts: int = 3  # instructions of a path that learn from its frames
     expert_share: float = 1 / 3  # of a batch in DAgger that is the expert's own trajectories
@@ -182,8 +182,10 @@ class Dagger:
                     found += self._collector.replay(self._store[key], self._split.by_id)
                     continue
                 lanes = self._collector.num_lanes
-                draws = {"beta": beta, "seed": self._seed, "iteration": number}
-                decider = DaggerDecider(self._policy, self._texts.words, lanes, self._lifetime, **draws)
+                policy, words = self._policy, self._texts.words
+                decider = DaggerDecider(
+                    policy, words, lanes, self._lifetime, beta=beta, seed=self._seed, iteration=number
+                )
                 actions, experience = self._collector.collect(jobs, decider, seed=self._seed, beta=beta)
                 self._store.add(key, actions)
                 found += experience

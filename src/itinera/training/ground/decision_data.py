@@ -6,12 +6,12 @@ import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 
-from itinera.errors import BadArgument
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.writing import atomic_write
 from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import Model
@@ -19,7 +19,7 @@ from itinera.policies.ground.decision import DecisionConfig
 from itinera.policies.ground.polar_views import CAMERA, LabelNames, LabelWords, label_vocabulary
 from itinera.policies.tokenizer import Tokenizer
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split
-from itinera.training.ground.decision_rolls import NOISE, MakeSource, MemorySource, PanoramaSource, Rolls, expert_rolls
+from itinera.training.ground.decision_rolls import NOISE, Rolls, Sources, expert_rolls
 from itinera.training.ground.decision_store import read_rolls, write_rolls
 from itinera.worlds import World
 
@@ -86,14 +86,21 @@ class DecisionData:
         values = VERSION, self.source, self.seed, repr(self.protocol), repr(CAMERA), NOISE, more
         return hashlib.blake2b(repr(values).encode(), digest_size=16).hexdigest()
 
-    def make_rolls(self, name: str, plan: str, make: MakeRolls, world_ids: Sequence[str]) -> list[Rolls]:
-        """The rolls of each world, from the folder or made there."""
+    def make_rolls(
+        self, name: str, plan: str, make: MakeRolls, world_ids: Sequence[str], *, must_exist: bool = False
+    ) -> list[Rolls]:
+        """The rolls of each world, from the folder or made there; raises BadFile for lost ones that must exist."""
         found = []
         for count, world_id in enumerate(world_ids):
             episodes = self.paths[world_id]
             own = self.plan(plan, [(e.id, e.start.place.tolist(), e.goals.tolist()) for e in episodes])  # type: ignore[union-attr]
             path = self.folder / name / f"{world_id}.npz"
             rolls = read_rolls(path, own)
+            if rolls is None and must_exist:
+                problem = (
+                    "is missing or damaged; these rolls were walked by the agent as it was earlier in its training."
+                )
+                raise BadFile(str(path), [Fault("", problem, "Train anew: --overwrite (overwrite=True).")])
             if rolls is None:
                 rolls = make(self.worlds[world_id], episodes)
                 write_rolls(path, rolls, own)
@@ -104,9 +111,10 @@ class DecisionData:
     def expert_rolls(self, config: DecisionConfig, world_ids: Sequence[str] | None = None) -> list[Rolls]:
         """Clean and noisy rolls of the teacher in each world."""
 
+        sources = make_sources(config, self.lifetime)
+
         def make(world: World, episodes: Sequence[Episode]) -> Rolls:
-            source = source_maker(config, self.lifetime)
-            return expert_rolls(world, episodes, self.protocol, seed=self.seed, make_source=source)
+            return expert_rolls(world, episodes, self.protocol, seed=self.seed, sources=sources)
 
         return self.make_rolls(f"expert-{self.view_name(config)}", "expert", make, world_ids or list(self.paths))
 
@@ -121,9 +129,9 @@ class DecisionData:
         return frozenset(ids[step - 1 :: step][:count]) if len(ids) >= 3 else frozenset()
 
 
-def source_maker(config: DecisionConfig, lifetime: MapLifetime) -> MakeSource:
-    """What makes the views of agents of a configuration in a world."""
-    return partial(MemorySource, lifetime=lifetime) if config.remembers else PanoramaSource
+def make_sources(config: DecisionConfig, lifetime: MapLifetime) -> Sources:
+    """What agents of a configuration see, with a map of this lifetime if they remember."""
+    return Sources(lifetime if config.remembers else None)
 
 
 def world_words(model: Model) -> Callable[[World], LabelWords]:

@@ -20,7 +20,7 @@ from itinera.records.scores import ScoreTable
 from itinera.tasks import PROTOCOLS, Episode, Instruction, Protocol, Split
 from itinera.training.ground.decision_batches import RollSampler
 from itinera.training.ground.decision_losses import compute_losses, exchange_texts
-from itinera.training.ground.decision_rolls import MakeSource, PanoramaSource, RollState, in_parts, walk
+from itinera.training.ground.decision_rolls import RollState, Sources, in_parts, walk
 from itinera.worlds import World
 
 
@@ -60,17 +60,18 @@ def predict(
     protocol: Protocol,
     *,
     instructions: Sequence[Instruction] | None = None,
-    make_source: MakeSource = PanoramaSource,
+    sources: Sources | None = None,
 ) -> list[Rollout]:
     """The rollouts of a policy in episodes of one house, equal to those of `itinera run`.
 
     `instructions` are given to the agent instead of the episodes' own.
     """
     texts = [episode.instruction for episode in episodes] if instructions is None else list(instructions)
-    limit, found, done = model.policy.config.max_decisions, [], 0
-    for part in in_parts(episodes, make_source(world).max_agents):
+    limit, found, done = model.policy.config.max_decisions, list[Rollout](), 0
+    sources = sources or Sources()
+    for part in in_parts(episodes, sources.max_agents):
         chooser = PolicyWalk(model, words, texts[done : done + len(part)])
-        agents, _ = walk(world, part, protocol, chooser, make_source(world), max_decisions=limit)
+        agents, _ = walk(world, part, protocol, chooser, sources(world), max_decisions=limit)
         found += [_rollout(agent, protocol) for agent in agents]
         done += len(part)
     return found
@@ -90,7 +91,7 @@ def evaluate_decisions(
     words: Callable[[World], LabelWords],
     *,
     instructions: Mapping[str, Instruction] | None = None,
-    make_source: MakeSource = PanoramaSource,
+    sources: Sources | None = None,
 ) -> ScoreTable:
     """The scores of a policy on a split; `instructions`, by episode, are given instead of the episodes' own."""
     protocol = PROTOCOLS[split.protocol]
@@ -100,7 +101,7 @@ def evaluate_decisions(
     for world_id, rows in split.rows_by_world.items():
         world, episodes = worlds[world_id], [split.episodes[k] for k in rows]
         texts = None if instructions is None else [instructions[episode.id] for episode in episodes]
-        rollouts += predict(model, world, words(world), episodes, protocol, instructions=texts, make_source=make_source)
+        rollouts += predict(model, world, words(world), episodes, protocol, instructions=texts, sources=sources)
     model.policy.train(training)
     return score(Predictions(split.name, tuple(rollouts), protocol), split, worlds)
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol as TypingProtocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,8 +82,6 @@ Choose = Callable[[list[int], PolarViews, NDArray[np.float32], Sequence[Decision
 class PolarSource(TypingProtocol):
     """What agents in one house see, each of them given by its row."""
 
-    max_agents: int  # at once
-
     def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
         """Take in what some agents see after a primitive step, or at the start."""
 
@@ -93,29 +92,25 @@ class PolarSource(TypingProtocol):
 class PanoramaSource:
     """Four views at each decision."""
 
-    max_agents = 512
-
-    def __init__(self, world: World) -> None:
-        self._render, self._reader = FrameRenderer(world, PANORAMA), PolarReader.for_world(world)
+    def __init__(self, renderer: FrameRenderer) -> None:
+        self._render = renderer
 
     def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
         """Nothing is remembered."""
 
     def read(self, rows: Sequence[int], positions: Array, headings: Array) -> tuple[PolarViews, NDArray[np.float32]]:
-        return self._reader.read(self._render(positions, headings), positions, headings, PANORAMA)
+        return self._render.reader.read(self._render(positions, headings), positions, headings, PANORAMA)
 
 
 class MemorySource:
     """A front view at every primitive step, remembered in a rich map."""
 
-    max_agents = 48  # a map takes megabytes
-
-    def __init__(self, world: World, lifetime: MapLifetime = MapLifetime.EPISODIC) -> None:
-        self._world, self._lifetime, self._render = world, lifetime, FrameRenderer(world, FRONT)
+    def __init__(self, renderer: FrameRenderer, world: World, lifetime: MapLifetime) -> None:
+        self._render, self._world, self._lifetime = renderer, world, lifetime
         self._memory: RememberedViews | None = None
 
     def observe(self, rows: Sequence[int], positions: Array, headings: Array) -> None:
-        if self._memory is None:
+        if self._memory is None:  # at the start, of all agents
             self._memory = RememberedViews([self._world] * len(rows), self._lifetime)
         frames = self._render(positions, headings)
         one = Frame(*(channel[:, 0] if len(channel) else channel for channel in frames.channels))
@@ -127,10 +122,11 @@ class MemorySource:
 
 
 class FrameRenderer:
-    """Renders the views of a sensor from many positions on the floor in one call."""
+    """Renders the views of a sensor in a world from many positions on the floor in one call."""
 
     def __init__(self, world: World, sensor: CameraSensor) -> None:
         assert world.mesh is not None
+        self.reader = PolarReader.for_world(world)
         self._sensor, self._raster = sensor, Rasterizer(world.mesh)
 
     def __call__(self, positions: Array, headings: Array) -> Frame:
@@ -143,7 +139,20 @@ class FrameRenderer:
         return Frame(found.rgb, *(channel.reshape(shape) for channel in found.channels[1:]))
 
 
-MakeSource = Callable[[World], PolarSource]
+class Sources:
+    """Makes the sources of agents that see all around, or with a lifetime of those that remember front views."""
+
+    def __init__(self, lifetime: MapLifetime | None = None) -> None:
+        self._lifetime = lifetime
+        self.max_agents = 512 if lifetime is None else 48  # of a source; the map of an agent takes megabytes
+        self._renderers: WeakKeyDictionary[World, FrameRenderer] = WeakKeyDictionary()
+
+    def __call__(self, world: World) -> PolarSource:
+        renderer = self._renderers.get(world)
+        if renderer is None:
+            sensor = PANORAMA if self._lifetime is None else FRONT
+            renderer = self._renderers[world] = FrameRenderer(world, sensor)
+        return PanoramaSource(renderer) if self._lifetime is None else MemorySource(renderer, world, self._lifetime)
 
 
 @dataclass(eq=False)
@@ -287,7 +296,7 @@ def expert_rolls(
     *,
     seed: int,
     noise: float = NOISE,
-    make_source: MakeSource = PanoramaSource,
+    sources: Sources | None = None,
 ) -> Rolls:
     """Two rolls of each path: one as the teacher decides, one with a share of random free bearings.
 
@@ -295,7 +304,7 @@ def expert_rolls(
     """
     assert isinstance(world.space, Surface)
     goal_fields = GoalFields(world.space)
-    rng = generator(seed, "rolls", world.id)
+    rng, sources = generator(seed, "rolls", world.id), sources or Sources()
 
     def choose_noisily(
         rows: list[int], views: PolarViews, free: NDArray[np.float32], labels: Sequence[Decision]
@@ -307,9 +316,9 @@ def expert_rolls(
 
     parts = []
     for choose in (follow_teacher, choose_noisily):
-        for part in in_parts(episodes, make_source(world).max_agents):
+        for part in in_parts(episodes, sources.max_agents):
             wanted = [goal_fields[episode] for episode in part]
-            parts.append(walk(world, part, protocol, choose, make_source(world), goal_fields=wanted)[1])
+            parts.append(walk(world, part, protocol, choose, sources(world), goal_fields=wanted)[1])
     return Rolls.concatenate(parts)
 
 

@@ -22,10 +22,10 @@ from itinera.policies.ground.polar_views import LabelWords, PolarViews
 from itinera.seeding import generator
 from itinera.tasks import Episode, Protocol
 from itinera.training.ground.decision_batches import PathTexts, RollSampler
-from itinera.training.ground.decision_data import DecisionData, source_maker
+from itinera.training.ground.decision_data import DecisionData, make_sources
 from itinera.training.ground.decision_evaluation import PolicyWalk
 from itinera.training.ground.decision_losses import compute_losses
-from itinera.training.ground.decision_rolls import GoalFields, MakeSource, Rolls, in_parts, walk
+from itinera.training.ground.decision_rolls import GoalFields, Rolls, Sources, in_parts, walk
 from itinera.training.trainer import OnStep, Schedule, Trainer, Validation, seed_torch
 from itinera.worlds import World
 from itinera.worlds.surface import Surface
@@ -141,7 +141,7 @@ class DecisionRun:
         for first in self._options.round_steps()[self._round :]:
             if step < first:
                 break
-            self._rolls = [*self._rolls, *self._collect(first)]
+            self._rolls = [*self._rolls, *self._collect(first, must_exist=step > first)]
             self._round += 1
             self._sampler = self._make_sampler()
         return compute_losses(self._model.policy, self._sampler[step]).total
@@ -158,8 +158,8 @@ class DecisionRun:
             mirrored=options.mirrored,
         )
 
-    def _collect(self, step: int) -> list[Rolls]:
-        """The agent's rolls of a round of DAgger, which begins at this step."""
+    def _collect(self, step: int, *, must_exist: bool) -> list[Rolls]:
+        """The agent's rolls of a round of DAgger, which begins at this step; later only those that were made then."""
         number = self._round
         rng = generator(self._seed, "dagger", str(number))
         count = min(self._options.dagger_worlds, len(self._world_ids))
@@ -169,20 +169,22 @@ class DecisionRun:
         for episode in self._data.split.episodes:
             texts.setdefault((episode.world_id, episode.path_id or episode.id), []).append(episode)
 
+        sources = make_sources(self._model.policy.config, self._data.lifetime)
+
         def make(world: World, episodes: Sequence[Episode]) -> Rolls:
             draws = generator(self._seed, "dagger", str(number), world.id)
             rows = [texts[e.world_id, e.path_id or e.id] for e in episodes]
             chosen = [row[int(draws.integers(len(row)))] for row in rows]
-            beta, source = DAGGER_BETA ** (number + 1), source_maker(self._model.policy.config, self._data.lifetime)
+            beta = DAGGER_BETA ** (number + 1)
             return agent_rolls(
-                self._model, self._words[world.id], world, chosen, self._data.protocol, beta, draws, source
+                self._model, self._words[world.id], world, chosen, self._data.protocol, beta, draws, sources
             )
 
         training = self._model.policy.training
         self._model.policy.eval()
         name = f"dagger-{number}-{self._data.view_name(self._model.policy.config)}-{self._seed}"
         with torch.random.fork_rng(devices=[]):
-            found = self._data.make_rolls(name, plan, make, chosen)
+            found = self._data.make_rolls(name, plan, make, chosen, must_exist=must_exist)
         self._model.policy.train(training)
         return found
 
@@ -195,7 +197,7 @@ def agent_rolls(
     protocol: Protocol,
     beta: float,
     rng: np.random.Generator,
-    make_source: MakeSource,
+    sources: Sources,
 ) -> Rolls:
     """The rolls of an agent that follows the teacher with probability beta at each decision, labeled by the teacher."""
     assert isinstance(world.space, Surface)
@@ -208,8 +210,8 @@ def agent_rolls(
         return [label if rng.random() < beta else mine for label, mine in zip(labels, own, strict=True)]
 
     parts = []
-    for part in in_parts(episodes, make_source(world).max_agents):
+    for part in in_parts(episodes, sources.max_agents):
         policy = PolicyWalk(model, words, [episode.instruction for episode in part])
         wanted = [goal_fields[episode] for episode in part]
-        parts.append(walk(world, part, protocol, choose, make_source(world), goal_fields=wanted)[1])
+        parts.append(walk(world, part, protocol, choose, sources(world), goal_fields=wanted)[1])
     return Rolls.concatenate(parts)

@@ -24,8 +24,8 @@ from itinera.stats.intervals import Interval, interval
 from itinera.tasks import Protocol, Split
 from itinera.training.ground.batches import Texts, make_batch
 from itinera.training.ground.experience import Collector, Experience
+from itinera.training.ground.lane_agents import Actions, PolicyDecider
 from itinera.training.ground.tour_lanes import episode_jobs, tour_jobs
-from itinera.training.ground.walkers import Actions, PolicyDecider
 
 READING_BATCH = 16  # trajectories in a forward pass
 

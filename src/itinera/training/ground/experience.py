@@ -20,10 +20,10 @@ from itinera.runs.config import TourJob
 from itinera.simulators.vectorized import VectorizedGround
 from itinera.tasks import Episode, Protocol, Tour
 from itinera.training.ground.frames import Frames, PackedFrames, pack_frames, stack_frames
+from itinera.training.ground.lane_agents import Actions, Decider, LaneAgents, ReplayDecider, stop_included
 from itinera.training.ground.perception import Perception, Sensors
 from itinera.training.ground.tour_lanes import Lanes, walk_tours
 from itinera.training.ground.trajectories import EpisodeActions, TourActions
-from itinera.training.ground.walkers import Actions, Decider, ReplayDecider, Walker, stop_included
 from itinera.worlds import World
 
 
@@ -48,7 +48,7 @@ class Experience:
     def progress(self) -> NDArray[np.float32]:
         """(steps,) the share of the way to the goal that is done, at most 1; 0 or below where nothing is."""
         first = max(float(self.distances[0]), 1e-6)
-        return np.clip(1.0 - self.distances / np.float32(first), -1.0, 1.0).astype(np.float32)
+        return np.asarray(np.clip(1.0 - self.distances / np.float32(first), -1.0, 1.0), dtype=np.float32)
 
 
 @dataclass(eq=False)
@@ -61,15 +61,16 @@ class _Growing:
     rows: list[tuple[int, int, int, int, float]] = field(default_factory=list)
 
     def finish(self) -> Experience:
-        columns = list(zip(*self.rows, strict=True))
-        parts = [np.array(column) for column in columns]
+        previous, actions, labels, bearings, distances = (np.array(column) for column in zip(*self.rows, strict=True))
         return Experience(
             self.episode_id,
             pack_frames(stack_frames([*self.guided, *self.frames])),
             len(self.guided),
-            *(part.astype(np.uint8) for part in parts[:3]),
-            parts[3].astype(np.int8),
-            parts[4].astype(np.float32),
+            previous.astype(np.uint8),
+            actions.astype(np.uint8),
+            labels.astype(np.uint8),
+            bearings.astype(np.int8),
+            distances.astype(np.float32),
         )
 
 
@@ -169,9 +170,9 @@ class Collector:
         protocol: Protocol | None = None,
     ) -> list[Rollout]:
         """The rollouts of a decider on tours, job by job; by another protocol if one is given."""
-        walker = Walker(self.stage, decider, perception=self.perception, recorder=recorder)
+        agents = LaneAgents(self.stage, decider, perception=self.perception, recorder=recorder)
         rollouts: dict[int, Rollout] = {}
-        for tour in walk_tours(self.stage, self.worlds, jobs, walker, protocol=protocol or self.protocol):
+        for tour in walk_tours(self.stage, self.worlds, jobs, agents, protocol=protocol or self.protocol):
             rollouts[tour.job] = tour.rollout
         return [rollouts[k] for k in range(len(jobs))]
 

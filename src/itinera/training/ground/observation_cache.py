@@ -94,7 +94,9 @@ def decode_experience(content: bytes) -> list[Experience]:
             one.episode_id,
             PackedFrames(one.count, one.shapes, one.arrays),
             one.guided,
-            *(np.frombuffer(part, dtype=np.uint8) for part in (one.previous, one.actions, one.labels)),
+            np.frombuffer(one.previous, dtype=np.uint8),
+            np.frombuffer(one.actions, dtype=np.uint8),
+            np.frombuffer(one.labels, dtype=np.uint8),
             np.frombuffer(one.bearings, dtype=np.int8),
             np.frombuffer(one.distances, dtype="<f4"),
         )

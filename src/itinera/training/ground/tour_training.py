@@ -25,8 +25,8 @@ from itinera.policies.ground.base import GroundPolicy, detach
 from itinera.seeding import generator
 from itinera.training.ground.batches import GroundBatch, Texts, imitation_loss, make_batch
 from itinera.training.ground.experience import Experience
+from itinera.training.ground.lane_agents import pad_words
 from itinera.training.ground.state_rows import choose_rows, merge_rows, state_tensors
-from itinera.training.ground.walkers import pad_words
 from itinera.training.trainer import Trainer
 
 STATE = "state."  # prefix of the carried tensors

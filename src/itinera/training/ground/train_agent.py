@@ -40,12 +40,12 @@ from itinera.training.ground.batches import Texts
 from itinera.training.ground.dagger import Dagger, DaggerPlan, expert_jobs
 from itinera.training.ground.evaluation import evaluate_on_ground
 from itinera.training.ground.experience import Collector, Experience
+from itinera.training.ground.lane_agents import ExpertDecider
 from itinera.training.ground.observation_cache import ObservationCache
 from itinera.training.ground.perception import Sensors
 from itinera.training.ground.tour_order import order_tours
 from itinera.training.ground.tour_training import TourTraining
 from itinera.training.ground.trajectories import TrajectoryStore
-from itinera.training.ground.walkers import ExpertDecider
 from itinera.training.progress import OnProgress, TrainingLog, TrainingProgress, print_messages
 from itinera.training.train_agent import load_finished, single_thread
 from itinera.training.trainer import Schedule, Trainer, Validation, remove_damaged_checkpoint, seed_torch
@@ -60,7 +60,7 @@ GROUND_CONFIGS: Mapping[str, Any] = {
     "pool-end-cma": pool_cma.SMALL,
     "map-cma": map_cma.SMALL,
 }
-STEPS_PER_MINUTE = 110  # about, on one core, roll-outs included
+STEPS_PER_MINUTE = 100  # about, on one core, roll-outs included
 RESOLUTION = 128  # pixels of a side of the camera
 HOUSES = 80  # worlds in memory, about 30 MB each
 METRICS = ("SR", "SPL", "nDTW", "t-nDTW")  # logged
@@ -80,7 +80,7 @@ class GroundOptions:
     teacher_forcing_share: float = 0.3  # of the steps, before DAgger
     batch_size: int = 14  # trajectories; lanes of tours
     learning_rate: float = 1.5e-3
-    max_steps: int = 150  # of an agent per episode while it is collected
+    max_steps: int = 100  # of an agent per episode while it is collected
     max_words: int = 80
     progress_weight: float = 0.3
     evaluate_every: int | None = None
@@ -170,7 +170,9 @@ def train_on_ground(
     model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
     partial = None if out is None else out.with_name(f"{out.name}.partial")
     if out is not None and out.exists() and not overwrite:
-        return load_finished(out, fingerprint, None).agent()
+        finished = load_finished(out, fingerprint, None).agent()
+        assert isinstance(finished, GroundPolicyAgent)
+        return finished
     if partial is not None and not overwrite:
         remove_damaged_checkpoint(partial)
     is_new = overwrite or partial is None or not partial.exists()
@@ -480,10 +482,12 @@ class GroundRun:
 
 def _log_start(model: Model, split: Split, plan: DaggerPlan) -> None:
     parameters = sum(parameter.numel() for parameter in model.policy.parameters())
-    message = (
-        "%s: %d steps of teacher forcing and %d of DAgger in %d iterations, %d episodes of %s in %d scenes; "
-        "%.2f M parameters."
-    )
-    dagger = plan.iterations * plan.steps_per_iteration
-    counts = (plan.teacher_forcing_steps, dagger, plan.iterations, len(split))
-    _log.info(message, model.card.kind, *counts, split.name, len(split.world_ids), parameters / 1e6)
+    phases = f"{plan.teacher_forcing_steps} of teacher forcing"
+    if plan.iterations:
+        plural = "" if plan.iterations == 1 else "s"
+        dagger = plan.iterations * plan.steps_per_iteration
+        phases += f", {dagger} of DAgger in {plan.iterations} iteration{plural}"
+    plural = "" if len(split.world_ids) == 1 else "s"
+    message = "%s: %d steps (%s) on %d episodes of %s in %d scene%s; %.2f M parameters."
+    counts = (plan.steps, phases, len(split), split.name, len(split.world_ids), plural)
+    _log.info(message, model.card.kind, *counts, parameters / 1e6)

@@ -23,7 +23,7 @@ from itinera.policies.ground.decision_agent import DecisionAgent
 from itinera.records.provenance import digest, itinera_version
 from itinera.runs.resume import exclusive_lock, plan_fingerprint
 from itinera.tasks import Split
-from itinera.training.ground.decision_data import DecisionData, source_maker, world_words
+from itinera.training.ground.decision_data import DecisionData, make_sources, world_words
 from itinera.training.ground.decision_evaluation import evaluate_decisions
 from itinera.training.ground.decisions import DecisionOptions, DecisionRun, new_model
 from itinera.training.ground.train_agent import METRICS, MONITORS, GroundScores
@@ -184,8 +184,12 @@ class _Job:
     ) -> Model:
         """The model after the last step; with validation that of the best evaluation."""
         model = new_model(self.data, self.config, self.hyper, self.seed)
-        metadata = {"steps": self.hyper.steps, "seed": self.seed, "episodes": len(self.data.split)}
-        metadata["plan"] = self.fingerprint
+        metadata: dict[str, Any] = {
+            "steps": self.hyper.steps,
+            "seed": self.seed,
+            "episodes": len(self.data.split),
+            "plan": self.fingerprint,
+        }
         model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
         total, scores = self.hyper.steps, list[GroundScores]()
         with TrainingLog("decision", total=total, every=min(100, max(1, total // 20)), folder=tensorboard) as log:
@@ -219,8 +223,8 @@ class _Job:
 
         def evaluate(step: int) -> float:
             words = world_words(model)
-            source = source_maker(self.config, self.data.lifetime)
-            table = evaluate_decisions(model, held_out, self.data.worlds, words, make_source=source)
+            sources = make_sources(self.config, self.data.lifetime)
+            table = evaluate_decisions(model, held_out, self.data.worlds, words, sources=sources)
             scores.append(GroundScores(table))
             log.log_scores(step, held_out.name, scores[-1], [name for name in METRICS if name in table])
             mean = table.mean(self.options.monitor)

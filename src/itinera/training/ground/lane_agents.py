@@ -1,4 +1,4 @@
-"""The agents of all lanes: they look, decide and remember. `Walker` joins a perception, a decider and a recorder.
+"""The agents of all lanes: they look, decide and remember. `LaneAgents` joins a perception, a decider and a recorder.
 
 A decider is the expert, stored actions, a policy, or DAgger's mixture of expert and policy. A recorder keeps what
 training needs of each episode (`experience.py`).
@@ -70,7 +70,7 @@ class Recorder(Contract):
     def add(self, lanes: Lanes, frames: Frames, previous: Actions, actions: Actions, labels: ExpertLabels) -> None: ...
 
 
-class Walker:
+class LaneAgents:
     """The agents of all lanes of a stage: a `LaneAgent`."""
 
     def __init__(
