@@ -33,7 +33,7 @@ NOT_FUZZED = {
     "formats.season_tasks.read_house_tasks": "the readers of R2R, RxR and REVERIE",
     "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
     "api.judging.read_challenge": "formats.challenge.read_challenge",
-    "api.running.read_recipe": "formats.recipe.read_recipe",
+    "api.training.read_recipe": "formats.recipe.read_recipe",
     "api.scoring.read_tasks": "formats.catalog.read_tasks with tours",
     "api.scoring.read_worlds": "formats.catalog.read_worlds and read_surfaces",
     "api.scoring.read_predictions": "formats.catalog.read_predictions",

@@ -12,9 +12,10 @@ from itinera.api.files import check, conformance, convert, doctor, verify_data
 from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
 from itinera.api.reporting import compare, compare_solved, describe, find_failures, power, report, show
-from itinera.api.running import check_agent, load_agent, read_recipe, replay, reproduce, rollout, run, train
+from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
 from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
+from itinera.api.training import read_recipe, train
 from itinera.api.viewing import view
 
 __all__ = [

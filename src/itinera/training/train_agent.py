@@ -10,7 +10,7 @@ import logging
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -48,6 +48,7 @@ from itinera.training.losses import (
     policy_gradient_objective,
 )
 from itinera.training.malloc import tune_malloc
+from itinera.training.policy_config import merge_config
 from itinera.training.progress import METRICS, OnProgress, TrainingLog, TrainingProgress, print_messages
 from itinera.training.rewards import make_fidelity_oriented_reward, make_goal_oriented_reward
 from itinera.training.trainer import (
@@ -348,7 +349,7 @@ def _make_model(
     tokenizer = Tokenizer.fit(texts, min_count=5 if len(texts) >= 1000 else 1)
     card = make_card(
         kind,
-        _make_config(default, config),
+        merge_config(default, config),
         columns,
         tokenizer,
         max_words=max_words,
@@ -374,19 +375,6 @@ def _find_policy(policy: PolicyClass | PathLike[str]) -> tuple[str, type[Any] | 
     kinds = (*SMALL_CONFIGS, "module:Class")
     kind = validate_choice("policy", str(policy), kinds)
     return kind, None, SMALL_CONFIGS[kind]
-
-
-def _make_config(default: Any, config: Any) -> Any:
-    """The configuration that was given; some fields of it are merged into the default one."""
-    if not isinstance(config, Mapping):
-        return default if config is None else config
-    names = [field.name for field in fields(default)]
-    for name in config:
-        validate_choice(f"A field of {type(default).__name__}", str(name), names)
-    try:
-        return msgspec.convert({**asdict(default), **config}, type(default))
-    except msgspec.ValidationError as error:
-        raise BadArgument(f"config is not a {type(default).__name__}: {error}.") from None
 
 
 def _make_objective(

@@ -11,7 +11,7 @@ import logging
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -46,6 +46,7 @@ from itinera.training.ground.perception import Sensors
 from itinera.training.ground.tour_order import order_tours
 from itinera.training.ground.tour_training import TourTraining
 from itinera.training.ground.trajectories import TrajectoryStore
+from itinera.training.policy_config import merge_config
 from itinera.training.progress import OnProgress, TrainingLog, TrainingProgress, print_messages
 from itinera.training.train_agent import load_finished, single_thread
 from itinera.training.trainer import Schedule, Trainer, Validation, remove_damaged_checkpoint, seed_torch
@@ -231,24 +232,11 @@ def make_model(
         semantics=semantics,
     )
     card = make_card(
-        kind, _merge_config(GROUND_CONFIGS[kind], config), (), tokenizer, max_words=max_words, ground=ground
+        kind, merge_config(GROUND_CONFIGS[kind], config), (), tokenizer, max_words=max_words, ground=ground
     )
     with torch.random.fork_rng(devices=[]):
         seed_torch(seed, "begun", kind)
         return build_model(card)
-
-
-def _merge_config(default: Any, config: Any) -> Any:
-    """The configuration that was given; some fields of it are merged into the default one."""
-    if not isinstance(config, Mapping):
-        return default if config is None else config
-    names = [field.name for field in fields(default)]
-    for name in config:
-        validate_choice(f"A field of {type(default).__name__}", str(name), names)
-    try:
-        return msgspec.convert({**asdict(default), **config}, type(default))
-    except msgspec.ValidationError as error:
-        raise BadArgument(f"config is not a {type(default).__name__}: {error}.") from None
 
 
 class GroundScores:

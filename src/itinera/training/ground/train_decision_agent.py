@@ -8,7 +8,7 @@ import math
 import shutil
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from itinera.training.ground.decision_data import DecisionData, make_sources, wo
 from itinera.training.ground.decision_evaluation import evaluate_decisions
 from itinera.training.ground.decisions import DecisionOptions, DecisionRun, new_model
 from itinera.training.ground.train_agent import METRICS, MONITORS, GroundScores
+from itinera.training.policy_config import merge_config
 from itinera.training.progress import OnProgress, TrainingLog, TrainingProgress, print_messages
 from itinera.training.train_agent import load_finished, single_thread
 from itinera.training.trainer import Trainer, Validation, remove_damaged_checkpoint
@@ -108,7 +109,11 @@ def train_decision_agent(
         raise BadArgument(f"{split.name} contains no episodes.")
     if validation is None and (options.evaluate_every is not None or options.patience is not None):
         raise BadArgument("evaluate_every and patience need episodes to evaluate on: give validation=… (--validation).")
-    chosen = replace(merge_config(config), remembers=lifetime is not None)
+    if isinstance(config, Mapping) and "remembers" in config:
+        raise BadArgument(
+            "remembers is no field to give: an agent remembers if it has a map_lifetime (--map-lifetime)."
+        )
+    chosen = replace(merge_config(DecisionConfig(), config), remembers=lifetime is not None)
     file = None if season is None else season / "season.json"
     with nullcontext() if cache or out else TemporaryDirectory() as temporary:
         folder = cache or (Path(temporary) if out is None else out.with_name(f"{out.name}.rolls"))  # type: ignore[arg-type]
@@ -136,19 +141,6 @@ def train_decision_agent(
             if cache is None:
                 shutil.rmtree(folder, ignore_errors=True)
     return _as_agent(model)
-
-
-def merge_config(config: Any) -> DecisionConfig:
-    """The configuration that was given; some fields of it are merged into the default one."""
-    if isinstance(config, DecisionConfig):
-        return config
-    names = [field.name for field in fields(DecisionConfig) if field.name != "remembers"]
-    for name in config or ():
-        validate_choice("A field of DecisionConfig", str(name), names)
-    try:
-        return msgspec.convert(dict(config or {}), DecisionConfig)
-    except (msgspec.ValidationError, TypeError, ValueError) as error:
-        raise BadArgument(f"config is not a DecisionConfig: {error}.") from None
 
 
 def _as_agent(model: Model) -> DecisionAgent:
