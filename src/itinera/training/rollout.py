@@ -125,9 +125,11 @@ def collect_rollout(
 
 def _available(expert_action: Tensor, observation: BatchObservation) -> Tensor:
     """(n,) the expert's actions; -1 for those whose candidate is missing from the observation."""
-    column = (expert_action - 1).clamp(0, max(observation.padded_index.shape[1] - 1, 0))
-    missing = ~observation.mask.gather(1, column[:, None]).squeeze(1)
-    return torch.where((expert_action > 0) & missing, -1, expert_action)
+    exists = torch.cat(
+        [torch.ones(len(expert_action), 1, dtype=torch.bool), observation.mask], dim=1
+    )  # STOP always does
+    column = expert_action.clamp(0, exists.shape[1] - 1)
+    return torch.where(exists.gather(1, column[:, None]).squeeze(1), expert_action, -1)
 
 
 def _make_step(

@@ -48,7 +48,7 @@ from itinera.training.ground.tour_training import TourTraining
 from itinera.training.ground.trajectories import TrajectoryStore
 from itinera.training.policy_config import merge_config
 from itinera.training.progress import OnProgress, TrainingLog, TrainingProgress, print_messages
-from itinera.training.train_agent import load_finished, single_thread
+from itinera.training.train_agent import SMALL_CONFIGS, load_finished, single_thread
 from itinera.training.trainer import Schedule, Trainer, Validation, remove_damaged_checkpoint, seed_torch
 from itinera.worlds import World
 from itinera.worlds.lazy import LazyMapping
@@ -214,6 +214,12 @@ def make_model(
             kinds = ", ".join(GROUND_CONFIGS)
             raise BadArgument(f"A model of kind {given.card.kind} does not act on the ground. Train one of: {kinds}.")
         return given
+    if str(policy) in SMALL_CONFIGS:
+        kinds = ", ".join(GROUND_CONFIGS)
+        raise BadArgument(
+            f"Policies of kind {policy} train on graph tasks, and {split.name} has continuous episodes. "
+            f"Train one of: {kinds}."
+        )
     kind = validate_choice("policy", str(policy), tuple(GROUND_CONFIGS))
     if start_from is not None:
         started = read_model(start_from).model
