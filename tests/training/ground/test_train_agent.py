@@ -61,7 +61,7 @@ def test_a_loss_that_is_not_a_number_is_one_sentence(ground):
     [
         ({"policy": "map-cma", "reward": "goal"}, "reward is for training on graphs"),
         ({"policy": "map-cma", "views": "annotations"}, "views is for training on graphs"),
-        ({"policy": "rcm"}, "policy"),
+        ({"policy": "rcm"}, "train on graph tasks"),
         ({"policy": "map-cma", "map_lifetime": "eternal"}, "map_lifetime"),
         ({"policy": "tour-cma", "iterations": 2}, "iterations must be 0"),
         ({"policy": "map-cma", "steps": None}, "as steps=… or as minutes=…"),
