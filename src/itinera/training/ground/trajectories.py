@@ -1,9 +1,9 @@
 """The trajectories that training learns from: the actions taken, and nothing that can be rendered again.
 
 A step takes one byte; the observations of a step take four thousand. Replaying the actions of a tour from its start
-gives the same places, guided phases, pictures and maps, because the simulator is exact (`replay.py`). Trajectories are
-kept in groups: a group is written as one record or not at all, and its content depends on the seed, the group's number
-and the weights alone, so that a run that is killed while it collects repeats only the group it was in.
+gives the same places, guided phases, pictures and maps, because the simulator is exact (`experience.py`). Trajectories
+are kept in groups: a group is written as one record or not at all, and its content depends on the seed, the group's
+number and the weights alone, so that a run that is killed while it collects repeats only the group it was in.
 """
 
 from __future__ import annotations
