@@ -9,6 +9,7 @@ from __future__ import annotations
 from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours
 from itinera.api.exporting import export_hearth
 from itinera.api.files import check, conformance, convert, doctor, verify_data
+from itinera.api.first_faults import first_faults
 from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
 from itinera.api.reporting import compare, compare_solved, describe, find_failures, power, report, show
@@ -39,6 +40,7 @@ __all__ = [
     "fastest",
     "fastest_times",
     "find_failures",
+    "first_faults",
     "import_study",
     "judge",
     "load_agent",

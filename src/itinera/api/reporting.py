@@ -112,8 +112,9 @@ def report(
 
     Results with the same episodes, protocol and suite are compared; others get sections of their own.
 
-    results: score tables or bundles, fastest times, and the JSON of `study analyse` and `describe`, or their files; by
-        name (a list of results for an agent on several benchmarks), or a list, named by their files.
+    results: score tables or bundles, fastest times, first faults, and the JSON of `study analyse`, `first-faults` and
+        `describe`, or their files; by name (a list of results for an agent on several benchmarks), or a list, named by
+        their files.
     out: the page (.html). markdown, latex: files for the sentences and tables.
     replays: a folder of pages of `show`, linked from the episodes and agents they contain; a page named
         replay-EPISODE.html is linked from that episode.
@@ -142,6 +143,7 @@ def report(
         findings=given.findings,
         described=given.described,
         times=given.times,
+        first_faults=given.first_faults,
         replays={} if replays is None else find_named_replays(Path(replays), page),
         instructions={e.id: e.instruction.text for one in splits for e in load_split(one)},
         replay_pages=() if replays is None else find_replay_pages(Path(replays), page),
@@ -261,7 +263,8 @@ def find_failures(
 ) -> FailureList:
     """The failures that ended farthest from the goal, each with its outcome and instruction. `print` lists them.
 
-    Episodes without a trajectory are left out. `episodes` is the part of the split to look at, as for `score`.
+    Where words are aligned with places, each has its first fault too, see `first_faults`. Episodes without a
+    trajectory are left out. `episodes` is the part of the split to look at, as for `score`.
 
     >>> import itinera
     >>> print(itinera.find_failures("preds.json", "R2R_val_unseen.json", "connectivity/", count=5))  # doctest: +SKIP
@@ -287,7 +290,14 @@ def _find_failures(
     table = score(
         predictions, split, worlds, episodes=ANSWERED, protocol=protocol, implausible="keep",
     )  # fmt: skip
-    return find_failures(table, {e.id: e.instruction.text for e in split}, count)
+    found: dict[str, str] = {}
+    if any(episode.alignment is not None for episode in split):
+        from itinera.skills.first_faults import find_first_faults
+
+        places = load_worlds_for(worlds, split, protocol)
+        faults = find_first_faults(predictions, split, places, protocol=protocol)
+        found = {fault.episode_id: fault.sentence for fault in faults}
+    return find_failures(table, {e.id: e.instruction.text for e in split}, count, found)
 
 
 def _select_shown(split: Split, episodes: Selection) -> Sequence[str]:

@@ -30,6 +30,7 @@ VERBS = (
     "run",
     "replay",
     "show",
+    "first-faults",
     "score",
     "judge",
     "compare",

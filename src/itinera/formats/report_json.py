@@ -1,13 +1,16 @@
-"""JSON output of verbs, read back: the findings of skill studies and the coverage of tours."""
+"""JSON output of verbs, read back: the findings of skill studies, first faults, and the coverage of tours."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
 
 from itinera.formats.decoding import decode
 from itinera.formats.io import read_bytes
+
+_FIRST_FAULTS = re.compile(rb'\{\s*"first_faults"')
 
 
 class Estimate(msgspec.Struct, frozen=True):
@@ -47,10 +50,32 @@ class DatasetCoverage(msgspec.Struct, frozen=True):
     coverage: dict[str, dict[str, list[CoveragePoint]]] = {}
 
 
-def read_report_json(path: Path) -> StudyResults | list[DatasetCoverage]:
-    """The results of a study, or the coverage of each data set, whichever the file contains."""
+class ClauseResult(msgspec.Struct, frozen=True):
+    """The first faults at clauses of one kind."""
+
+    kind: str
+    clauses: int
+    faults: int
+    rate: Estimate
+    share: Estimate | None = None
+
+
+class FirstFaultResults(msgspec.Struct, frozen=True):
+    """The output of `itinera first-faults --json`, without its episodes."""
+
+    first_faults: str  # the agent
+    episodes: int
+    succeeded: int
+    how: dict[str, int]
+    kinds: list[ClauseResult]
+
+
+def read_report_json(path: Path) -> StudyResults | FirstFaultResults | list[DatasetCoverage]:
+    """The results of a study, first faults, or the coverage of each data set, whichever the file contains."""
     content = read_bytes(path)
-    kind: type[StudyResults] | type[list[DatasetCoverage]] = (
-        list[DatasetCoverage] if content.lstrip()[:1] == b"[" else StudyResults
-    )
-    return decode(content, kind, str(path))
+    head = content.lstrip()[:100]
+    if head[:1] == b"[":
+        return decode(content, list[DatasetCoverage], str(path))
+    if _FIRST_FAULTS.match(head):
+        return decode(content, FirstFaultResults, str(path))
+    return decode(content, StudyResults, str(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ class Failure:
     outcome: str  # such as "passed the goal and ended elsewhere"
     error: float  # metres from the end to the goal, inf where it is unreachable
     instruction: str
+    first_fault: str = ""  # the clause at which it departs, where words are aligned with places
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,11 +51,13 @@ class FailureList:
         return f"{self.failed:,} of {self.episodes:,} episodes failed; the {len(self)} farthest from the goal:"
 
     def lines(self) -> Iterator[str]:
-        """Two lines for each failure: what happened, and the instruction."""
+        """Two or three lines for each failure: what happened, the instruction, and where it departs from it."""
         for failure in self.failures:
             error = format_number(Column("NE", "m"), failure.error)
             yield f"{failure.episode_id} in {failure.world_id}: {error} m from the goal, {failure.outcome}"
             yield f"    {' '.join(failure.instruction.split()) or '(no instruction)'}"
+            if failure.first_fault:
+                yield f"    {failure.first_fault}"
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """A plain dict per failure."""
@@ -77,8 +81,16 @@ class FailureList:
         return self.to_table()._repr_html_()
 
 
-def find_failures(table: ScoreTable, instructions: Mapping[str, str], count: int) -> FailureList:
-    """The `count` failures that ended farthest from the goal; raises BadArgument without SR and NE."""
+def find_failures(
+    table: ScoreTable,
+    instructions: Mapping[str, str],
+    count: int,
+    first_faults: Mapping[str, str] = MappingProxyType({}),
+) -> FailureList:
+    """The `count` failures that ended farthest from the goal; raises BadArgument without SR and NE.
+
+    `first_faults` are sentences by episode id.
+    """
     if count < 1:
         raise BadArgument(f"count (--failures) must be ≥ 1 (got {count}).")
     found = classify_failures(next(group_by_benchmark(["agent"], [table])), 0)
@@ -94,6 +106,7 @@ def find_failures(table: ScoreTable, instructions: Mapping[str, str], count: int
             outcomes[row],
             float(errors[row]),
             instructions.get(table.episode_ids[row], ""),
+            first_faults.get(table.episode_ids[row], ""),
         )
         for row in worst
     )

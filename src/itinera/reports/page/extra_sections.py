@@ -1,4 +1,4 @@
-"""The sections of the report page besides its benchmarks: skills, fastest times, and coverage along tours."""
+"""The sections of the report page besides its benchmarks: skills, first faults, fastest times, and coverage."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from itinera.formats.report_json import CoveragePoint, DatasetCoverage, Estimate, StudyResults
+from itinera.formats.report_json import CoveragePoint, DatasetCoverage, Estimate, FirstFaultResults, StudyResults
 from itinera.records.tables import describe_robot
 from itinera.reports.charts import svg
 from itinera.reports.charts.svg import Series
@@ -49,6 +49,32 @@ def skills_section(findings: Sequence[StudyResults], styles: Mapping[str, int]) 
             verdicts = [verdict for skill in of_agent.values() for verdict in skill.verdicts]
             parts.append(details(f"Verdicts on {agent.name}", listing(verdicts)))
     return tag("section", tag("h2", "Skills", id="skills"), *parts)
+
+
+def faults_section(found: Sequence[FirstFaultResults], styles: Mapping[str, int]) -> Markup:
+    """The fault rate of each kind of clause, side by side for the agents, and how their failures begin."""
+    indices = dict(styles)
+    names = [display_name(one.first_faults) for one in found]
+    agents = [Series(name, indices.setdefault(name, len(indices))) for name in names]
+    kinds = dict.fromkeys(result.kind for one in found for result in one.kinds)
+    by_kind = [{result.kind: result for result in one.kinds} for one in found]
+    rows = [
+        (kind, [_interval(of_agent[kind].rate) if kind in of_agent else None for of_agent in by_kind]) for kind in kinds
+    ]
+    about = (
+        "Share of the clauses reached at which a trajectory first departs from its reference path, by kind of clause, "
+        "with intervals clustered by scene."
+    )
+    charts = [svg.forest_plot("First faults.", about, agents, rows)] if rows else []
+    sentences = [_describe_faults(name, one) for name, one in zip(names, found, strict=True)]
+    heading = tag("h2", "First faults", id="first-faults")
+    return tag("section", heading, listing(sentences), figures(charts, "first-faults"))
+
+
+def _describe_faults(name: str, found: FirstFaultResults) -> str:
+    how = ", ".join(f"{count:,} {words}" for words, count in found.how.items() if count)
+    failed = found.episodes - found.succeeded
+    return f"{name}: {failed:,} failures in {found.episodes:,} episodes{f': {how}' if how else ''}."
 
 
 def _score(found: StudyResults, agent: str, skill: str) -> Interval | None:

@@ -7,15 +7,20 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
+import msgspec
+
 from itinera.errors import BadArgument
 from itinera.formats.bundles import read_scores
 from itinera.formats.catalog import read_head
 from itinera.formats.fastest_times import read_times
-from itinera.formats.report_json import DatasetCoverage, StudyResults, read_report_json
+from itinera.formats.report_json import DatasetCoverage, FirstFaultResults, StudyResults, read_report_json
 from itinera.records import ScoreTable
+from itinera.skills.first_faults import FirstFaults
 from itinera.tasks.fastest_times import FastestTimes
 
-Result = ScoreTable | StudyResults | FastestTimes | DatasetCoverage | str | PathLike[str]
+Result = (
+    ScoreTable | StudyResults | FirstFaults | FirstFaultResults | FastestTimes | DatasetCoverage | str | PathLike[str]
+)
 
 
 @dataclass
@@ -27,10 +32,11 @@ class ReportInputs:
     findings: list[StudyResults] = field(default_factory=list)
     described: list[DatasetCoverage] = field(default_factory=list)
     times: list[FastestTimes] = field(default_factory=list)
+    first_faults: list[FirstFaultResults] = field(default_factory=list)
 
 
 def collect_inputs(results: Iterable[tuple[str, Result]]) -> ReportInputs:
-    """Named results by kind: score tables, fastest times, findings of studies, descriptions; or their files.
+    """Named results by kind: score tables, fastest times, findings of studies, first faults, descriptions; or files.
 
     A name may occur several times: an agent on several benchmarks.
     """
@@ -47,6 +53,10 @@ def _add(inputs: ReportInputs, name: str, item: object) -> None:
         inputs.tables.append(item)
     elif isinstance(item, StudyResults):
         inputs.findings.append(item)
+    elif isinstance(item, FirstFaultResults):
+        inputs.first_faults.append(item)
+    elif isinstance(item, FirstFaults):
+        inputs.first_faults.append(msgspec.convert(item.to_dict() | {"first_faults": name}, FirstFaultResults))
     elif isinstance(item, FastestTimes):
         inputs.times.append(item)
     elif isinstance(item, DatasetCoverage):
@@ -59,11 +69,11 @@ def _add(inputs: ReportInputs, name: str, item: object) -> None:
 
 
 def _read(path: Path) -> list[object]:
-    """The contents of a file: a score bundle, fastest times, or what `study analyse` and `describe` print as JSON."""
+    """The contents of a file: a score bundle, fastest times, or the JSON of another verb."""
     head = read_head(path)
     if head.begins(r'\{\s*"itinera"\s*:\s*"times"'):
         return [read_times(path)]
     if head.begins(r'\{\s*"itinera"'):
         return [read_scores(path)]
     found = read_report_json(path)
-    return [found] if isinstance(found, StudyResults) else list(found)
+    return list(found) if isinstance(found, list) else [found]

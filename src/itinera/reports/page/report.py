@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 
-from itinera.formats.report_json import DatasetCoverage, StudyResults
+from itinera.formats.report_json import DatasetCoverage, FirstFaultResults, StudyResults
 from itinera.formats.writing import atomic_write
 from itinera.records import ScoreTable
 from itinera.reports.benchmark import BenchmarkResults, group_by_benchmark
 from itinera.reports.markup import Markup, display_name, join, security_policy, tag
 from itinera.reports.page.benchmark_section import benchmark_parts
 from itinera.reports.page.elements import PagePart, listing
-from itinera.reports.page.extra_sections import coverage_section, skills_section, times_section
+from itinera.reports.page.extra_sections import coverage_section, faults_section, skills_section, times_section
 from itinera.reports.page.sentences import answer_questions, join_words, summarize_skills
 from itinera.reports.replay.links import ReplayPage, link_episodes, list_replay_pages
 from itinera.tasks.fastest_times import FastestTimes
@@ -36,13 +36,18 @@ class Report:
     version: str = ""
     title: str = ""  # the default names agents and benchmark
     instructions: Mapping[str, str] = field(default_factory=dict)  # by episode id, for the lists of failures
+    first_faults: tuple[FirstFaultResults, ...] = ()
 
     @property
     def heading(self) -> str:
         if self.title:
             return display_name(self.title, max_chars=200)
         agents = list(dict.fromkeys(name for benchmark in self.benchmarks for name in benchmark.names))
-        agents = agents or list(dict.fromkeys(display_name(name) for found in self.findings for name in found.agents))
+        others = [
+            *(name for found in self.findings for name in found.agents),
+            *(f.first_faults for f in self.first_faults),
+        ]
+        agents = agents or list(dict.fromkeys(display_name(name) for name in others))
         who = join_words(agents) if 0 < len(agents) <= 4 else f"{len(agents)} agents"
         if not self.benchmarks:
             return f"Skills of {who}" if agents else "Description of the tasks"
@@ -72,6 +77,7 @@ def make_report(
     findings: Sequence[StudyResults] = (),
     described: Sequence[DatasetCoverage] = (),
     times: Sequence[FastestTimes] = (),
+    first_faults: Sequence[FirstFaultResults] = (),
     replays: Mapping[str, str] | None = None,
     replay_pages: Sequence[ReplayPage] = (),
     instructions: Mapping[str, str] | None = None,
@@ -92,6 +98,7 @@ def make_report(
         version,
         title,
         dict(instructions or {}),
+        tuple(first_faults),
     )
 
 
@@ -141,6 +148,7 @@ def _contents(report: Report, parts: Sequence[Sequence[PagePart]]) -> Markup:
     else:
         links += [(benchmark.title, f"c{i}") for i, benchmark in enumerate(report.benchmarks)]
     links += [("Skills", "skills")] if report.findings else []
+    links += [("First faults", "first-faults")] if report.first_faults else []
     links += [("Fastest times", "times")] if report.times else []
     links += [("Coverage along tours", "coverage")] if any(d.coverage for d in report.described) else []
     return tag("nav", listing([tag("a", words, href=f"#{target}") for words, target in links]), aria_label="Contents")
@@ -152,8 +160,11 @@ def _main(report: Report, parts: Sequence[Sequence[PagePart]]) -> Iterator[Marku
         heading = tag("h2", benchmark.title, id=f"c{i}")
         watch = list_replay_pages(benchmark, report.replay_pages)
         yield tag("section", heading, watch, *(part.section for part in of_benchmark), class_="benchmark")
+    styles = {agent.name: agent.index for benchmark in report.benchmarks for agent in benchmark.agents}
     if report.findings:
-        yield skills_section(report.findings, {a.name: a.index for c in report.benchmarks for a in c.agents})
+        yield skills_section(report.findings, styles)
+    if report.first_faults:
+        yield faults_section(report.first_faults, styles)
     if report.times:
         yield times_section(report.times)
     if any(described.coverage for described in report.described):
