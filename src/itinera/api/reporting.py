@@ -290,14 +290,24 @@ def _find_failures(
     table = score(
         predictions, split, worlds, episodes=ANSWERED, protocol=protocol, implausible="keep",
     )  # fmt: skip
-    found: dict[str, str] = {}
-    if any(episode.alignment is not None for episode in split):
-        from itinera.skills.first_faults import find_first_faults
-
-        places = load_worlds_for(worlds, split, protocol)
-        faults = find_first_faults(predictions, split, places, protocol=protocol)
-        found = {fault.episode_id: fault.sentence for fault in faults}
+    found = _describe_first_faults(predictions, split, worlds, protocol)
     return find_failures(table, {e.id: e.instruction.text for e in split}, count, found)
+
+
+def _describe_first_faults(
+    predictions: Predictions, split: Split, worlds: Mapping[str, World] | World | File | None, protocol: Protocol
+) -> dict[str, str]:
+    """The first fault of each failure as a sentence; empty if no words are aligned with places."""
+    from itinera.reports.replay.inputs import align_words
+    from itinera.skills.clauses import split_clauses
+    from itinera.skills.first_faults import find_first_faults
+
+    aligned = align_words(split, folder=Path(worlds) if isinstance(worlds, (str, PathLike)) else None)
+    if not any(split_clauses(episode) for episode in aligned):
+        return {}
+    places = load_worlds_for(worlds, aligned, protocol)
+    faults = find_first_faults(predictions, aligned, places, protocol=protocol)
+    return {fault.episode_id: fault.sentence for fault in faults}
 
 
 def _select_shown(split: Split, episodes: Selection) -> Sequence[str]:

@@ -19,11 +19,11 @@ from itinera.skills.categories import lookup_category
 from itinera.tasks import Alignment, Episode
 from itinera.worlds.labels import ROOM_NAMES
 
-STOP, STAIRS, TURN, DOOR, ROOM, OBJECT, STRAIGHT, OTHER = (
-    "stop", "stairs", "turn", "door", "room", "object", "straight", "other",
+STOP, TURN, STAIRS, DOOR, ROOM, OBJECT, STRAIGHT, OTHER = (
+    "stop", "turn", "stairs", "door", "room", "object", "straight", "other",
 )  # fmt: skip
-CLAUSE_KINDS = (STOP, STAIRS, TURN, DOOR, ROOM, OBJECT, STRAIGHT, OTHER)
-"""The kinds of clauses. A clause that fits several has the first of them."""
+CLAUSE_KINDS = (STOP, TURN, STAIRS, DOOR, ROOM, OBJECT, STRAIGHT, OTHER)
+"""The kinds of clauses: to stop or to turn, if the clause says so; else by what it mentions first."""
 
 _ENDS_CLAUSE = re.compile(r"[.,;:!?]$")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -42,24 +42,43 @@ _VERBS: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _CONJUNCTIONS = {"en": frozenset({"and", "until", "then"}), "es": frozenset({"y", "e", "hasta", "luego", "despues"})}
 _ALWAYS_SPLIT = frozenset({"then", "luego", "despues"})
-_PATTERNS: Mapping[str, Mapping[str, re.Pattern[str]]] = MappingProxyType(
+# Verbs decide between "make a left near the stairs" and "go past the stairs on your left".
+_ACTIONS: Mapping[str, Mapping[str, re.Pattern[str]]] = MappingProxyType(
     {
         "en": {
-            STOP: re.compile(
-                r"\b(stop\w*|wait\w*|halt|destination|end point|you are done|have arrived|you are there)\b"
+            STOP: re.compile(r"\b(stop\w*|wait\w*|halt|destination|end point|are done|have arrived|are there)\b"),
+            TURN: re.compile(
+                r"\b(turn\w*|veer|u-turn|about-face|drift)\b|\b(make|take|hang|do)\b.{0,20}\b(left|right)\b"
+                r"|\b(go|head|walk|move|bear|face|continue|proceed|keep|exit|then)\s+(\w+\s+){0,2}(left|right)\b"
+                r"|^(and\s+)?(slight\w*\s+|sharp\w*\s+|hard\s+)?(left|right)\b"
             ),
-            STAIRS: re.compile(r"\b(stairs?|staircase|stairway|upstairs|downstairs|steps|landing|flight)\b"),
-            TURN: re.compile(r"\b(left|right|around|turn\w*|veer|bear|u-turn|sharp)\b"),
-            DOOR: re.compile(r"\b(door\w*|archway|arch|opening|entrance|entry|exit|gate|threshold)\b"),
-            STRAIGHT: re.compile(r"\b(straight|forward|ahead|continue|keep|walk|go|proceed|along|down|end)\b"),
         },
         "es": {
             STOP: re.compile(r"\b(para|parate|detente|espera|destino|has llegado|quedate)\b"),
-            STAIRS: re.compile(r"\b(escaleras?|escalones|escalon|rellano|piso de arriba|piso de abajo)\b"),
-            TURN: re.compile(r"\b(izquierda|derecha|gira\w*|dobla|vuelta|media vuelta)\b"),
-            DOOR: re.compile(r"\b(puertas?|arco|abertura|entrada|salida|umbral)\b"),
-            STRAIGHT: re.compile(r"\b(recto|adelante|delante|sigue|continua|camina|avanza|ve|fondo)\b"),
+            TURN: re.compile(
+                r"\b(gira\w*|dobla|tuerce|vuelta)\b|\b(ve|sigue|toma|camina)\b.{0,15}\b(izquierda|derecha)\b"
+            ),
         },
+    }
+)
+_THINGS: Mapping[str, Mapping[str, re.Pattern[str]]] = MappingProxyType(
+    {
+        "en": {
+            STAIRS: re.compile(
+                r"\b(stairs?|staircase|stairway|upstairs|downstairs|landing|flight)\b|\b(up|down|climb)\s+(\w+\s+)?steps?\b"
+            ),
+            DOOR: re.compile(r"\b(doors?|doorway|doorways|archway|opening|entrance|entryway|gate|threshold)\b"),
+        },
+        "es": {
+            STAIRS: re.compile(r"\b(escaleras?|escalones|escalon|rellano|piso de (arriba|abajo))\b"),
+            DOOR: re.compile(r"\b(puertas?|arco|abertura|entrada|salida|umbral)\b"),
+        },
+    }
+)
+_STRAIGHT: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {
+        "en": re.compile(r"\b(straight|forward|ahead|continue|keep|walk|go|proceed|along|head|move|steps?)\b"),
+        "es": re.compile(r"\b(recto|adelante|delante|sigue|continua|camina|avanza|ve|fondo)\b"),
     }
 )
 _ROOMS: Mapping[str, frozenset[str]] = MappingProxyType(
@@ -103,7 +122,7 @@ def split_clauses(episode: Episode) -> tuple[InstructionClause, ...]:
         return ()
     language = episode.instruction.language.split("-")[0]
     clauses = []
-    for begin, end in _clause_bounds(words, language):
+    for begin, end in _join_fragments(words.words, list(_clause_bounds(words, language)), language):
         known = (words.first[begin:end] >= 0) & (words.last[begin:end] >= 0)
         if known.any():
             text = " ".join(words.words[begin:end])
@@ -131,25 +150,56 @@ def classify_clause(text: str, language: str = "en") -> str:
     >>> classify_clause("go up the stairs"), classify_clause("leave the kitchen"), classify_clause("gira", "es")
     ('stairs', 'room', 'turn')
     """
-    patterns = _PATTERNS.get(language)
-    if patterns is None:
+    if language not in _ACTIONS:
         return OTHER
     plain = _fold(text)
-    for kind in (STOP, STAIRS, TURN, DOOR):
-        if patterns[kind].search(plain):
+    for kind, pattern in _ACTIONS[language].items():
+        if pattern.search(plain):
             return kind
-    names = list(_names(plain))
-    if any(name in _ROOMS[language] for name in names):
-        return ROOM
-    if language == "en" and any(lookup_category(name) for name in names):
-        return OBJECT
-    return STRAIGHT if patterns[STRAIGHT].search(plain) else OTHER
+    mentioned = {kind: found.end() for kind, pattern in _THINGS[language].items() if (found := pattern.search(plain))}
+    mentioned |= dict(_mentioned_names(plain, language))
+    if mentioned:
+        return min(mentioned, key=lambda kind: mentioned[kind])
+    return STRAIGHT if _STRAIGHT[language].search(plain) else OTHER
+
+
+def _mentioned_names(text: str, language: str) -> Iterator[tuple[str, int]]:
+    """The first room and the first object mentioned, with the positions of their ends."""
+    names = sorted(_names(text))
+    rooms = [position for position, name in names if name in _ROOMS[language]]
+    objects = [position for position, name in names if language == "en" and _is_object(name)]
+    yield from ((kind, positions[0]) for kind, positions in ((ROOM, rooms), (OBJECT, objects)) if positions)
+
+
+def _is_object(name: str) -> bool:
+    return lookup_category(name) not in (None, "door", "stairs", "floor")
 
 
 def _clause_bounds(words: Alignment, language: str) -> Iterator[tuple[int, int]]:
     """Begin and end of the words of each clause."""
     cuts = _part_cuts(words) if words.begins is None else _spoken_cuts(words.words, language)
     yield from zip([0, *cuts], [*cuts, len(words.words)], strict=True)
+
+
+def _join_fragments(
+    words: Sequence[str], bounds: Sequence[tuple[int, int]], language: str
+) -> Iterator[tuple[int, int]]:
+    """The bounds, with words that ask for nothing joined to a neighbor: "After that," to the next clause."""
+    begin = 0
+    pending: tuple[int, int] | None = None
+    for k, (_, end) in enumerate(bounds):
+        text = " ".join(words[begin:end])
+        if classify_clause(text, language) == OTHER and language in _ACTIONS:
+            if text.endswith(",") and k + 1 < len(bounds):
+                continue  # the next clause begins here
+            if pending is not None:
+                pending, begin = (pending[0], end), end
+                continue
+        if pending is not None:
+            yield pending
+        pending, begin = (begin, end), end
+    if pending is not None:
+        yield pending
 
 
 def _part_cuts(words: Alignment) -> list[int]:
@@ -178,9 +228,9 @@ def _fold(text: str) -> str:
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 
 
-def _names(text: str) -> Iterator[str]:
-    """Every run of up to three words."""
-    words = _LETTERS.findall(text)
+def _names(text: str) -> Iterator[tuple[int, str]]:
+    """Every run of up to three words, after the position of its end."""
+    words = list(_LETTERS.finditer(text))
     for count in range(1, _MAX_NAME + 1):
         for k in range(len(words) - count + 1):
-            yield " ".join(words[k : k + count])
+            yield words[k + count - 1].end(), " ".join(word.group() for word in words[k : k + count])
