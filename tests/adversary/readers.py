@@ -325,6 +325,21 @@ BEHAVE = json.dumps([{
 MAP = (
     "image: map.pgm\nresolution: 0.05\norigin: [0.0, -1.5, 0.1]\nnegate: 0\noccupied_thresh: 0.65\nfree_thresh: 0.196\n"
 )
+
+
+def _read_rows(read: Callable[..., Any], path: Path) -> Any:
+    """The rows of a file; what cannot be read, which is collected file by file, is raised."""
+    found = read([path])
+    if found.unreadable:
+        raise BadFile("rows", found.unreadable)
+    return found
+
+
+METRIC_ROWS = (
+    '{"217": {"success": 1.0, "spl": 0.5, "distance_to_goal": NaN}, "218": {"success": 0, "ndtw": Infinity}}',
+    '{"episode_id": 1, "success": 1, "os": 1, "ne": 2.5}\n{"episode_id": 2, "success": 0, "note": "x"}\n',
+    '[{"instr_id": "4332_1", "success": true, "collisions": null}]',
+)
 REPORTS = (
     json.dumps({"agents": {"rcm": {"stop": {"verdicts": ["yes"], "score": {"mean": 0.5, "low": 0.1, "high": 0.9}}}}}),
     json.dumps(
@@ -463,6 +478,9 @@ def _others() -> list[Reader]:
         _plain("formats.pose_traces.read_trace", lambda: [_trace()], mutation.inside_zip(raw)),
         _plain("formats.provenance.read_sidecar", lambda: [_sidecar()], json_, file_name="folder/x.provenance.json",
                call=lambda read, path: read(path / "x")),
+        _plain("formats.metric_rows.read_metric_rows", _texts(*METRIC_ROWS), json_, call=_read_rows),
+        _plain("formats.metric_rows.read_metric_rows", _texts("episode_id,SR,NE\n1,1,0.5\n2,0,inf\n"), table,
+               variant="CSV", file_name="rows.csv", call=_read_rows),
         _plain("formats.report_json.read_report_json", _texts(*REPORTS), json_),
         _plain("formats.rosmap.read_map", _texts(MAP), table, file_name="folder/map.yaml",
                others={"folder/map.pgm": lambda: _images()[0]}, call=lambda read, path: read(path / "map.yaml")),

@@ -6,6 +6,7 @@ Every function imports what it needs when called, so that the package loads quic
 
 from __future__ import annotations
 
+from itinera.api.adopting import adopt
 from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours
 from itinera.api.exporting import export_hearth
 from itinera.api.files import check, conformance, convert, doctor, verify_data
@@ -20,6 +21,7 @@ from itinera.api.training import read_recipe, train
 from itinera.api.viewing import view
 
 __all__ = [
+    "adopt",
     "analyze_study",
     "audit",
     "build_ablated",

@@ -32,6 +32,7 @@ VERBS = (
     "show",
     "first-faults",
     "score",
+    "adopt",
     "judge",
     "compare",
     "report",
