@@ -23,6 +23,7 @@ import numpy as np
 from adversary import mutation
 from adversary.mutation import Mutate
 from formats.examples import ARCHIVED, EXAMPLES, TRIAL
+from itinera.errors import BadFile
 
 # Readers that take no file of a stranger, with the reason.
 NOT_FUZZED = {
