@@ -32,6 +32,7 @@ from itinera.policies.ground.agent import GroundPolicyAgent
 from itinera.policies.ground.base import GroundPolicy
 from itinera.policies.ground.decision_agent import DecisionAgent
 from itinera.policies.ground.requirements import GroundContext, GroundRequirements
+from itinera.policies.pointnav import policy as pointnav
 from itinera.policies.pretrained import ModelRequirements
 from itinera.policies.segmentation import rednet, rgbd_unet
 from itinera.policies.tokenizer import Tokenizer
@@ -90,6 +91,7 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "rednet": (rednet.RedNet, rednet.RedNetConfig),  # of these two, the `columns` of the card are the labels
     "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),
     "decision": (decision.DecisionPolicy, decision.DecisionConfig),
+    "pointnav": (pointnav.PointNavPolicy, pointnav.PointNavConfig),
 }
 """The class of each kind of model, and that of its configuration."""
 
