@@ -21,7 +21,7 @@ from itinera.training.ppo import PPO
 from itinera.training.ppo_config import Curriculum, PPOConfig, StopGate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from training.open_field import Field, OpenField  # noqa: E402
+from training.open_field import Field, OpenField
 
 ENVS = 8
 

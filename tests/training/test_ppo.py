@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from training.open_field import Field, OpenField
 
 from itinera.errors import BadArgument
 from itinera.policies.checkpoint import build_model, make_card
@@ -14,6 +13,7 @@ from itinera.policies.pointnav.policy import SMALL
 from itinera.policies.tokenizer import Tokenizer
 from itinera.training.ppo import PPO, estimate_advantages
 from itinera.training.ppo_config import Curriculum, PPOConfig, StopGate, linear
+from training.open_field import Field, OpenField
 
 SHORT = PPOConfig(
     steps=1536,
