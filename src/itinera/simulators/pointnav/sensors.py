@@ -30,7 +30,9 @@ class ScanSensor:
         if not self.rays >= 1:
             raise BadArgument(f"rays must be at least 1, not {self.rays}.")
         if not (0.0 < self.fov <= math.tau and 0.0 < self.max_range < math.inf):
-            raise BadArgument(f"fov must be above 0 and at most 2 pi, max_range above 0, not {self.fov}, {self.max_range}.")
+            raise BadArgument(
+                f"fov must be above 0 and at most 2 pi, max_range above 0, not {self.fov}, {self.max_range}."
+            )
 
     @property
     def angles(self) -> Array:
