@@ -98,9 +98,11 @@ def estimate_advantages(
 
 
 class PPO:
-    """Trains the policy of a model on a stage. `on_update` is called with the values that the log draws.
+    """Trains the policy of a model on a stage.
 
-    `evaluate` returns a score of the policy, higher being better; the model with the best score is the result.
+    `starts` are where the stage takes its episodes from, whose distance the curriculum sets. `evaluate` returns a score
+    of the policy, higher being better; the model with the best score is the result. With a `checkpoint` training
+    resumes by itself; `plan` identifies what else decides the weights, and a checkpoint of another plan is refused.
     """
 
     def __init__(
@@ -112,6 +114,7 @@ class PPO:
         starts: Starts | None = None,
         seed: int,
         name: str = "ppo",
+        plan: str = "",
         checkpoint: Path | None = None,
         overwrite: bool = False,
         ranks: Ranks = ALONE,
@@ -140,7 +143,9 @@ class PPO:
         self._best_weights: dict[str, Tensor] = {}
         self._checkpoint, self._evaluate = checkpoint, evaluate
         self._totals = np.zeros(6)  # since the last message: episodes, successes, SPL, steps, contacts, preempted
-        self._plan = msgspec.json.encode({"name": name, "seed": seed, "config": config, "ranks": ranks.size}).decode()
+        self._plan = msgspec.json.encode(
+            {"name": name, "plan": plan, "seed": seed, "config": config, "ranks": ranks.size}
+        ).decode()
         if checkpoint is not None and checkpoint.exists() and not overwrite:
             self._resume(checkpoint)
         self.ranks.check_equal(self._digest(), "begin")

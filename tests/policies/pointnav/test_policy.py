@@ -27,7 +27,6 @@ def random_tensors(sensor, steps, batch):
         torch.rand(steps, batch, 2, generator=rng) * 3,
         torch.rand(steps, batch, *shape, generator=rng) * 10,
         (torch.rand(steps, batch, generator=rng) < 0.5).float(),
-        torch.zeros(steps, batch, 2),
         torch.randint(4, (steps, batch), generator=rng),
         (torch.rand(steps, batch, generator=rng) < 0.3).float(),
     )

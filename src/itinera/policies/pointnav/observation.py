@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 NEAR, FAR = 0.8, 3.0  # metres over which the two encodings of a distance fall to 1/e
-SENSORS = ("none", "scan", "pooled-depth", "depth")
 RADIUS = 0.2  # metres, of success
 
 
@@ -22,18 +21,17 @@ class PointNavTensors:
     pointgoal: Tensor  # (steps, batch, 2) metres to the goal, and its bearing in radians
     sensed: Tensor  # (steps, batch, rays), (steps, batch, rows, columns), or (steps, batch, 0) metres
     contact: Tensor  # (steps, batch) 1.0 where the last action touched a wall
-    velocity: Tensor  # (steps, batch, 2) metres and radians per second, or zeros
     last_actions: Tensor  # (steps, batch) the action before
     starts: Tensor  # (steps, batch) 1.0 at the first step of an episode
 
     def select(self, index: Tensor) -> PointNavTensors:
         """The same for some environments."""
-        parts = (self.pointgoal, self.sensed, self.contact, self.velocity, self.last_actions, self.starts)
+        parts = (self.pointgoal, self.sensed, self.contact, self.last_actions, self.starts)
         return PointNavTensors(*(part.index_select(1, index) for part in parts))
 
     def to(self, device: torch.device | str) -> PointNavTensors:
         """The same on another device."""
-        parts = (self.pointgoal, self.sensed, self.contact, self.velocity, self.last_actions, self.starts)
+        parts = (self.pointgoal, self.sensed, self.contact, self.last_actions, self.starts)
         return PointNavTensors(*(part.to(device) for part in parts))
 
 
@@ -44,12 +42,10 @@ def make_tensors(
     count = len(last_actions)
     name = {"scan": "scan", "pooled-depth": "depth", "depth": "depth"}.get(sensor)
     sensed = torch.zeros(count, 0) if name is None else torch.from_numpy(np.array(observations[name], np.float32))
-    velocity = observations.get("velocity")
     return PointNavTensors(
         torch.from_numpy(np.array(observations["pointgoal"], np.float32))[None],
         sensed[None],
         torch.from_numpy(np.array(observations["contact"], np.float32))[None],
-        (torch.zeros(count, 2) if velocity is None else torch.from_numpy(np.array(velocity, np.float32)))[None],
         last_actions[None],
         starts[None],
     )
@@ -57,7 +53,7 @@ def make_tensors(
 
 def stack_steps(steps: list[PointNavTensors]) -> PointNavTensors:
     """The tensors of consecutive steps as one."""
-    names = ("pointgoal", "sensed", "contact", "velocity", "last_actions", "starts")
+    names = ("pointgoal", "sensed", "contact", "last_actions", "starts")
     return PointNavTensors(*(torch.cat([getattr(step, name) for step in steps]) for name in names))
 
 

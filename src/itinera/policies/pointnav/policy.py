@@ -15,11 +15,11 @@ from torch import Tensor, nn
 
 from itinera.errors import BadArgument, validate_choice
 from itinera.policies.ground.resnet import DepthResNet
-from itinera.policies.pointnav.observation import SENSORS, PointNavTensors, encode_ranges, goal_features
+from itinera.policies.pointnav.observation import PointNavTensors, encode_ranges, goal_features
 from itinera.policies.pointnav.recurrent import Recurrent
+from itinera.policies.pointnav.requirements import POOLED, SENSORS
 from itinera.policies.tokenizer import Tokenizer
 
-POOLED = (4, 64)  # rows and columns of pooled depth
 GOAL_FEATURES = 7
 
 
@@ -37,7 +37,6 @@ class PointNavConfig:
     hidden_dim: int = 512
     num_layers: int = 2  # of the recurrent network
     uses_contact: bool = True  # whether the policy knows if its last action touched a wall
-    uses_velocity: bool = False  # whether it knows its speed and turning speed
 
 
 SMALL: Mapping[str, PointNavConfig] = {
@@ -68,8 +67,7 @@ class PointNavPolicy(nn.Module):
         super().__init__()
         self.config = config
         validate_choice("sensor", config.sensor, SENSORS)
-        extra = config.uses_contact + 2 * config.uses_velocity
-        numbers = GOAL_FEATURES + config.num_actions + extra
+        numbers = GOAL_FEATURES + config.num_actions + config.uses_contact
         self.encoder = None if config.sensor == "none" else _make_encoder(config)
         self.embed_numbers = nn.Sequential(nn.Linear(numbers, 32), nn.ReLU())
         visual_dim = 0 if self.encoder is None else config.visual_dim
@@ -108,8 +106,6 @@ class PointNavPolicy(nn.Module):
         parts = [goal_features(observations.pointgoal), before]
         if self.config.uses_contact:
             parts.append(observations.contact[..., None])
-        if self.config.uses_velocity:
-            parts.append(observations.velocity)
         return torch.cat(parts, dim=-1)
 
 
