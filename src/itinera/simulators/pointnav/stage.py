@@ -27,6 +27,7 @@ from itinera.worlds.distance_field import DistanceField, GroundPoints
 Bools: TypeAlias = NDArray[np.bool_]
 Singles: TypeAlias = NDArray[np.float32]
 Longs: TypeAlias = NDArray[np.int64]
+Strings: TypeAlias = NDArray[np.object_]
 Observations: TypeAlias = dict[str, Singles]
 """Of n robots, float32: `pointgoal` (n, 2) metres and radians to the left, `contact` (n,), with sensors `scan` (n, rays)
 and `depth` (n, h, w) metres, for robots that hold speeds `velocity` (n, 2) metres and radians per second."""
@@ -41,6 +42,7 @@ class Endings:
 
     index: Longs  # (k,) the robots
     episode_ids: tuple[str, ...]  # of listed episodes; empty for drawn ones
+    stopped: Bools  # (k,) by STOP; the others ran out of steps
     success: Bools  # (k,)
     spl: Array  # (k,)
     lengths: Array  # (k,) metres, of the path
@@ -161,6 +163,11 @@ class VectorizedPointNav:
         return len(self._motion)
 
     @property
+    def episode_ids(self) -> Strings:
+        """(n,) the listed episode of each robot; empty for drawn ones."""
+        return np.array(self._episode_ids, dtype=object)
+
+    @property
     def positions(self) -> Array:
         """(n, 3) metres, at floor height."""
         return self._places.copy()
@@ -265,7 +272,7 @@ class VectorizedPointNav:
         if not len(which):
             return
         for k in which.tolist():
-            start = self._episodes.draw(self._rngs[k])
+            start = self._episodes.draw(self._rngs[k], k)
             self._idle[k] = start is None
             if start is None:
                 continue
@@ -311,6 +318,7 @@ class VectorizedPointNav:
         return Endings(
             which,
             tuple(self._episode_ids[k] for k in which.tolist()),
+            self._terminated[which],
             success,
             spl,
             lengths,
