@@ -73,7 +73,7 @@ class GroundVLN(TourEnv):
         camera: CameraSensor | None = RGBD_CAMERA,
         render_mode: str | None = None,
     ) -> None:
-        task_set = load_task_set("episodes", tasks, worlds, _ground_protocol(protocol))
+        task_set = load_task_set("episodes", tasks, worlds, find_ground_protocol(protocol))
         simulator = GroundSimulator.for_protocol(task_set.protocol, camera=camera)
         sensors = _ground_sensors(task_set, camera)
         super().__init__(
@@ -95,7 +95,7 @@ class PointNav(TourEnv):
         camera: CameraSensor | None = DEPTH_CAMERA,
         render_mode: str | None = None,
     ) -> None:
-        task_set = load_task_set("points", tasks, worlds, _ground_protocol(protocol))
+        task_set = load_task_set("points", tasks, worlds, find_ground_protocol(protocol))
         simulator: GroundSimulator | UnicycleSimulator
         if speeds is None:
             simulator = GroundSimulator.for_protocol(task_set.protocol, camera=camera)
@@ -175,7 +175,8 @@ def _graph_protocol(protocol: Protocol | str) -> Protocol:
     return chosen
 
 
-def _ground_protocol(protocol: Protocol | str) -> Protocol:
+def find_ground_protocol(protocol: Protocol | str) -> Protocol:
+    """The protocol of this name, or this one, checked; raises BadArgument for one of graphs."""
     chosen = _find_protocol(protocol)
     if not chosen.on_ground:
         raise BadArgument(f"Protocol {chosen.name} is for episodes on graphs: use itinera/GraphVLN-v0.")

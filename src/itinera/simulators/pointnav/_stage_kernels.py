@@ -67,15 +67,16 @@ def step_robots(
     terminated: Bools,
     truncated: Bools,
     success: Bools,
+    bent: Bools,
 ) -> int:
     """One action of each robot that is not idle; returns how many episodes ended.
 
     `house` is that of each goal. Progress is weighted by 1 - (taken + k) / decay for robot k, at least 0; by 1 if decay
-    is 0. Action 0 is STOP.
+    is 0. Action 0 is STOP. bent <- whether a robot slid around a corner, so that its way was longer than was added.
     """
     ended = 0
     for k in range(len(actions)):
-        rewards[k], terminated[k], truncated[k], success[k] = 0.0, False, False, False
+        rewards[k], terminated[k], truncated[k], success[k], bent[k] = 0.0, False, False, False, False
         if idle[k]:
             continue
         goal, action = goals[k], actions[k]
@@ -100,8 +101,8 @@ def step_robots(
             m, x, y = widened(cells[k]), across[k, 0], across[k, 1]
             if m != n or x != u or y != v:
                 length = line_length(near_links, near_slopes, n, u, v, m, x, y)
-                # A body that slid around a corner: a little longer than this.
-                lengths[k] += size * (length if length < np.inf else np.sqrt((x - u) ** 2 + (y - v) ** 2))
+                bent[k] = length == np.inf
+                lengths[k] += size * (np.sqrt((x - u) ** 2 + (y - v) ** 2) if bent[k] else length)
                 before = distances[k]
                 distances[k] = size * goal_distance(
                     near_links, near_slopes, codes[first_code[goal] : first_code[goal + 1]],

@@ -35,8 +35,8 @@ class Start:
 class EpisodeSource(Protocol):
     """Where a stage takes its episodes from."""
 
-    def draw(self, rng: np.random.Generator) -> Start | None:
-        """The next episode; None if there are no more, and the robot that asked stays idle. `rng` is the robot's."""
+    def draw(self, rng: np.random.Generator, robot: int) -> Start | None:
+        """The next episode of a robot; None if there are no more, and the robot stays idle. `rng` is the robot's own."""
         ...
 
 
@@ -65,7 +65,7 @@ class TrainingStarts:
         self._parts = [houses.parts(goal) for goal in range(len(houses.goals))]
         self.max_distance, self.min_distance = max_distance, min_distance
 
-    def draw(self, rng: np.random.Generator) -> Start:
+    def draw(self, rng: np.random.Generator, robot: int) -> Start:
         if not 0.0 <= self.min_distance < self.max_distance:
             raise BadArgument(
                 f"Starts need 0 ≤ min_distance < max_distance; got {self.min_distance}, {self.max_distance}."
@@ -101,11 +101,10 @@ class EpisodeList:
         """The goals of the episodes must be among those of the houses; `episode_goals` lists them."""
         if step_limit < 1:
             raise BadArgument(f"step_limit must be ≥ 1 (got {step_limit}).")
-        number = {world_id: h for h, world_id in enumerate(houses.world_ids)}
-        self._starts = [_find_start(houses, number, episode, step_limit) for episode in episodes]
+        self._starts = [find_start(houses, episode, step_limit) for episode in episodes]
         self._next = 0
 
-    def draw(self, rng: np.random.Generator) -> Start | None:
+    def draw(self, rng: np.random.Generator, robot: int) -> Start | None:
         if self._next == len(self._starts):
             return None
         self._next += 1
@@ -119,11 +118,12 @@ class EpisodeList:
         return len(self._starts)
 
 
-def _find_start(houses: PointNavHouses, number: dict[str, int], episode: Episode, step_limit: int) -> Start:
+def find_start(houses: PointNavHouses, episode: Episode, step_limit: int) -> Start:
+    """The start of a listed episode; raises BadArgument if its goal was not loaded with the houses."""
     if len(episode.goals) != 1:
         raise BadArgument(f"Episode {episode.id} has {len(episode.goals)} goals; a stage needs episodes with one.")
     goal = houses.find_goal(episode.world_id, np.asarray(episode.goals, dtype=np.float64)[0])
-    ground = houses.grounds[number[episode.world_id]]
+    ground = houses.grounds[houses.house[goal]]
     spots = snap_to_ground(ground, np.asarray(check_start(episode.start), dtype=np.float64)[None])
     u, v = spots.across[0].tolist()
     return Start(goal, int(spots.cells[0]), u, v, wrap_angle(episode.start.heading), step_limit, episode.id)

@@ -22,10 +22,12 @@ from itinera.simulators.pointnav.observing import DepthCamera, Scanner
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
 from itinera.tasks import Protocol
 from itinera.worlds import Array
+from itinera.worlds.distance_field import DistanceField, GroundPoints
 
 Bools: TypeAlias = NDArray[np.bool_]
 Singles: TypeAlias = NDArray[np.float32]
 Longs: TypeAlias = NDArray[np.int64]
+Strings: TypeAlias = NDArray[np.object_]
 Observations: TypeAlias = dict[str, Singles]
 """Of n robots, float32: `pointgoal` (n, 2) metres and radians to the left, `contact` (n,), with sensors `scan` (n, rays)
 and `depth` (n, h, w) metres, for robots that hold speeds `velocity` (n, 2) metres and radians per second."""
@@ -40,6 +42,7 @@ class Endings:
 
     index: Longs  # (k,) the robots
     episode_ids: tuple[str, ...]  # of listed episodes; empty for drawn ones
+    stopped: Bools  # (k,) by STOP; the others ran out of steps
     success: Bools  # (k,)
     spl: Array  # (k,)
     lengths: Array  # (k,) metres, of the path
@@ -81,11 +84,13 @@ class VectorizedPointNav:
         scan: ScanSensor | None = None,
         depth: DepthSensor | None = None,
         decay_steps: int | None = None,
+        exact_lengths: bool = False,
         seed: int = 0,
     ) -> None:
-        """Progress towards the goal is rewarded by the metre (equation 3); with `decay_steps`, its weight falls from 1 to
-        0 over that many steps of all robots together (equation 4). Randomness: one generator per robot, made from the
-        seed and its number.
+        """Progress towards the goal is rewarded by the metre (equation 3); with `decay_steps`, its weight falls from 1
+        to 0 over that many steps of all robots together (equation 4). A sliding robot may turn a corner within an
+        action: with `exact_lengths` its path is as long as metrics measure it (for evaluation, some milliseconds each
+        time), without, a little shorter. Randomness: one generator per robot, made from the seed and its number.
 
         Reference: Yokoyama et al. 2021, Success Weighted by Completion Time.
         """
@@ -97,7 +102,7 @@ class VectorizedPointNav:
         self._motion = motion or Motion.steps(0.25, math.radians(10.0))
         self._sliding, self._radius, self._decay = sliding, success_radius, float(decay_steps or 0)
         self._rngs = [generator(seed, "pointnav", str(k)) for k in range(num_envs)]
-        self._arrays = houses.arrays
+        self._arrays, self._exact = houses.arrays, exact_lengths
         n = self.num_envs = num_envs
         self.steps_taken = 0  # of all robots together, for the decaying reward; set it when training resumes
         self._episode_ids, self._idle = [""] * n, np.ones(n, dtype=np.bool_)
@@ -106,7 +111,7 @@ class VectorizedPointNav:
         self._cells, self._across, self._places = np.zeros(n, dtype=np.int32), np.zeros((n, 2)), np.zeros((n, 3))
         self._starts, self._headings, self._distances, self._start_distances, self._lengths = np.zeros((5, n))
         self._rewards, self._success = np.zeros(n), np.zeros(n, dtype=np.bool_)
-        self._terminated, self._truncated = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+        self._terminated, self._truncated, self._bent = np.zeros((3, n), dtype=np.bool_)
         self.observations: Observations = {
             "pointgoal": np.zeros((n, 2), dtype=np.float32),
             "contact": np.zeros(n, dtype=np.float32),
@@ -132,6 +137,7 @@ class VectorizedPointNav:
         scan: ScanSensor | None = None,
         depth: DepthSensor | None = None,
         decay_steps: int | None = None,
+        exact_lengths: bool = False,
         seed: int = 0,
     ) -> VectorizedPointNav:
         """The stage of a protocol on the ground: its steps or drive, sliding and success radius."""
@@ -147,6 +153,7 @@ class VectorizedPointNav:
             scan=scan,
             depth=depth,
             decay_steps=decay_steps,
+            exact_lengths=exact_lengths,
             seed=seed,
         )
 
@@ -154,6 +161,11 @@ class VectorizedPointNav:
     def num_actions(self) -> int:
         """The number of actions; 0 is STOP."""
         return len(self._motion)
+
+    @property
+    def episode_ids(self) -> Strings:
+        """(n,) the listed episode of each robot; empty for drawn ones."""
+        return np.array(self._episode_ids, dtype=object)
 
     @property
     def positions(self) -> Array:
@@ -185,6 +197,7 @@ class VectorizedPointNav:
         """One action (n,) of every robot; those of idle robots have no effect."""
         chosen = self._check_actions(actions)
         motion, seen = self._motion, self.observations
+        before = GroundPoints(self._cells.copy(), self._across.copy()) if self._exact else None
         ended = step_robots(
             *self._arrays,
             self._sliding,
@@ -218,7 +231,10 @@ class VectorizedPointNav:
             self._terminated,
             self._truncated,
             self._success,
+            self._bent,
         )
+        if before is not None and self._bent.any():
+            self._correct_lengths(before)
         self.steps_taken += self.num_envs
         if self._velocities is not None:
             seen["velocity"][:] = self._velocities[chosen]
@@ -241,12 +257,22 @@ class VectorizedPointNav:
             raise BadArgument(f"action must be 0 to {self.num_actions - 1}, not {wrong}.")
         return chosen.astype(np.int64, copy=False)
 
+    def _correct_lengths(self, before: GroundPoints) -> None:
+        """Replace the straight lines around corners by geodesics."""
+        for k in np.flatnonzero(self._bent).tolist():
+            ground = self._houses.grounds[self._house[k]]
+            here = GroundPoints(self._cells[k : k + 1], self._across[k : k + 1])
+            there = before[k : k + 1]
+            straight = float(np.linalg.norm(here.across - there.across)) * ground.size
+            geodesic = DistanceField.compute(ground, here, until=there).lookup(there)[0][0]
+            self._lengths[k] += float(geodesic) - straight
+
     def _begin(self, which: Longs) -> None:
         """Begin the next episodes of these robots; those without one are idle."""
         if not len(which):
             return
         for k in which.tolist():
-            start = self._episodes.draw(self._rngs[k])
+            start = self._episodes.draw(self._rngs[k], k)
             self._idle[k] = start is None
             if start is None:
                 continue
@@ -292,6 +318,7 @@ class VectorizedPointNav:
         return Endings(
             which,
             tuple(self._episode_ids[k] for k in which.tolist()),
+            self._terminated[which],
             success,
             spl,
             lengths,
