@@ -92,7 +92,9 @@ def test_the_scores_of_an_episode_come_with_its_end():
     while len(found) < len(TASKS.episodes):
         *_, info = envs.step(np.array([0]))
         final = info["final_info"]
-        found[final["episode_id"][0]] = {name: final[name][0] for name in ("success", "spl", "steps", "distance_to_goal")}
+        found[final["episode_id"][0]] = {
+            name: final[name][0] for name in ("success", "spl", "steps", "distance_to_goal")
+        }
     assert found["2"] == {"success": True, "spl": 0.0, "steps": 1, "distance_to_goal": pytest.approx(0.1)} | {
         "spl": pytest.approx(1.0)
     }

@@ -75,7 +75,9 @@ class VectorPointNav(gymnasium.vector.VectorEnv[Arrays, NDArray[np.int64], NDArr
         keeps the distances to goals, which take 30 to 40 ms each to compute.
         """
         if render_mode is not None:
-            raise BadArgument('Many robots render no pictures: leave out render_mode, or give vectorization_mode="sync".')
+            raise BadArgument(
+                'Many robots render no pictures: leave out render_mode, or give vectorization_mode="sync".'
+            )
         task_set = load_task_set("points", tasks, worlds, find_ground_protocol(protocol))
         self.task_set, self.num_envs = task_set, num_envs
         self._reward, self._decaying = reward, _as_decaying(reward)
@@ -100,12 +102,10 @@ class VectorPointNav(gymnasium.vector.VectorEnv[Arrays, NDArray[np.int64], NDArr
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Arrays, dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Arrays, dict[str, Any]]:
         super().reset(seed=seed)
         if options:
-            raise BadArgument(f"reset has no option {sorted(options)[0]!r} here. Use vectorization_mode=\"sync\" for it.")
+            raise BadArgument(f'reset has no option {sorted(options)[0]!r} here. Use vectorization_mode="sync" for it.')
         if seed is not None or self._stage is None:
             self._stage = self._make_stage(int(self.np_random_seed if seed is None else seed))
         seen = self._stage.reset()

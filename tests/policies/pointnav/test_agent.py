@@ -1,4 +1,4 @@
-"""PointNav agents: the goal comes with the instruction, memory ends with the episode, and foreign robots are refused."""
+"""PointNav agents: goals come with instructions, memory ends with the episode, and foreign robots are refused."""
 
 import math
 from dataclasses import replace

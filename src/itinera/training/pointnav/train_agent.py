@@ -30,7 +30,7 @@ from itinera.policies.tokenizer import Tokenizer
 from itinera.records.provenance import itinera_version
 from itinera.simulators.factory import DRIVES, apply_drive
 from itinera.simulators.motion import Motion
-from itinera.simulators.pointnav.episodes import EpisodeList, EpisodeSource, TrainingStarts
+from itinera.simulators.pointnav.episodes import EpisodeList, TrainingStarts
 from itinera.simulators.pointnav.houses import PointNavHouses, compute_table, episode_goals, sample_goals
 from itinera.simulators.pointnav.stage import VectorizedPointNav
 from itinera.tasks import PROTOCOLS, Protocol, Split
@@ -216,8 +216,9 @@ def _training_stage(
     inside = {name: worlds[name] for name in split.world_ids}
     houses = _load_houses(inside, sample_goals(inside, options.goals, 0), options.requirements, tables)
     starts = TrainingStarts(houses, max_distance=options.max_distance, steps_per_metre=14)
-    stage = _make_stage(
-        options.protocol, options.requirements, houses, starts, options.num_envs,
+    needs = options.requirements
+    stage = VectorizedPointNav.for_protocol(
+        options.protocol, houses, starts, options.num_envs, scan=needs.scan, depth=needs.depth,
         decay_steps=round(steps * DECAY_SHARE) if options.decaying else None, first_env=options.num_envs * ranks.rank,
     )  # fmt: skip
     return stage, starts
@@ -232,7 +233,10 @@ def _list_stage(
 ) -> tuple[VectorizedPointNav, EpisodeList]:
     houses = _load_houses(worlds, episode_goals(split.episodes), requirements, tables)
     listed = EpisodeList(houses, split.episodes, step_limit=protocol.step_limit or 500)
-    return _make_stage(protocol, requirements, houses, listed, EVALUATION_ENVS), listed
+    stage = VectorizedPointNav.for_protocol(
+        protocol, houses, listed, EVALUATION_ENVS, scan=requirements.scan, depth=requirements.depth, exact_lengths=True
+    )
+    return stage, listed
 
 
 def _load_houses(
@@ -241,22 +245,6 @@ def _load_houses(
     has_scan, has_depth = requirements.scan is not None, requirements.depth is not None
     find_table = compute_table if tables is None else GoalTableFolder(tables)
     return PointNavHouses.load(worlds, goals, scan=has_scan, depth=has_depth, find_table=find_table)
-
-
-def _make_stage(
-    protocol: Protocol,
-    requirements: PointNavRequirements,
-    houses: PointNavHouses,
-    episodes: EpisodeSource,
-    num_envs: int,
-    *,
-    decay_steps: int | None = None,
-    first_env: int = 0,
-) -> VectorizedPointNav:
-    return VectorizedPointNav.for_protocol(
-        protocol, houses, episodes, num_envs, scan=requirements.scan, depth=requirements.depth,
-        decay_steps=decay_steps, first_env=first_env,
-    )  # fmt: skip
 
 
 def _evaluation(
