@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from itinera.errors import BadArgument
 from itinera.formats.catalog import read_tasks
 from itinera.formats.writing import atomic_write
 from itinera.policies.checkpoint import read_model
@@ -61,11 +62,6 @@ class Variant:
     drive: str
     decaying: bool
     seed: int = 0
-
-    @property
-    def kind(self) -> str:
-        """The row of the table."""
-        return f"{self.drive}{', decaying' if self.decaying else ''}"
 
     @property
     def name(self) -> str:
@@ -159,6 +155,10 @@ def evaluation_splits(experiment: Experiment) -> tuple[Split, Split]:
         split = _in_houses(split, _held_out_houses(split, inside=True))
     if experiment.episodes is not None:
         split = _first_episodes(split, experiment.episodes)
+    if len(split.world_ids) < 2:
+        raise BadArgument(
+            f"{split.name} has one house: models are chosen in half of the houses, reported in the other."
+        )
     half = len(split.world_ids) // 2
     first, second = _in_houses(split, split.world_ids[:half]), _in_houses(split, split.world_ids[half:])
     return replace(first, name=f"{split.name}_1"), replace(second, name=f"{split.name}_2")
