@@ -193,7 +193,9 @@ def test_decaying_rewards_equal_those_of_environments_that_share_a_count():
         env.reset(options={"episode": str(k)})
     for _ in range(40):  # 80 steps: the weight is 0 in the end
         rewards = stage.step([4, 1]).rewards
-        assert rewards.tolist() == pytest.approx([env.step(a)[1] for env, a in zip(envs, (4, 1), strict=True)], abs=1e-12)
+        assert rewards.tolist() == pytest.approx(
+            [env.step(a)[1] for env, a in zip(envs, (4, 1), strict=True)], abs=1e-12
+        )
     assert stage.steps_taken == reward.taken == 80
 
 

@@ -44,7 +44,11 @@ def test_a_field_of_several_goals_fits_into_one_row():
 def test_tables_of_one_ground_join_and_no_goals_make_an_empty_one():
     surface = SURFACES["stairs"]
     goals, ground = surface.sample(np.random.default_rng(1), 3), surface.ground
-    parts = [GoalTable.compute(ground, goals[:1]), GoalTable.compute(ground, goals[:0]), GoalTable.compute(ground, goals[1:])]
+    parts = [
+        GoalTable.compute(ground, goals[:1]),
+        GoalTable.compute(ground, goals[:0]),
+        GoalTable.compute(ground, goals[1:]),
+    ]
     joined, whole = GoalTable.join(parts, len(ground)), GoalTable.compute(ground, goals)
     assert [len(part) for part in parts] == [1, 0, 2]
     assert all(np.array_equal(vars(joined)[name], vars(whole)[name]) for name in vars(whole))
