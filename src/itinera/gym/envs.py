@@ -20,7 +20,7 @@ from itinera.gym.observations import (
     Sensor,
     ViewSensor,
 )
-from itinera.gym.rewards import Reward, goal_oriented_reward, shaped_reward
+from itinera.gym.rewards import Reward, TabledDistances, distance_to_goal, goal_oriented_reward, shaped_reward
 from itinera.gym.task_set import Tasks, TaskSet, Worlds, load_task_set
 from itinera.gym.tour_env import TourEnv
 from itinera.rendering.camera import Camera
@@ -93,8 +93,10 @@ class PointNav(TourEnv):
         reward: Reward = shaped_reward,
         speeds: Sequence[Speeds] | None = None,
         camera: CameraSensor | None = DEPTH_CAMERA,
+        goal_tables: str | PathLike[str] | None = None,
         render_mode: str | None = None,
     ) -> None:
+        """`goal_tables` is a folder that keeps the distances to goals, which take 30 to 40 ms each to compute."""
         task_set = load_task_set("points", tasks, worlds, find_ground_protocol(protocol))
         simulator: GroundSimulator | UnicycleSimulator
         if speeds is None:
@@ -102,8 +104,15 @@ class PointNav(TourEnv):
         else:
             simulator = UnicycleSimulator(speeds, sliding=bool(task_set.protocol.sliding), camera=camera)
         sensors: list[Sensor] = [PointGoalSensor(), *_image_sensors(camera)]
+        tabled = None if goal_tables is None else TabledDistances(task_set.split.episodes, goal_tables)
         super().__init__(
-            task_set, simulator, sensors, actions=simulator.actions, reward=reward, render_mode=render_mode
+            task_set,
+            simulator,
+            sensors,
+            actions=simulator.actions,
+            reward=reward,
+            find_distance=tabled or distance_to_goal,
+            render_mode=render_mode,
         )
 
 

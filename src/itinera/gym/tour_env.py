@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.gym.observations import ObservationDict, Sensor, make_action_mask
-from itinera.gym.rewards import Reward, Transition, distance_to_goal
+from itinera.gym.rewards import FindDistance, Reward, Transition, distance_to_goal
 from itinera.gym.task_set import TaskSet
 from itinera.records import Ending, Phase, Rollout
 from itinera.rendering.camera import Camera
@@ -55,6 +55,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         actions: int,
         reward: Reward,
         tours: Sequence[Tour] = (),  # none: every episode stands alone
+        find_distance: FindDistance = distance_to_goal,  # for rewards
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -64,6 +65,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(actions)
         self.last_rollout: Rollout | None = None
         self.task_set, self._simulator, self._sensors, self._reward = task_set, simulator, sensors, reward
+        self._find_distance = find_distance
         self._option = "tour" if tours else "episode"
         alone = (Tour(episode.id, episode.world_id, (episode.id,)) for episode in task_set.split.episodes)
         self._tours = {tour.id: tour for tour in tours or alone}
@@ -86,7 +88,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         episodes = [self.task_set.split.by_id[name] for name in tour.episode_ids]
         loop = TourLoop(self._simulator, world, episodes, protocol=self.task_set.protocol)
         loop.reset()
-        self._state = _TourState(tour, world, loop)
+        self._state = _TourState(tour, world, loop, self._find_distance)
         return self._observe(self._state), self._make_info(self._state)
 
     def step(self, action: Any) -> Step:
@@ -189,14 +191,14 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
 class _TourState:
     """A tour in progress, with what a reward may need of its current episode."""
 
-    def __init__(self, tour: Tour, world: World, loop: TourLoop) -> None:
-        self.tour, self.world, self.loop = tour, world, loop
+    def __init__(self, tour: Tour, world: World, loop: TourLoop, find_distance: FindDistance) -> None:
+        self.tour, self.world, self.loop, self._find_distance = tour, world, loop, find_distance
         self.start_episode()
 
     def start_episode(self) -> None:
         self.episode = self.loop.episode
         self.places: list[Place] = [self.loop.observation.place]
-        self.distance_to_goal = distance_to_goal(self.world, self.episode)
+        self.distance_to_goal = self._find_distance(self.world, self.episode)
 
 
 def _act(state: _TourState, action: int) -> dict[str, Any]:

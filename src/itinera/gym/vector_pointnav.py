@@ -1,7 +1,7 @@
 """PointNav for many robots at once, as a Gymnasium vector environment over the batched stage.
 
-`gymnasium.make_vec("itinera/PointNav-v0", num_envs=128)` makes one. Its observations, rewards and endings equal those of
-as many environments of one robot in the same-step autoreset mode, at a hundred times the speed.
+`gymnasium.make_vec("itinera/PointNav-v0", num_envs=128)` makes one. Its observations, rewards and endings equal those
+of as many environments of one robot in the same-step autoreset mode.
 """
 
 from __future__ import annotations
@@ -76,7 +76,11 @@ class VectorPointNav(gymnasium.vector.VectorEnv[Arrays, NDArray[np.int64], NDArr
         """
         if render_mode is not None:
             raise BadArgument(
+<<<<<<< HEAD
                 'Many robots render no pictures: leave out render_mode, or give vectorization_mode="sync".'
+=======
+                'There are no pictures of many robots: omit render_mode, or give vectorization_mode="sync".'
+>>>>>>> 7d5c540c628e750f7318bdc9deeb8588a547821b
             )
         task_set = load_task_set("points", tasks, worlds, find_ground_protocol(protocol))
         self.task_set, self.num_envs = task_set, num_envs
@@ -107,7 +111,7 @@ class VectorPointNav(gymnasium.vector.VectorEnv[Arrays, NDArray[np.int64], NDArr
         if options:
             raise BadArgument(f'reset has no option {sorted(options)[0]!r} here. Use vectorization_mode="sync" for it.')
         if seed is not None or self._stage is None:
-            self._stage = self._make_stage(int(self.np_random_seed if seed is None else seed))
+            self._stage = self._make_stage(seed if seed is not None else int(self.np_random_seed or 0))
         seen = self._stage.reset()
         return self._convert(seen), {"episode_id": self._stage.episode_ids, "_episode_id": self._everyone}
 

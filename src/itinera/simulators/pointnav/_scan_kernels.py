@@ -68,7 +68,7 @@ def mark_free(links: Ints, heights: Floats, wide: int, level: float, at: Ints, f
 
 @njit(cache=True, nogil=True)
 def encode_room(free: NDArray[np.bool_], room: Floats, out: Bytes) -> None:
-    """out <- the codes of a map, from the distance of each cell to the nearest blocked one, in cells, border to border."""
+    """out <- the codes of a map, from the cells of room between the border of each cell and the nearest blocked one."""
     for k in range(len(out)):
         out[k] = min(CLOSE + int(2.0 * room[k]), _MOST) if free[k] else BLOCKED
 
@@ -79,7 +79,7 @@ def cast_rays(
     first_map: Longs,
     map_sizes: Longs,
     columns: Longs,
-    map_of_cell: Bytes,
+    storeys: Bytes,
     first_cell: Longs,
     sizes: Floats,
     cos: Floats,
@@ -94,13 +94,13 @@ def cast_rays(
 ) -> None:
     """out <- the metres along each ray of the robots `which` to the first blocked cell, at most `max_range`.
 
-    `house`, `cells`, `across`, `headings` and `out` are by robot, the arrays from `first_map` to `columns`, `first_cell`
-    and `sizes` by house. Blocked borders keep every ray inside its map.
+    `house`, `cells`, `across`, `headings` and `out` are by robot, `first_map` to `columns`, `first_cell` and `sizes` by
+    house. Blocked borders keep every ray inside its map.
     """
     for k in which:
         h = house[k]
         across_x, size = columns[h], sizes[h]
-        base = first_map[h] + map_sizes[h] * map_of_cell[first_cell[h] + cells[k]]
+        base = first_map[h] + map_sizes[h] * storeys[first_cell[h] + cells[k]]
         u, v = across[k, 0], across[k, 1]
         ahead, aside = np.cos(headings[k]), np.sin(headings[k])
         most = max_range / size

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from itinera.simulators._vectorized_kernels import Bools, Longs, move_one, place_body, wrap
 from itinera.worlds._distance_field_kernels import Records

@@ -36,16 +36,16 @@ class EpisodeSource(Protocol):
     """Where a stage takes its episodes from."""
 
     def draw(self, rng: np.random.Generator, robot: int) -> Start | None:
-        """The next episode of a robot; None if there are no more, and the robot stays idle. `rng` is the robot's own."""
+        """The next episode of a robot, whose generator is `rng`; None if there are no more: the robot stays idle."""
         ...
 
 
 class TrainingStarts:
     """Starts drawn without end: a goal, and a start on the floor of the goal, both uniform.
 
-    `max_distance` and `min_distance` limit the geodesic distance of the start, metres, and may be changed at any time (a
-    distance curriculum). With `steps_per_metre`, an episode has `base_steps + steps_per_metre * distance` steps, at most
-    `step_limit`.
+    `max_distance` and `min_distance` limit the geodesic distance of the start, metres, and may be changed at any time
+    (a distance curriculum). With `steps_per_metre`, an episode has `base_steps + steps_per_metre * distance` steps, at
+    most `step_limit`.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class TrainingStarts:
             raise BadArgument(f"step_limit must be ≥ 1 (got {step_limit}).")
         self._houses, self._step_limit = houses, step_limit
         self._steps_per_metre, self._base_steps = steps_per_metre, base_steps
-        self._parts = [houses.parts(goal) for goal in range(len(houses.goals))]
+        self._parts = [houses.goal_arrays(goal) for goal in range(len(houses.goals))]
         self.max_distance, self.min_distance = max_distance, min_distance
 
     def draw(self, rng: np.random.Generator, robot: int) -> Start:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,64 @@ from itinera.worlds.surface import Surface
 
 FindTable: TypeAlias = Callable[[str, Ground, Array], GoalTable]
 """Finds the goal table of a world, by its id, ground and goals: computed, or read from a file."""
+
+
+Ints: TypeAlias = NDArray[np.int32]
+Longs: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.uint16]
+
+
+class ScanMaps(NamedTuple):
+    """The maps of all storeys of all houses, one after the other."""
+
+    maps: NDArray[np.uint8]
+    first_map: Longs  # (h,) where those of a house begin
+    map_sizes: Longs  # (h,) cells of each map of a house
+    columns: Longs  # (h,) of its maps
+    storeys: NDArray[np.uint8]  # the storey of each cell of all grounds
+
+    @classmethod
+    def join(cls, houses: list[StoreyMaps]) -> ScanMaps:
+        """The maps of these houses."""
+        return cls(
+            np.concatenate([house.maps.ravel() for house in houses]),
+            _starts(house.maps.size for house in houses)[:-1],
+            np.array([house.maps[0].size for house in houses]),
+            np.array([house.maps.shape[2] for house in houses]),
+            np.concatenate([house.storey for house in houses]),
+        )
+
+
+class HouseArrays(NamedTuple):
+    """What the kernels of a stage need of all houses, in their order."""
+
+    links: Ints
+    slopes: NDArray[np.float32]
+    heights: Array
+    first_cell: Longs
+    origins: Array
+    sizes: Array
+    codes: Codes
+    first_code: Longs
+    bends: NDArray[np.void]
+    first_bend: Longs
+    rising: Ints
+    rising_distances: Array
+    first_rising: Longs
+    house: Longs
+    goals: Array
+
+
+class GoalArrays(NamedTuple):
+    """What `choose_start` needs of one goal and its house."""
+
+    links: Ints
+    slopes: NDArray[np.float32]
+    heights: Array
+    codes: Codes
+    bends: NDArray[np.void]
+    rising: Ints
+    rising_distances: Array
 
 
 def compute_table(world_id: str, ground: Ground, goals: Array) -> GoalTable:
@@ -67,9 +125,7 @@ class PointNavHouses:
         self.rising_distances = np.concatenate([table.rising_distances for table in tables])
         self.first_rising = _starts(n for table in tables for n in np.diff(table.rising_starts))
         self.rasters = rasters
-        self.maps = self.first_map = self.map_of_cell = self.map_columns = None
-        if storeys is not None:
-            self._join_maps(storeys)
+        self.maps = None if storeys is None else ScanMaps.join(storeys)
         self._goal_rows = {
             (world_ids[h], place.tobytes()): row
             for row, (h, place) in enumerate(zip(self.house, self.goals, strict=True))
@@ -116,8 +172,8 @@ class PointNavHouses:
             raise BadArgument(f"Goal {np.round(place, 2).tolist()} in world {world_id} was not loaded with the houses.")
         return row
 
-    def parts(self, goal: int) -> tuple[NDArray[np.generic], ...]:
-        """The links, slopes and heights of a goal's house, then the codes, turning points and lists of the goal."""
+    def goal_arrays(self, goal: int) -> GoalArrays:
+        """The arrays of a goal and its house, as views."""
         h = self.house[goal]
         own, bent, risen = (
             slice(first[k], first[k + 1])
@@ -125,26 +181,15 @@ class PointNavHouses:
         )
         code = self.codes[self.first_code[goal] : self.first_code[goal + 1]]
         field = self.bends[bent], self.rising[risen], self.rising_distances[risen]
-        return self.links[own], self.slopes[own], self.heights[own], code, *field
+        return GoalArrays(self.links[own], self.slopes[own], self.heights[own], code, *field)
 
     @property
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """What the kernels of the stage need of all houses, in their order."""
-        ground = self.links, self.slopes, self.heights, self.first_cell, self.origins, self.sizes
-        table = self.codes, self.first_code, self.bends, self.first_bend
-        return *ground, *table, self.rising, self.rising_distances, self.first_rising, self.house, self.goals
+    def arrays(self) -> HouseArrays:
+        """The arrays of all houses and goals."""
+        return HouseArrays(*(getattr(self, name) for name in HouseArrays._fields))
 
     def _cells_by_house(self) -> list[slice]:
         return [slice(a, b) for a, b in zip(self.first_cell[:-1], self.first_cell[1:], strict=True)]
-
-    def _join_maps(self, storeys: list[StoreyMaps]) -> None:
-        first_map = _starts(maps.maps.size for maps in storeys)
-        self.maps = np.concatenate([maps.maps.ravel() for maps in storeys])
-        self.first_map = first_map[:-1]
-        self.map_columns = np.array([maps.maps.shape[2] for maps in storeys])
-        # The map of each cell, as where it begins in its house.
-        self.map_of_cell = np.concatenate([maps.storey for maps in storeys])
-        self.map_sizes = np.array([maps.maps[0].size for maps in storeys])
 
 
 def sample_goals(worlds: Mapping[str, World], count: int, seed: int) -> dict[str, Array]:

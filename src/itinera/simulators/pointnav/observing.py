@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,12 +33,9 @@ class Scanner:
     ) -> None:
         """out <- the scans of the robots `which`; all other arrays are by robot."""
         houses = self._houses
+        assert houses.maps is not None
         cast_rays(
-            houses.maps,
-            houses.first_map,
-            houses.map_sizes,
-            houses.map_columns,
-            houses.map_of_cell,
+            *houses.maps,
             houses.first_cell,
             houses.sizes,
             self._cos,
@@ -68,7 +67,7 @@ class DepthCamera:
         owners = house[order]
         # One house after the other, so that it stays in the processor's cache.
         bounds = [0, *(np.flatnonzero(np.diff(owners)) + 1).tolist(), len(order)]
-        for first, after in zip(bounds[:-1], bounds[1:], strict=True):
+        for first, after in pairwise(bounds):
             if first == after:
                 continue
             part = slice(first, after)

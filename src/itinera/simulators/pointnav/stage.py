@@ -29,8 +29,8 @@ Singles: TypeAlias = NDArray[np.float32]
 Longs: TypeAlias = NDArray[np.int64]
 Strings: TypeAlias = NDArray[np.object_]
 Observations: TypeAlias = dict[str, Singles]
-"""Of n robots, float32: `pointgoal` (n, 2) metres and radians to the left, `contact` (n,), with sensors `scan` (n, rays)
-and `depth` (n, h, w) metres, for robots that hold speeds `velocity` (n, 2) metres and radians per second."""
+"""Of n robots, float32: `pointgoal` (n, 2) metres and radians to the left, `contact` (n,), with sensors `scan`
+(n, rays) and `depth` (n, h, w) metres, for robots that hold speeds `velocity` (n, 2) metres and radians per second."""
 
 SLACK = 0.01  # subtracted from the reward of every step
 SUCCESS_REWARD = 2.5
@@ -58,7 +58,7 @@ class Endings:
 
 @dataclass(frozen=True, eq=False)
 class StageStep:
-    """The results of a step. Observations, rewards and flags are the stage's own arrays, which the next step changes."""
+    """The results of a step. Observations, rewards and flags are the stage's own arrays: the next step changes them."""
 
     observations: Observations  # of the next state; after an ending, of the new episode
     rewards: Array  # (n,)
@@ -333,7 +333,7 @@ class VectorizedPointNav:
             spl,
             lengths,
             steps,
-            moves * self._motion.duration,
+            np.asarray(moves * self._motion.duration, dtype=np.float64),
             self._distances[which],
             best,
             self._contacts[which],

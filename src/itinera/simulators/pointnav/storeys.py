@@ -22,7 +22,7 @@ _LEVEL = 0.25  # metres, how finely levels are told apart
 
 @dataclass(frozen=True, eq=False)
 class StoreyMaps:
-    """The storeys of a house. A cell of the robot's ground belongs to the storey that has it and is nearest in level."""
+    """The storeys of a house. A cell of the robot's ground belongs to the storey nearest in level that has it."""
 
     maps: NDArray[np.uint8]  # (s, rows, columns); see `_scan_kernels`
     storey: NDArray[np.uint8]  # (cells,) the storey of each used cell of the robot's ground
