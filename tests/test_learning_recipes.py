@@ -55,6 +55,20 @@ def test_a_recipe_goes_from_houses_to_its_table(recipe, season, tmp_path):
 
 
 @pytest.mark.slow
+def test_pointnav_agents_go_from_houses_to_their_table_and_claims(season, tmp_path):
+    options = ("--steps", 2048, "--seeds", 2, "--drives", "point-turn", "unicycle-6", "--rewards", "shaped",
+               "--houses", 2, "--episodes", 2, "--held-out", "--season", season, "--out", tmp_path / "out")  # fmt: skip
+    first = run_recipe("sct_agents", *options)
+    assert first.returncode == 0, first.stderr
+    for words in ("SCT∩", "unicycle-6", "paper", "Solved by all agents of a seed", "completes faster than point-turn"):
+        assert words in first.stdout
+    assert " steps/s" in first.stderr
+    again = run_recipe("sct_agents", *options)
+    assert " steps/s" not in again.stderr
+    assert again.stdout == first.stdout
+
+
+@pytest.mark.slow
 def test_segmentation_goes_from_houses_to_its_table(tmp_path):
     options = ("--minutes", 0.03, "--houses", 2, "--frames", 8, "--out", tmp_path / "out")
     first = run_recipe("segmentation", *options)

@@ -35,6 +35,7 @@ NOT_FUZZED = {
     "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
     "runs.waypoints.read_viewpoints": "formats.catalog.read_worlds",
     "policies.segmentation.labeling.read_segmenter": "policies.checkpoint.read_model",
+    "formats.goal_tables.read_goal_table": "a cache of distances: a file that is damaged is made again",
     "training.ground.decision_store.read_rolls": "a cache of training: a file that is damaged is made again",
     "api.judging.read_challenge": "formats.challenge.read_challenge",
     "api.training.read_recipe": "formats.recipe.read_recipe",

@@ -91,7 +91,7 @@ def test_the_small_house_is_told_in_words_and_toured():
 @pytest.mark.parametrize("name", GIVEN)
 def test_vectors_step_and_begin_anew(name):
     env_id, given = GIVEN[name]
-    envs = gymnasium.make_vec(env_id, num_envs=3, **given)
+    envs = gymnasium.make_vec(env_id, num_envs=3, vectorization_mode="sync", **given)
     seen, info = envs.reset(seed=7)
     assert info["action_mask"].shape == (3, envs.single_action_space.n)
     ended = 0

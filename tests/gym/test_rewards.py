@@ -8,12 +8,20 @@ from math import exp
 import numpy as np
 import pytest
 
-from gym.playing import HALL, WORLDS, on_graph, on_ground
+from gym.playing import GROUNDS, HALL, WORLDS, on_graph, on_ground
 from itinera.errors import BadArgument
-from itinera.gym import DecayingReward, GraphVLN, fidelity_oriented_reward, goal_oriented_reward, shaped_reward
+from itinera.gym import (
+    DecayingReward,
+    GraphVLN,
+    PointNav,
+    fidelity_oriented_reward,
+    goal_oriented_reward,
+    shaped_reward,
+)
 from itinera.gym.rewards import distance_to_goal
 from itinera.tasks import Split
 from itinera.tasks.protocol import R2R
+from itinera.worlds.distance_field import DistanceField
 from text_worlds import episode, world
 
 
@@ -125,3 +133,31 @@ def test_a_reward_is_told_what_happened():
     assert (heard[0].episode.id, heard[0].world.id, heard[0].protocol) == ("0", "house", R2R)
     env.step(0)
     assert (heard[1].action, heard[1].previous_place, heard[1].ending.value) == (0, "b", "stopped")
+
+
+# Distances on the ground
+
+
+def test_rewards_by_goal_tables_in_a_folder_are_the_same(tmp_path):
+    tasks = on_ground((1.0, 5.0), (8.0, 3.0))
+    envs = [PointNav(tasks, GROUNDS, camera=None, goal_tables=folder) for folder in (None, tmp_path, tmp_path)]
+    for name in ("0", "1"):
+        for env in envs:
+            env.reset(options={"episode": name})
+        for action in (1, 1, 2, 1, 0):
+            rewards = [env.step(action)[1] for env in envs]
+            assert rewards[0] == rewards[1] == rewards[2] != 0.0
+    assert [path.name for path in tmp_path.iterdir()] == ["house.goals.npz"]
+
+
+def test_a_goal_that_was_measured_before_is_not_measured_again(monkeypatch):
+    computed = []
+    compute = DistanceField.compute
+    monkeypatch.setattr(DistanceField, "compute", lambda *given, **more: computed.append(1) or compute(*given, **more))
+    places = [(1.0 + 0.25 * k, 10.9 - 0.25 * k) for k in range(32)]  # more goals than fields would fit into memory
+    env = PointNav(on_ground(*places), GROUNDS, camera=None)
+    for _ in range(2):
+        for k in range(32):
+            env.reset(options={"episode": str(k)})
+            env.step(1)
+    assert len(computed) == 32

@@ -60,6 +60,9 @@ def check_agent(
         )
 
 
+_POINT_GOAL = (4.0, 1.0, 0.0)  # in the room of the checks, for agents that drive to a point
+
+
 def _check_methods(agent: Agent) -> None:
     if not isinstance(agent, Agent):
         missing = missing_methods(agent)[0]
@@ -83,7 +86,8 @@ def _run_tour(agent: Any, scene: _Scene, tour: int, *, probabilities: bool) -> l
     taken = []
     for number, (text, start) in enumerate(zip(TEXTS, scene.starts, strict=True)):
         observation = scene.simulator.reset(scene.world, start)
-        _call_returning_none("start_episode", agent.start_episode, Instruction(text))
+        goal = None if isinstance(start.place, str) else _POINT_GOAL
+        _call_returning_none("start_episode", agent.start_episode, Instruction(text, point_goal=goal))
         taken.append(list(_act(agent, scene.simulator, observation, probabilities=probabilities)))
         if number + 1 < len(TEXTS):
             _guide(agent, scene)

@@ -77,6 +77,7 @@ class _Request(msgspec.Struct):
     state: _State | None = None
     text: str = ""
     language: str = ""
+    point_goal: tuple[float, float, float] | None = None
     observation: _Observation | None = None
 
 
@@ -112,7 +113,9 @@ class _Host:
         answers: dict[str, Callable[[], dict[str, Any] | None]] = {
             "hello": lambda: self._hello(request.version),
             "reset": lambda: self._agent.reset(_make_generator(request.state)),
-            "start_episode": lambda: self._agent.start_episode(Instruction(request.text, request.language)),
+            "start_episode": lambda: self._agent.start_episode(
+                Instruction(request.text, request.language, request.point_goal)
+            ),
             "act": lambda: {"action": _as_integer(self._agent.act(observation))},
             "observe": lambda: self._agent.observe(observation),
             "action_probabilities": lambda: {

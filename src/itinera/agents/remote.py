@@ -158,7 +158,10 @@ class RemoteAgent:
     def start_episode(self, instruction: Instruction) -> None:
         if not self._session.is_open:
             self._reset()
-        self._session.request("start_episode", text=instruction.text, language=instruction.language)
+        said: dict[str, Any] = {"text": instruction.text, "language": instruction.language}
+        if instruction.point_goal is not None:
+            said["point_goal"] = instruction.point_goal
+        self._session.request("start_episode", **said)
 
     def act(self, observation: Observation) -> int:
         reply = self._session.request("act", observation)

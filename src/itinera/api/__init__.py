@@ -13,6 +13,7 @@ from itinera.api.files import check, conformance, convert, doctor, verify_data
 from itinera.api.first_faults import first_faults
 from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
+from itinera.api.pointnav import train_pointnav
 from itinera.api.reporting import compare, compare_solved, describe, find_failures, power, report, show
 from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
@@ -64,6 +65,7 @@ __all__ = [
     "score",
     "show",
     "train",
+    "train_pointnav",
     "verify_data",
     "view",
 ]

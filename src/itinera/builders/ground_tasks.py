@@ -133,7 +133,9 @@ def sample_pointnav(
             name = str(first_id + len(episodes))
             start = Pose(starts[i], heading)
             episodes.append(
-                Episode(name, world_id, start, goal, (), Instruction(""), stated_distance=float(distances[i]))
+                Episode(
+                    name, world_id, start, goal, (), Instruction.to_point(goal), stated_distance=float(distances[i])
+                )
             )
     return tuple(episodes)
 

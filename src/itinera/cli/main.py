@@ -27,6 +27,7 @@ VERBS = (
     "view",
     "describe",
     "train",
+    "train-pointnav",
     "run",
     "replay",
     "show",

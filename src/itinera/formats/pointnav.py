@@ -76,6 +76,7 @@ def _episode(record: _Record) -> Episode:
         "scene_id": record.scene_id if record.scene_id != f"{scan_from_scene(record.scene_id)}.glb" else None,
         "episode_id": _unusual(record.episode_id),
     }
+    goals = points_from_habitat([goal.position for goal in record.goals])
     return Episode(
         id=str(record.episode_id),
         world_id=scan_from_scene(record.scene_id),
@@ -83,9 +84,9 @@ def _episode(record: _Record) -> Episode:
             points_from_habitat(record.start_position)[0],
             heading_from_habitat(yaw_from_quaternion(record.start_rotation)),
         ),
-        goals=points_from_habitat([goal.position for goal in record.goals]),
+        goals=goals,
         reference=(),
-        instruction=Instruction(""),
+        instruction=Instruction.to_point(goals),
         stated_distance=(record.info or {}).get("geodesic_distance"),
         notes={name: value for name, value in kept.items() if value is not None},
     )

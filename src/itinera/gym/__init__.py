@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from itinera.gym.task_set import TaskSet, hearth_task_set
     from itinera.gym.tokens import TokenizeInstruction
     from itinera.gym.tour_env import TourEnv
+    from itinera.gym.vector_pointnav import VectorPointNav
 
 __all__ = [
     "DecayingReward",
@@ -42,6 +43,7 @@ __all__ = [
     "TourEnv",
     "TourVLN",
     "Transition",
+    "VectorPointNav",
     "fidelity_oriented_reward",
     "goal_oriented_reward",
     "hearth_task_set",
@@ -50,14 +52,17 @@ __all__ = [
 ]
 
 _ENVS = {"GraphVLN": "GraphVLN", "GroundVLN": "GroundVLN", "PointNav": "PointNav", "Tour": "TourVLN"}
-_MODULES = ("envs", "rewards", "task_set", "tokens", "tour_env")
+_VECTOR_ENVS = {"PointNav": "itinera.gym.vector_pointnav:VectorPointNav"}
+_MODULES = ("envs", "rewards", "task_set", "tokens", "tour_env", "vector_pointnav")
 
 
 def register_envs() -> None:
     """Register the environments with Gymnasium; the code of each is imported when it is made."""
     for name, env in _ENVS.items():
         if f"itinera/{name}-v0" not in registry:
-            register(f"itinera/{name}-v0", entry_point=f"itinera.gym.envs:{env}")
+            register(
+                f"itinera/{name}-v0", entry_point=f"itinera.gym.envs:{env}", vector_entry_point=_VECTOR_ENVS.get(name)
+            )
 
 
 def __getattr__(name: str) -> Any:

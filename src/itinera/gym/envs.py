@@ -20,7 +20,7 @@ from itinera.gym.observations import (
     Sensor,
     ViewSensor,
 )
-from itinera.gym.rewards import Reward, goal_oriented_reward, shaped_reward
+from itinera.gym.rewards import Reward, TabledDistances, distance_to_goal, goal_oriented_reward, shaped_reward
 from itinera.gym.task_set import Tasks, TaskSet, Worlds, load_task_set
 from itinera.gym.tour_env import TourEnv
 from itinera.rendering.camera import Camera
@@ -73,7 +73,7 @@ class GroundVLN(TourEnv):
         camera: CameraSensor | None = RGBD_CAMERA,
         render_mode: str | None = None,
     ) -> None:
-        task_set = load_task_set("episodes", tasks, worlds, _ground_protocol(protocol))
+        task_set = load_task_set("episodes", tasks, worlds, find_ground_protocol(protocol))
         simulator = GroundSimulator.for_protocol(task_set.protocol, camera=camera)
         sensors = _ground_sensors(task_set, camera)
         super().__init__(
@@ -93,17 +93,26 @@ class PointNav(TourEnv):
         reward: Reward = shaped_reward,
         speeds: Sequence[Speeds] | None = None,
         camera: CameraSensor | None = DEPTH_CAMERA,
+        goal_tables: str | PathLike[str] | None = None,
         render_mode: str | None = None,
     ) -> None:
-        task_set = load_task_set("points", tasks, worlds, _ground_protocol(protocol))
+        """`goal_tables` is a folder that keeps the distances to goals, which take 30 to 40 ms each to compute."""
+        task_set = load_task_set("points", tasks, worlds, find_ground_protocol(protocol))
         simulator: GroundSimulator | UnicycleSimulator
         if speeds is None:
             simulator = GroundSimulator.for_protocol(task_set.protocol, camera=camera)
         else:
             simulator = UnicycleSimulator(speeds, sliding=bool(task_set.protocol.sliding), camera=camera)
         sensors: list[Sensor] = [PointGoalSensor(), *_image_sensors(camera)]
+        tabled = None if goal_tables is None else TabledDistances(task_set.split.episodes, goal_tables)
         super().__init__(
-            task_set, simulator, sensors, actions=simulator.actions, reward=reward, render_mode=render_mode
+            task_set,
+            simulator,
+            sensors,
+            actions=simulator.actions,
+            reward=reward,
+            find_distance=tabled or distance_to_goal,
+            render_mode=render_mode,
         )
 
 
@@ -175,7 +184,8 @@ def _graph_protocol(protocol: Protocol | str) -> Protocol:
     return chosen
 
 
-def _ground_protocol(protocol: Protocol | str) -> Protocol:
+def find_ground_protocol(protocol: Protocol | str) -> Protocol:
+    """The protocol of this name, or this one, checked; raises BadArgument for one of graphs."""
     chosen = _find_protocol(protocol)
     if not chosen.on_ground:
         raise BadArgument(f"Protocol {chosen.name} is for episodes on graphs: use itinera/GraphVLN-v0.")

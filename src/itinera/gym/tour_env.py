@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
 from itinera.gym.observations import ObservationDict, Sensor, make_action_mask
-from itinera.gym.rewards import Reward, Transition, distance_to_goal
+from itinera.gym.rewards import FindDistance, Reward, Transition, distance_to_goal
 from itinera.gym.task_set import TaskSet
 from itinera.records import Ending, Phase, Rollout
 from itinera.rendering.camera import Camera
@@ -55,6 +55,7 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         actions: int,
         reward: Reward,
         tours: Sequence[Tour] = (),  # none: every episode stands alone
+        find_distance: FindDistance = distance_to_goal,  # for rewards
         render_mode: str | None = None,
     ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -64,9 +65,11 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         self.action_space = gymnasium.spaces.Discrete(actions)
         self.last_rollout: Rollout | None = None
         self.task_set, self._simulator, self._sensors, self._reward = task_set, simulator, sensors, reward
+        self._find_distance = find_distance
         self._option = "tour" if tours else "episode"
         alone = (Tour(episode.id, episode.world_id, (episode.id,)) for episode in task_set.split.episodes)
-        self._sampler = _TourSampler({tour.id: tour for tour in tours or alone})
+        self._tours = {tour.id: tour for tour in tours or alone}
+        self._order: EpisodeOrder | None = None
         # The nodes of a graph are at camera height.
         height = 1.25 if task_set.protocol.on_ground else 0.0
         self._camera = CameraRenderer(CameraSensor(RENDER_CAMERA, height=height, channels=("rgb",)))
@@ -76,16 +79,16 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[ObservationDict, dict[str, Any]]:
         super().reset(seed=seed)
-        if seed is not None or self._sampler.seed is None:
-            self._sampler.start(seed if seed is not None else self.np_random_seed)
+        if seed is not None or self._order is None:
+            self._order = EpisodeOrder(list(self._tours), seed if seed is not None else self.np_random_seed)
         self._state = None
-        tour = self._selected_tour(options or {}) or self._sampler.next()
+        tour = self._selected_tour(options or {}) or self._tours[self._order.next()]
         world = self.task_set.worlds[tour.world_id]
         self._check_action_space(world)
         episodes = [self.task_set.split.by_id[name] for name in tour.episode_ids]
         loop = TourLoop(self._simulator, world, episodes, protocol=self.task_set.protocol)
         loop.reset()
-        self._state = _TourState(tour, world, loop)
+        self._state = _TourState(tour, world, loop, self._find_distance)
         return self._observe(self._state), self._make_info(self._state)
 
     def step(self, action: Any) -> Step:
@@ -129,9 +132,9 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
         if unknown:
             raise BadArgument(f"reset has no option {unknown[0]!r} here, only {self._option!r}.")
         name = options.get(self._option)
-        if name is not None and name not in self._sampler.tours:
+        if name is not None and name not in self._tours:
             raise BadArgument(f"There is no {self._option} {name!r} in {self.task_set.split.name}.")
-        return None if name is None else self._sampler.tours[name]
+        return None if name is None else self._tours[name]
 
     def _check_action_space(self, world: World) -> None:
         """Refuse a graph that has a node with more candidates than there are actions."""
@@ -188,14 +191,14 @@ class TourEnv(gymnasium.Env[ObservationDict, np.int64]):
 class _TourState:
     """A tour in progress, with what a reward may need of its current episode."""
 
-    def __init__(self, tour: Tour, world: World, loop: TourLoop) -> None:
-        self.tour, self.world, self.loop = tour, world, loop
+    def __init__(self, tour: Tour, world: World, loop: TourLoop, find_distance: FindDistance) -> None:
+        self.tour, self.world, self.loop, self._find_distance = tour, world, loop, find_distance
         self.start_episode()
 
     def start_episode(self) -> None:
         self.episode = self.loop.episode
         self.places: list[Place] = [self.loop.observation.place]
-        self.distance_to_goal = distance_to_goal(self.world, self.episode)
+        self.distance_to_goal = self._find_distance(self.world, self.episode)
 
 
 def _act(state: _TourState, action: int) -> dict[str, Any]:
@@ -210,23 +213,18 @@ def _act(state: _TourState, action: int) -> dict[str, Any]:
     return {}
 
 
-class _TourSampler:
-    """Tours in random order, epoch after epoch."""
+class EpisodeOrder:
+    """Names in random order, each once before any is repeated."""
 
-    def __init__(self, tours: dict[str, Tour]) -> None:
-        self.tours = tours
-        self.seed: int | None = None
+    def __init__(self, names: Sequence[str], seed: int) -> None:
+        self._names, self.seed = names, seed
         self._epoch = 0
-        self._left: list[Tour] = []
+        self._left: list[str] = []
 
-    def start(self, seed: int) -> None:
-        self.seed, self._epoch, self._left = seed, 0, []
-
-    def next(self) -> Tour:
-        assert self.seed is not None
+    def next(self) -> str:
+        """The next name."""
         if not self._left:
-            order = generator(self.seed, "gym", "round", str(self._epoch)).permutation(len(self.tours))
-            names = list(self.tours)
-            self._left = [self.tours[names[k]] for k in order[::-1]]
+            order = generator(self.seed, "gym", "round", str(self._epoch)).permutation(len(self._names))
+            self._left = [self._names[k] for k in order[::-1]]
             self._epoch += 1
         return self._left.pop()

@@ -32,6 +32,9 @@ from itinera.policies.ground.agent import GroundPolicyAgent
 from itinera.policies.ground.base import GroundPolicy
 from itinera.policies.ground.decision_agent import DecisionAgent
 from itinera.policies.ground.requirements import GroundContext, GroundRequirements
+from itinera.policies.pointnav import policy as pointnav
+from itinera.policies.pointnav.agent import PointNavAgent
+from itinera.policies.pointnav.requirements import PointNavRequirements
 from itinera.policies.pretrained import ModelRequirements
 from itinera.policies.segmentation import rednet, rgbd_unet
 from itinera.policies.tokenizer import Tokenizer
@@ -65,10 +68,13 @@ class ModelCard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     version: int = VERSION
     metadata: dict[str, Any] = {}  # data, seed, steps, scores and other plain values
     ground: GroundRequirements | msgspec.UnsetType = msgspec.UNSET  # camera and maps of a policy on the ground
+    pointnav: PointNavRequirements | msgspec.UnsetType = msgspec.UNSET  # sensor of a PointNav policy
 
     @property
-    def requirements(self) -> ModelRequirements | GroundRequirements:
+    def requirements(self) -> ModelRequirements | GroundRequirements | PointNavRequirements:
         """What an agent of this model needs to observe."""
+        if self.pointnav is not msgspec.UNSET:
+            return self.pointnav
         return ModelRequirements(self.views, self.columns, self.reach) if self.ground is msgspec.UNSET else self.ground
 
 
@@ -90,6 +96,7 @@ POLICIES: Mapping[str, tuple[Callable[..., nn.Module], Callable[..., Any]]] = {
     "rednet": (rednet.RedNet, rednet.RedNetConfig),  # of these two, the `columns` of the card are the labels
     "rgbd-unet": (rgbd_unet.RGBDUNet, rgbd_unet.RGBDUNetConfig),
     "decision": (decision.DecisionPolicy, decision.DecisionConfig),
+    "pointnav": (pointnav.PointNavPolicy, pointnav.PointNavConfig),
 }
 """The class of each kind of model, and that of its configuration."""
 
@@ -107,13 +114,15 @@ class Model:
 
     def agent(
         self, view_columns: Sequence[str] = (), *, context: GroundContext | None = None
-    ) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+    ) -> PolicyAgent | GroundPolicyAgent | DecisionAgent | PointNavAgent:
         """An agent that acts by this policy: on views with these columns, or on the ground in this context."""
         card, requirements = self.card, self.card.requirements
         if not isinstance(self.policy, _ACTING):
             kinds = ", ".join(kind for kind, (make, _) in POLICIES.items() if _can_act(make))
             raise BadArgument(f"A model of kind {card.kind} cannot act as an agent. Use one of: {kinds}.")
         self.policy.eval()
+        if isinstance(self.policy, pointnav.PointNavPolicy):
+            return self._pointnav_agent(requirements, context)
         if not isinstance(self.policy, Policy):
             if not isinstance(requirements, GroundRequirements):
                 raise BadArgument("The card of a policy on the ground needs its camera: ground=GroundRequirements(…).")
@@ -140,6 +149,13 @@ class Model:
             metadata=card.metadata,
         )
 
+    def _pointnav_agent(self, requirements: object, context: GroundContext | None) -> PointNavAgent:
+        if not isinstance(requirements, PointNavRequirements):
+            raise BadArgument("The card of a PointNav policy needs its sensor: pointnav=PointNavRequirements(…).")
+        return PointNavAgent(
+            self.policy, requirements, context=context, fingerprint=self.fingerprint, metadata=self.card.metadata
+        )
+
     @property
     def fingerprint(self) -> str:
         """The digest of the card and the weights."""
@@ -149,7 +165,7 @@ class Model:
         return digest.hexdigest()
 
 
-_ACTING = (Policy, GroundPolicy, decision.DecisionPolicy)
+_ACTING = (Policy, GroundPolicy, decision.DecisionPolicy, pointnav.PointNavPolicy)
 
 
 def _can_act(make: object) -> bool:
@@ -282,7 +298,7 @@ def load_agent(
     *,
     policy: PolicyClass | None = None,
     context: GroundContext | None = None,
-) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent | PointNavAgent:
     """The agent of a model file, for views with these columns, or on the ground in this context."""
     # First of all: in a forked process, torch's other threads no longer exist, and whatever needs them waits forever.
     torch.set_num_threads(1)
@@ -382,7 +398,7 @@ def _build_state(card: ModelCard, policy: PolicyClass | None) -> tuple[dict[str,
         if policy is None:
             raise
         made = build_model(card, policy).policy  # such as one whose constructor computes with values
-    return made.state_dict(), list(_check_ground(card, made))
+    return made.state_dict(), [*_check_ground(card, made), *_check_pointnav(card, made)]
 
 
 def _check_ground(card: ModelCard, policy: nn.Module) -> Iterator[Fault]:
@@ -394,6 +410,17 @@ def _check_ground(card: ModelCard, policy: nn.Module) -> Iterator[Fault]:
         yield Fault("ground", "is missing.", "A policy on the ground has the camera it was trained with on its card.")
     else:
         yield from card.ground.faults(policy)
+
+
+def _check_pointnav(card: ModelCard, policy: nn.Module) -> Iterator[Fault]:
+    """The faults of a card's PointNav sensor."""
+    if not isinstance(policy, pointnav.PointNavPolicy):
+        if card.pointnav is not msgspec.UNSET:
+            yield Fault("pointnav", "is set.", "This is no PointNav policy.")
+    elif card.pointnav is msgspec.UNSET:
+        yield Fault("pointnav", "is missing.", "A PointNav policy has the sensor it was trained with on its card.")
+    else:
+        yield from card.pointnav.faults(policy.config)
 
 
 class _NoInitialization(TorchFunctionMode):

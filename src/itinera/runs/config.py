@@ -50,8 +50,10 @@ from itinera.worlds.world import Worlds
 
 if TYPE_CHECKING:
     from itinera.policies.ground.requirements import GroundContext, GroundRequirements
+    from itinera.policies.pointnav.requirements import PointNavRequirements
     from itinera.policies.pretrained import ModelRequirements
     from itinera.records import Provenance
+    from itinera.simulators.pointnav.sensors import ScanSensor
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.view_features import ViewSource
 
@@ -137,6 +139,7 @@ class ObservationConfig:
     names: tuple[str, ...] = ()  # the objects that have a column in annotated views
     reach: float = 0.0  # metres; above 0 annotated views also contain what is farther away
     camera: CameraSensor | None = None  # on the ground
+    scan: ScanSensor | None = None  # on the ground
     appearance: str = "flat"  # of rendered views, see rendering.appearance.parse_appearance
     map_lifetime: str | None = None  # of the maps of a trained agent; None for that of its training
     semantics: str | None = None  # of these maps: "true", "inferred" or a model file; None for those of its training
@@ -164,7 +167,8 @@ class ObservationConfig:
         content += "" if self.map_lifetime is None else f", {self.map_lifetime} maps"
         content += "" if self.semantics is None else f", {self.semantics} semantics"
         waypoints = () if self.waypoints is None else (f"waypoints {self.waypoints}",)
-        return (content, repr(self.camera), *waypoints)
+        scan = () if self.scan is None else (repr(self.scan),)
+        return (content, repr(self.camera), *waypoints, *scan)
 
 
 BLIND = ObservationConfig()
@@ -302,8 +306,13 @@ def make_context(config: RunConfig) -> WorkerContext:
 
         views = open_views(config.observations, config.worlds_path, worlds)
         columns = view_columns(views)
+    observations = config.observations
     simulator = make_simulator(
-        config.protocol, views=views, descriptions=read_descriptions(config), camera=config.observations.camera
+        config.protocol,
+        views=views,
+        descriptions=read_descriptions(config),
+        camera=observations.camera,
+        scan=observations.scan,
     )
     agent, files = load_agent(config, worlds, columns=columns)
     return WorkerContext(agent, simulator, worlds, files)
@@ -410,8 +419,8 @@ def make_ground_context(config: RunConfig, worlds: Mapping[str, World]) -> Groun
     )
 
 
-def requirements_for(config: RunConfig) -> ModelRequirements | GroundRequirements | None:
-    """The views or camera a trained agent needs; None for any other."""
+def requirements_for(config: RunConfig) -> ModelRequirements | GroundRequirements | PointNavRequirements | None:
+    """The views or sensors a trained agent needs; None for any other."""
     if isinstance(config.agent, TrainedAgent):
         return config.agent.requirements
     return None if config.model is None else model_requirements(config.model, policy=config.policy)

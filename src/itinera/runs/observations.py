@@ -17,6 +17,7 @@ from itinera.runs.config import ANNOTATIONS, INFERRED, RENDERED, ObservationConf
 
 if TYPE_CHECKING:
     from itinera.policies.ground.requirements import GroundRequirements
+    from itinera.policies.pointnav.requirements import PointNavRequirements
     from itinera.policies.pretrained import ModelRequirements
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.view_features import ViewSource
@@ -41,15 +42,19 @@ def configure_observations(
     semantics: str | None = None,
     waypoints: str | None = None,
     driver: str | None = None,
-    requirements: ModelRequirements | GroundRequirements | None = None,
+    requirements: ModelRequirements | GroundRequirements | PointNavRequirements | None = None,
 ) -> ObservationConfig:
     """The observations that were asked for: views for tasks on graphs, a camera or waypoints for tasks on the ground.
 
     A model with `requirements` gets views like those it was trained with, unless others are asked for, or the camera
     it was trained with. `worlds` is the folder of the worlds; None where they were given as objects.
     """
+    from itinera.policies.pointnav.requirements import PointNavRequirements
     from itinera.policies.pretrained import ModelRequirements
 
+    if isinstance(requirements, PointNavRequirements):
+        asked = (views, objects, rooms, camera, appearance, map_lifetime, semantics, waypoints, driver)
+        return _configure_pointnav(split, requirements, has_options=any(option is not None for option in asked))
     on_graph = bool(split.episodes) and isinstance(split.episodes[0].start.place, str)
     if requirements is not None and not isinstance(requirements, ModelRequirements):
         if on_graph:
@@ -94,6 +99,20 @@ def configure_observations(
     if config.file is not None and not config.file.is_file():
         raise BadArgument(f"--views must be {ANNOTATIONS}, {RENDERED} or a file of features; there is no file {views}.")
     return config
+
+
+def _configure_pointnav(split: Split, requirements: PointNavRequirements, *, has_options: bool) -> ObservationConfig:
+    """The sensor of a PointNav model, which needs tasks that say where their goals are."""
+    if has_options:
+        raise BadArgument(
+            f"This model brings its own sensor ({requirements.describe()}): leave out the options of observations."
+        )
+    without = next((episode for episode in split.episodes if episode.instruction.point_goal is None), None)
+    if without is not None:
+        raise BadArgument(
+            f"This model drives to a point, and episode {without.id} of {split.name} names none: give PointNav tasks."
+        )
+    return ObservationConfig(camera=requirements.camera, scan=requirements.scan)
 
 
 def _configure_waypoints(

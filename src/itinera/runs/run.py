@@ -370,6 +370,10 @@ def prepare_run(
 
 def check_drive(config: RunConfig, requirements: object) -> None:
     """Refuse bodies whose actions a trained agent on the ground does not know."""
+    from itinera.policies.pointnav.requirements import PointNavRequirements
+
+    if isinstance(requirements, PointNavRequirements):  # its actions are those of one robot, which the agent checks
+        return
     if requirements is not None and config.protocol.drive == "unicycle-15":
         raise BadArgument(
             "This model uses actions 1, 2 and 3 as forward, left and right, which --drive unicycle-15 does not have."
@@ -499,6 +503,7 @@ def check_any_agent(
     """The agent, made and checked; see `itinera.api.check_agent`."""
     from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera, make_ground_world
     from itinera.policies.ground.requirements import GroundRequirements
+    from itinera.policies.pointnav.requirements import PointNavRequirements
     from itinera.policies.pretrained import ModelRequirements
 
     given, is_command = parse_agent(agent, command)
@@ -509,7 +514,7 @@ def check_any_agent(
     if config.is_named:
         raise BadArgument(f"{given} is one of itinera's own agents. Give yours: module:Class, a class or an object.")
     requirements = requirements_for(config)
-    on_ground = isinstance(requirements, GroundRequirements)
+    on_ground = isinstance(requirements, GroundRequirements | PointNavRequirements)
     if on_ground != chosen.on_ground and requirements is not None:
         place, protocol_name = ("the ground", "r2r-ce") if on_ground else ("navigation graphs", "r2r")
         raise BadArgument(f"This model was trained on {place}: give --protocol {protocol_name} (protocol=).")
@@ -523,8 +528,12 @@ def check_any_agent(
             f"{describe_agent(given)}() failed: {type(error).__name__}: {error}. It is called without arguments."
         ) from error
     if chosen.on_ground:
-        camera = requirements.camera() if isinstance(requirements, GroundRequirements) else default_camera()
-        check_agent(made, body="ground", simulator=make_simulator(chosen, camera=camera))
+        if isinstance(requirements, PointNavRequirements):
+            simulator = make_simulator(chosen, camera=requirements.camera, scan=requirements.scan)
+        else:
+            camera = requirements.camera() if isinstance(requirements, GroundRequirements) else default_camera()
+            simulator = make_simulator(chosen, camera=camera)
+        check_agent(made, body="ground", simulator=simulator)
     else:
         check_agent(made, view_size=len(columns) or VIEW_SIZE)
     return made

@@ -127,6 +127,7 @@ class _EpisodeMessage(msgspec.Struct, frozen=True):
     elevation: float
     text: str
     language: str
+    point_goal: Point | None = None  # of PointNav, whose goals are part of the question
 
 
 class _TourMessage(msgspec.Struct, frozen=True):
@@ -255,13 +256,14 @@ def _is_at(place: Any, start: Any) -> bool:
 def _encode_episode(episode: Episode) -> _EpisodeMessage:
     start, said = episode.start, episode.instruction
     place = start.place if isinstance(start.place, str) else np.asarray(start.place, dtype=np.float64).tolist()
-    return _EpisodeMessage(episode.id, place, start.heading, start.elevation, said.text, said.language)
+    return _EpisodeMessage(episode.id, place, start.heading, start.elevation, said.text, said.language, said.point_goal)
 
 
 def _decode_episode(message: _EpisodeMessage, world_id: str) -> Episode:
     place = message.place if isinstance(message.place, str) else np.array(message.place)
     start = Pose(place, message.heading, message.elevation)
-    return Episode(message.id, world_id, start, (), (), Instruction(message.text, message.language))
+    instruction = Instruction(message.text, message.language, message.point_goal)
+    return Episode(message.id, world_id, start, (), (), instruction)
 
 
 def _as_places(places: Sequence[str | Point]) -> Places:

@@ -49,32 +49,76 @@ def move_bodies(
     start, `period` of them in a full circle if above 0; without, each action turns by its own angle.
     """
     for row in range(len(which)):
-        k = which[row]
-        action = actions[row]
-        n, u, v, clear = widened(cells[k]), across[k, 0], across[k, 1], True
-        if pieces[action]:
-            along_x, along_y = round_unit(math.cos(headings[k])), round_unit(math.sin(headings[k]))
-            for piece in range(pieces[action]):
-                ahead, aside = chords[action, piece, 0], chords[action, piece, 1]
-                du = (ahead * along_x - aside * along_y) / size
-                dv = (ahead * along_y + aside * along_x) / size
-                u1, v1 = u + du, v + dv
-                n, u, v = move_body(links, slopes, n, u, v, du, dv, sliding)
-                passed = abs(u - u1) < UNBLOCKED and abs(v - v1) < UNBLOCKED
-                clear = clear and passed
-                if not (passed or sliding):
-                    break
-            cells[k], across[k, 0], across[k, 1] = n, u, v
-        if turns[action] != 0.0:
-            if turn > 0.0:
-                turned[k] += int(turns[action])
-                if period:
-                    turned[k] %= period
-                headings[k] = wrap(starts[k] + turned[k] * turn)
-            else:
-                headings[k] = wrap(headings[k] + turns[action])
-        collided[row] = not clear
-        place_body(links, slopes, heights, origin, size, k, cells, across, places)
+        collided[row] = not move_one(
+            links,
+            slopes,
+            heights,
+            origin,
+            size,
+            sliding,
+            chords,
+            pieces,
+            turns,
+            turn,
+            period,
+            which[row],
+            actions[row],
+            cells,
+            across,
+            starts,
+            turned,
+            headings,
+            places,
+        )
+
+
+@njit(cache=True, nogil=True)
+def move_one(
+    links: Ints,
+    slopes: Singles,
+    heights: Floats,
+    origin: Floats,
+    size: float,
+    sliding: bool,
+    chords: Floats,
+    pieces: Longs,
+    turns: Floats,
+    turn: float,
+    period: int,
+    k: int,
+    action: int,
+    cells: Ints,
+    across: Floats,
+    starts: Floats,
+    turned: Longs,
+    headings: Floats,
+    places: Floats,
+) -> bool:
+    """cells, across, turned, headings, places <- body k after its action; whether it hit nothing."""
+    n, u, v, clear = widened(cells[k]), across[k, 0], across[k, 1], True
+    if pieces[action]:
+        along_x, along_y = round_unit(math.cos(headings[k])), round_unit(math.sin(headings[k]))
+        for piece in range(pieces[action]):
+            ahead, aside = chords[action, piece, 0], chords[action, piece, 1]
+            du = (ahead * along_x - aside * along_y) / size
+            dv = (ahead * along_y + aside * along_x) / size
+            u1, v1 = u + du, v + dv
+            n, u, v = move_body(links, slopes, n, u, v, du, dv, sliding)
+            passed = abs(u - u1) < UNBLOCKED and abs(v - v1) < UNBLOCKED
+            clear = clear and passed
+            if not (passed or sliding):
+                break
+        cells[k], across[k, 0], across[k, 1] = n, u, v
+    if turns[action] != 0.0:
+        if turn > 0.0:
+            turned[k] += int(turns[action])
+            if period:
+                turned[k] %= period
+            headings[k] = wrap(starts[k] + turned[k] * turn)
+        else:
+            headings[k] = wrap(headings[k] + turns[action])
+    place_body(links, slopes, heights, origin, size, k, cells, across, places)
+    return clear
 
 
 @njit(cache=True, nogil=True)

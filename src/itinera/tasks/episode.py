@@ -24,10 +24,19 @@ def _no_notes() -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class Instruction:
-    """The text of a task: all of it that an agent may read."""
+    """The text of a task: all of it that an agent may read. In PointNav it is a point instead."""
 
     text: str
     language: str = "en"
+    point_goal: tuple[float, float, float] | None = None  # metres, where the task says so: PointNav
+
+    @classmethod
+    def to_point(cls, goals: Places) -> Instruction:
+        """The instruction of a PointNav episode: no text, and its goal if there is one."""
+        if len(goals) != 1:
+            return cls("")
+        x, y, z = (float(number) for number in goals[0])
+        return cls("", point_goal=(x, y, z))
 
 
 @dataclass(frozen=True, eq=False)

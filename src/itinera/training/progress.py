@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,6 +52,7 @@ class TrainingLog:
         self._writer: Any = None
         self._losses: list[float] = []  # since the last message
         self._since = time.monotonic()
+        self._last = 0  # step of the last message about values
 
     def __enter__(self) -> TrainingLog:
         return self
@@ -72,6 +73,17 @@ class TrainingLog:
         _loss_log.info(message, self.name, step, self.total, mean, pace, left)
         self._draw(step, {"loss": mean, "steps/s": pace})
         self._losses, self._since = [], time.monotonic()
+
+    def log_values(self, step: int, values: Mapping[str, float]) -> bool:
+        """Log and draw values such as success rates, but only every `every` steps and at the end: whether it did."""
+        if step - self._last < self.every and step < self.total:
+            return False
+        pace = (step - self._last) / max(time.monotonic() - self._since, 1e-9)
+        texts = ", ".join(f"{name} {value:.3g}" for name, value in values.items())
+        _log.info("%s: %d of %d steps, %s, %.0f steps/s", self.name, step, self.total, texts, pace)
+        self._draw(step, {**values, "steps/s": pace})
+        self._last, self._since = step, time.monotonic()
+        return True
 
     def log_scores(self, step: int, split: str, scores: Scores, metrics: Sequence[str] = METRICS) -> None:
         """Log scores after a step with their confidence intervals; `split` names the dataset."""

@@ -125,7 +125,7 @@ class Trainer:
         self._plan = msgspec.json.encode(plan).decode()
         self._checkpoint, self._on_step, self._validation = checkpoint, on_step, validation
         if checkpoint is not None and checkpoint.exists() and not overwrite:
-            progress, tensors = _resume(checkpoint, self._plan, model, self.optimizer, self.rng)
+            progress, tensors = resume_checkpoint(checkpoint, self._plan, model, self.optimizer, self.rng)
             self._best_weights, self.carried = _with_prefix(tensors, "best."), _with_prefix(tensors, "carried.")
             self.step, self.best = progress.step, progress.best
             _log.info("%s: resumed at step %d of %d.", name, self.step, schedule.steps)
@@ -157,7 +157,7 @@ class Trainer:
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()  # type: ignore[no-untyped-call]
         grad_norm = nn.utils.clip_grad_norm_(policy.parameters(), schedule.max_grad_norm)
-        _check_finite(self.name, self.step, loss, grad_norm)
+        check_finite(self.name, self.step, loss, grad_norm)
         self.optimizer.step()
         self.step += 1
         if self._on_step is not None:
@@ -215,7 +215,8 @@ def run_steps(trainer: Trainer, loss_fn: LossFn) -> None:
             trainer.update(loss_fn(step, trainer.rng))
 
 
-def _check_finite(name: str, step: int, loss: Tensor, grad_norm: Tensor) -> None:
+def check_finite(name: str, step: int, loss: Tensor, grad_norm: Tensor) -> None:
+    """Raise NonFiniteLoss unless the loss of a step and the norm of its gradient are finite."""
     if not (math.isfinite(float(loss.detach())) and math.isfinite(float(grad_norm))):
         raise NonFiniteLoss(
             f"Training {name} stopped at step {step}: the loss is {float(loss.detach())}, the gradient norm "
@@ -302,7 +303,7 @@ def external_class(model: Model) -> type[Any] | None:
     return type(model.policy) if is_external(model.card.kind) else None
 
 
-def _resume(
+def resume_checkpoint(
     path: Path, plan: str, model: Model, optimizer: torch.optim.Optimizer, rng: torch.Generator
 ) -> tuple[Progress, dict[str, Tensor]]:
     """The progress of a checkpoint and its tensors; restores the model, the optimizer and the generators."""

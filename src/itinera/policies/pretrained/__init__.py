@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from itinera.policies.ground.agent import GroundPolicyAgent
     from itinera.policies.ground.decision_agent import DecisionAgent
     from itinera.policies.ground.requirements import GroundContext, GroundRequirements
+    from itinera.policies.pointnav.agent import PointNavAgent
+    from itinera.policies.pointnav.requirements import PointNavRequirements
 
 SUFFIX = ".safetensors"
 FOLDER = Path(__file__).parent
@@ -39,14 +41,14 @@ class ModelRequirements:
 class TrainedAgent(Protocol):
     """An agent that says which views or camera it needs."""
 
-    requirements: ModelRequirements | GroundRequirements | None
+    requirements: ModelRequirements | GroundRequirements | PointNavRequirements | None
 
 
 @runtime_checkable
 class GroundAgent(Protocol):
     """A trained agent on the ground, which a run tells its worlds."""
 
-    requirements: GroundRequirements
+    requirements: GroundRequirements | PointNavRequirements
 
     def with_context(self, context: GroundContext) -> GroundAgent:
         """The same agent in another context, without memory."""
@@ -64,8 +66,10 @@ def model_file(agent: str) -> Path | None:
     return pretrained_models().get(agent)
 
 
-def model_requirements(path: Path, *, policy: str | type[Any] | None = None) -> ModelRequirements | GroundRequirements:
-    """The views or camera the agent of a model file needs; `policy` is its class if that is outside Itinera."""
+def model_requirements(
+    path: Path, *, policy: str | type[Any] | None = None
+) -> ModelRequirements | GroundRequirements | PointNavRequirements:
+    """The views or sensors the agent of a model file needs; `policy` is its class if that is outside Itinera."""
     try:
         from itinera.policies.checkpoint import read_card
     except ImportError as error:
@@ -79,7 +83,7 @@ def load_pretrained_agent(
     *,
     policy: str | type[Any] | None = None,
     context: GroundContext | None = None,
-) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent | PointNavAgent:
     """The agent of a model file, for views with these columns, or on the ground in this context.
 
     `policy` is its class if that is outside Itinera.

@@ -1,0 +1,1 @@
+"""Policies of PointNav. Start with `policy.py`."""
