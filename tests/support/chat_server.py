@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -50,7 +50,9 @@ def completion(text: str, *, prompt: int = 100, answer: int = 10, model: str = "
     message = {"role": "assistant", "content": text}
     usage = {"prompt_tokens": prompt, "completion_tokens": answer, "total_tokens": prompt + answer}
     choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
-    return json.dumps({"id": "1", "object": "chat.completion", "model": model, "choices": choices, "usage": usage} | more).encode()
+    return json.dumps(
+        {"id": "1", "object": "chat.completion", "model": model, "choices": choices, "usage": usage} | more
+    ).encode()
 
 
 @contextmanager
@@ -91,10 +93,8 @@ def serving(respond: Respond, *, port: int = 0, path: str = "/v1", chat: bool = 
             pass
 
         def handle(self) -> None:
-            try:
+            with suppress(OSError):  # the client has gone
                 super().handle()
-            except OSError:  # the client has gone
-                pass
 
     httpd = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     httpd.daemon_threads = True

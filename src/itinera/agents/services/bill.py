@@ -114,7 +114,7 @@ class Bill:
         """Add the most that a request can cost; raises CostLimit if that could exceed the limit."""
         with self._open() as stream:
             self._refresh(stream)
-            if self._limit is not None and self._spent + most > self._limit:
+            if self._limit is not None and round(self._spent + most, USD_DIGITS) > self._limit:
                 raise CostLimit(
                     f"its calls have cost {self.spent:.4g} US dollars, and the next one could exceed --max-cost "
                     f"{self._limit:g} (max_cost=)"

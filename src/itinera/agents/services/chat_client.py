@@ -164,7 +164,7 @@ class ChatClient:
             self._sleep(pause)
             wait *= 2
         tries = self._settings.retries + 1
-        return self._stop(f"{problem} ({'once' if tries == 1 else f'the last of {tries} tries'})")
+        return self._stop(problem if tries == 1 else f"{problem} (the last of {tries} tries)")
 
     def _parse(self, reply: HttpReply, request: dict[str, Any], messages: Sequence[Message]) -> Answer:
         try:

@@ -47,13 +47,14 @@ class HttpConnection:
     `keep_alive` each request has a connection of its own, so that none can be lost with one that the server closed.
     """
 
+    _connection: http.client.HTTPConnection | None = None
+
     def __init__(self, url: str, *, seconds: float, secret: str = "", keep_alive: bool = True) -> None:
         self.url = parse_url(url)
         parts = urlsplit(self.url)
         self._is_tls, self._host, self._path = parts.scheme == "https", parts.hostname or "", parts.path
         self._port = parts.port
         self._seconds, self._secret, self._keep_alive = seconds, secret, keep_alive
-        self._connection: http.client.HTTPConnection | None = None
 
     @property
     def sends_secret(self) -> bool:
@@ -105,6 +106,9 @@ class HttpConnection:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def __del__(self) -> None:
+        self.close()
 
     def _connect(self) -> http.client.HTTPConnection:
         if self._is_tls:

@@ -26,8 +26,8 @@ You are a robot that carries out a navigation instruction inside a building. At 
 camera in front of you, {width} pixels wide and {height} pixels high, and decide where to go next: give the pixel x, y \
 of a point on the floor of the last image, with x from 0 at the left to {right} at the right and y from 0 at the top \
 to {bottom} at the bottom. You go towards it, at most {reach:.1f} m. If the right way is not in the image, answer \
-"turn left 60 degrees" or "turn right 60 degrees" (any angle). Answer "stop" if you are at the place where the instruction \
-ends. You cannot move any more after you stop, and you succeed only if you stop near the right place.
+"turn left 60 degrees" or "turn right 60 degrees" (any angle). Answer "stop" if you are at the place where the \
+instruction ends. You cannot move any more after you stop, and you succeed only if you stop near the right place.
 
 You may explain your decision in one or two sentences. End your answer with a line of the form:
 Action: {middle}, {bottom}"""
