@@ -55,10 +55,10 @@ def test_a_house_is_run_and_run_again_for_nothing(house, tmp_path):
         assert trajectory.ending is Ending.STOPPED
         assert trajectory.notes["usage"] == {
             "calls": 4,
-            "prompt tokens": 400,
-            "completion tokens": 40,
+            "prompt_tokens": 400,
+            "completion_tokens": 40,
             "unparsable": 0,
-            "by rule": 0,
+            "by_rule": 0,
             "cost": 0.0012,
             "model": "served-model",
         }
@@ -186,7 +186,7 @@ def test_a_rule_may_replace_unparsable_answers(files, tmp_path):
     with serving(lambda request: "no idea") as server:
         found = run(files, server, tmp_path, agent_options=options)
     assert {trajectory.ending for trajectory in found} == {Ending.STOPPED}
-    assert {trajectory.notes["usage"]["by rule"] for trajectory in found} == {1}
+    assert {trajectory.notes["usage"]["by_rule"] for trajectory in found} == {1}
 
 
 def test_a_model_that_never_answers_well_stops_the_run(files, tmp_path):
@@ -275,9 +275,9 @@ class Impostor:
         pass
 
     def act(self, observation):
-        from itinera.agents.agent import RunStopped
+        from itinera.agents.agent import StopRun
 
-        raise RunStopped("Nothing can go well any more.")
+        raise StopRun("Nothing can go well any more.")
 
     def observe(self, observation):
         pass

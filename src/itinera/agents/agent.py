@@ -53,11 +53,14 @@ class MeteredAgent(Agent, Protocol):
     """An agent that reports what an episode takes, such as calls of a language model, their tokens and cost."""
 
     def episode_usage(self) -> Mapping[str, float | int | str]:
-        """Numbers and short texts by name, of the current episode so far. Must not change the agent's state."""
+        """Numbers and short texts by name, of the current episode so far. Must not change the agent's state.
+
+        Scores know calls, prompt_tokens, completion_tokens, cost (US dollars) and unparsable (answers).
+        """
         ...
 
 
-class RunStopped(BaseException):
+class StopRun(BaseException):
     """No episode can go well any more, through no fault of the agent: its server is gone, or its money spent.
 
     It stops the run, which keeps the rollouts that are finished, instead of failing the episode. So it is no Exception.

@@ -19,7 +19,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic
 
-from itinera.agents.agent import RunStopped
+from itinera.agents.agent import StopRun
 from itinera.agents.process_tree import OrphanReaper
 from itinera.errors import ItineraError
 from itinera.runs.messages import ActingEnd, BadMessage, Broken, Done, Item, Message, ParentPipe, Ready, Start
@@ -218,7 +218,7 @@ class WorkerPool(Generic[Job, Result]):
 
     def _receive(self, worker: _Worker, message: Message) -> Iterator[tuple[int, list[Result]]]:
         if isinstance(message, Broken) and message.stops_run and self.work.may_stop:
-            raise RunStopped(message.reason)
+            raise StopRun(message.reason)
         if isinstance(message, Broken) and not worker.started:
             raise make_error(message.reason, message.exit_code)
         if isinstance(message, Ready) and not worker.ready:

@@ -18,7 +18,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from itinera.agents.agent import RunStopped
+from itinera.agents.agent import StopRun
 from itinera.agents.loading import OptionValue, check_options, describe_agent
 from itinera.agents.services.settings import is_web_agent
 from itinera.errors import BadArgument, ItineraError
@@ -105,7 +105,7 @@ class Run:
             _log.info("There is no time limit in this process (workers=0): an agent in it cannot be stopped.")
         try:
             return self._execute(out, overwrite, command, report)
-        except RunStopped as stop:
+        except StopRun as stop:
             # Not the agent's mistake, so no episode is recorded for it.
             raise ItineraError(f"{stop} Run the same again to resume.") from None
 
@@ -166,9 +166,9 @@ class Run:
                     _write(work, unwritten)
                 report(rollout)
             _write(work, unwritten)
-        except RunStopped as stop:
+        except StopRun as stop:
             done = work.count(len(self.jobs))
-            raise RunStopped(f"{stop} {done} of {len(self.jobs)} rollouts are finished.") from None
+            raise StopRun(f"{stop} {done} of {len(self.jobs)} rollouts are finished.") from None
         except KeyboardInterrupt:
             done = work.count(len(self.jobs))
             _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", done, len(self.jobs))
@@ -562,7 +562,7 @@ def check_any_agent(
         ) from error
     try:
         _check_made(made, chosen, requirements, columns)
-    except RunStopped as stop:
+    except StopRun as stop:
         raise ItineraError(str(stop)) from None
     return made
 

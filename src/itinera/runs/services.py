@@ -86,7 +86,10 @@ def finish_service(config: RunConfigType, split: Split, episodes: Sequence[Episo
         return config
     what = (config.agent, sorted(settings.decisive.items()), split.name, [episode.id for episode in episodes])
     config = replace(config, service=replace(settings, bill=plan_fingerprint(*what)))
-    estimate = estimate_bill(style, [_reference_length(episode, style) for episode in episodes], settings)
+    sensor = config.observations.camera
+    images = settings.images or (sensor is not None and "rgb" in sensor.channels)
+    lengths = [_reference_length(episode, style) for episode in episodes]
+    estimate = estimate_bill(style, lengths, settings, images=images)
     _log.info("%s Answers that exist in %s cost nothing.", estimate, settings.answers)
     return config
 

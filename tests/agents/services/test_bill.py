@@ -97,17 +97,20 @@ def test_without_a_file_or_limit_costs_are_counted():
 
 
 def test_the_estimate_counts_questions():
-    estimate = estimate_bill("choices", [5, 3], SETTINGS)
+    estimate = estimate_bill("choices", [5, 3], SETTINGS, images=False)
     assert (estimate.episodes, estimate.calls) == (2, 6 + 4)
     # 800 tokens for each question, and 40 more for each earlier one of the episode.
     assert estimate.prompt_tokens == 10 * 800 + 40 * (15 + 6)
     assert estimate.completion_tokens == 10 * 80
     assert estimate.cost == pytest.approx((2 * 8840 + 10 * 800) / 1e6)
     assert str(estimate) == "Estimate: 2 episodes, 10 calls, 8,840 + 800 tokens, about 0.03 US dollars."
-    assert str(estimate_bill("choices", [5], replace(SETTINGS, price=None))).endswith("tokens.")
+    assert str(estimate_bill("choices", [5], replace(SETTINGS, price=None), images=False)).endswith("tokens.")
 
 
 def test_images_are_estimated_too():
-    plain, drawn = (estimate_bill("choices", [5], replace(SETTINGS, images=images)) for images in (False, True))
+    plain, drawn = (estimate_bill("choices", [5], SETTINGS, images=images) for images in (False, True))
     assert drawn.prompt_tokens == plain.prompt_tokens + 6 * 4 * 500
-    assert estimate_bill("words", [7.5], SETTINGS).calls == 26  # 10 moves, 15 turns, stop
+    plain, drawn = (estimate_bill("words", [0.6], replace(SETTINGS, history=1), images=images) for images in (False, True))
+    assert plain.calls == 3  # 0.8 moves, 1.2 turns, stop
+    assert drawn.prompt_tokens == plain.prompt_tokens + (1 + 2 + 2) * 500
+    assert estimate_bill("words", [7.5], SETTINGS, images=True).calls == 26  # 10 moves, 15 turns, stop

@@ -62,10 +62,10 @@ def test_calls_tokens_and_cost_are_counted():
     assert usage == validate_usage(usage)
     assert usage == {
         "calls": 2,
-        "prompt tokens": 200,
-        "completion tokens": 20,
+        "prompt_tokens": 200,
+        "completion_tokens": 20,
         "unparsable": 0,
-        "by rule": 0,
+        "by_rule": 0,
         "cost": pytest.approx(0.004),
         "model": "served",
     }
@@ -102,14 +102,14 @@ def test_by_default_an_unparsable_answer_fails_the_episode():
     agent = make(Client("hm", "no idea"))
     with pytest.raises(AgentFailure, match=r"is not a sequence of moves: 'no idea' \(2 answers"):
         agent.act(HERE)
-    assert (agent.episode_usage()["unparsable"], agent.episode_usage()["by rule"]) == (2, 0)
+    assert (agent.episode_usage()["unparsable"], agent.episode_usage()["by_rule"]) == (2, 0)
 
 
 @pytest.mark.parametrize(("rule", "actions"), [("stop", {0}), ("forward", {1}), ("random", {1, 2, 3})])
 def test_a_rule_may_decide_instead(rule, actions):
     agent = make(Client(*["hm"] * 40), unparsable=rule, repeats=0)
     assert {agent.act(HERE) for _ in range(40)} == actions
-    assert (agent.episode_usage()["unparsable"], agent.episode_usage()["by rule"]) == (40, 40)
+    assert (agent.episode_usage()["unparsable"], agent.episode_usage()["by_rule"]) == (40, 40)
 
 
 def test_a_random_rule_depends_on_the_given_generator_alone():

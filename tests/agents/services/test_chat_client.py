@@ -11,7 +11,7 @@ from email.utils import format_datetime
 import pytest
 
 from chat_server import Raw, completion, images, serving
-from itinera.agents.agent import RunStopped
+from itinera.agents.agent import StopRun
 from itinera.agents.services.chat_client import ChatClient, Message
 from itinera.agents.services.settings import ServiceSettings
 from itinera.agents.transport import AgentFailure
@@ -165,7 +165,7 @@ def test_a_hiccup_changes_no_answer(client, pauses, caplog, name):
 def test_a_server_that_never_answers_stops_the_run(client, pauses, name):
     with (
         serving(close if name == "closed" else lambda request: HICCUPS[name]) as server,
-        pytest.raises(RunStopped, match=r"The run stopped because the server at http.* \(the last of 3 tries\)"),
+        pytest.raises(StopRun, match=r"The run stopped because the server at http.* \(the last of 3 tries\)"),
     ):
         client(server).ask(QUESTION)
     assert server.calls == 3
@@ -175,7 +175,7 @@ def test_a_server_that_never_answers_stops_the_run(client, pauses, name):
 def test_pauses_double(client, pauses):
     with (
         serving(lambda request: HTML) as server,
-        pytest.raises(RunStopped, match="status 502: <html><body>Bad Gateway"),
+        pytest.raises(StopRun, match="status 502: <html><body>Bad Gateway"),
     ):
         client(server, retries=8, retry_seconds=0.5).ask(QUESTION)
     assert pauses == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0]
@@ -221,7 +221,7 @@ def test_a_refused_prompt_fails_the_episode_at_once(client, status):
 def test_other_refusals_stop_the_run_at_once(client, status, remedy):
     with (
         serving(lambda request: Raw(f"no {KEY}".encode(), status)) as server,
-        pytest.raises(RunStopped, match=remedy) as caught,
+        pytest.raises(StopRun, match=remedy) as caught,
     ):
         client(server).ask(QUESTION)
     assert KEY not in str(caught.value)
@@ -232,7 +232,7 @@ def test_a_missing_key_is_named(client, monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY")
     with (
         serving(lambda request: Raw(b"", 401)) as server,
-        pytest.raises(RunStopped, match="Set the key in the environment variable OPENAI_API_KEY"),
+        pytest.raises(StopRun, match="Set the key in the environment variable OPENAI_API_KEY"),
     ):
         client(server).ask(QUESTION)
 
@@ -267,12 +267,12 @@ def test_a_limit_of_cost_stops_before_it_is_exceeded(client, tmp_path):
         asked = client(server, **priced)
         for k in range(7):
             asked.ask([Message("user", str(k))])
-        with pytest.raises(RunStopped, match=r"stopped at its limit: its calls have cost 0\.07 US dollars"):
+        with pytest.raises(StopRun, match=r"stopped at its limit: its calls have cost 0\.07 US dollars"):
             asked.ask([Message("user", "7")])
         assert asked.ask([Message("user", "3")]).text == "go"  # known answers cost nothing
         assert server.calls == 7
         client(server, **priced | {"max_cost": 0.2}).ask([Message("user", "7")])  # the bill goes on
-        with pytest.raises(RunStopped):
+        with pytest.raises(StopRun):
             client(server, **priced | {"max_cost": 0.11}).ask([Message("user", "8")])
 
 
@@ -280,5 +280,5 @@ def test_failed_requests_cost_nothing(client):
     with serving(lambda request: HTML) as server:
         asked = client(server, price=(0.0, 1000.0), max_cost=0.05, max_tokens=40, bill="b", retries=0)
         for _ in range(3):
-            with pytest.raises(RunStopped, match=r"Bad Gateway</body></html>\.$"):
+            with pytest.raises(StopRun, match=r"Bad Gateway</body></html>\.$"):
                 asked.ask(QUESTION)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from chat_server import Raw, serving
-from itinera.agents.agent import RunStopped
+from itinera.agents.agent import StopRun
 from itinera.agents.services.policy_server import PolicyServer
 from itinera.agents.transport import AgentFailure
 from itinera.errors import BadArgument
@@ -112,7 +112,7 @@ def test_a_server_that_is_gone_stops_the_run():
     with serving(lambda request: "{}", chat=False, path="") as server:
         agent = connect(server)
         agent.start_episode(Instruction("go"))
-    with pytest.raises(RunStopped, match="refuses connections"):
+    with pytest.raises(StopRun, match="refuses connections"):
         agent.act(HERE)
 
 

@@ -72,18 +72,21 @@ class Estimate:
         return f"{text}." if self.cost is None else f"{text}, about {self.cost:.2f} US dollars."
 
 
-def estimate_bill(style: str, lengths: Sequence[float], settings: ServiceSettings) -> Estimate:
-    """The bill of episodes with these lengths of their references: moves for choices, metres else."""
+def estimate_bill(style: str, lengths: Sequence[float], settings: ServiceSettings, *, images: bool) -> Estimate:
+    """The bill of episodes with these lengths of their references: moves for choices, metres else.
+
+    images: whether questions have images: of the options for choices, else of the camera, now and earlier.
+    """
     calls = prompt = 0
     for length in lengths:
         moves = length if style == "choices" else length / METERS_PER_ANSWER[style] * (1 + TURNS_PER_MOVE)
         questions = round(moves) + 1  # the last one stops
         calls += questions
         prompt += questions * FIRST_TOKENS[style] + MORE_TOKENS[style] * questions * (questions - 1) // 2
-        images = VIEW_OPTIONS if style == "choices" and settings.images else 0
-        if style != "choices":
-            images = 1 + settings.history
-        prompt += questions * images * settings.image_tokens
+        if images and style == "choices":
+            prompt += questions * VIEW_OPTIONS * settings.image_tokens
+        elif images:
+            prompt += sum(1 + min(k, settings.history) for k in range(questions)) * settings.image_tokens
     usage = Usage(prompt, calls * ANSWER_TOKENS)
     total = None if settings.price is None else cost(settings.price, usage)
     return Estimate(len(lengths), calls, usage.prompt_tokens, usage.completion_tokens, total)
@@ -110,22 +113,22 @@ class Bill:
         """US dollars, as far as this process knows; what is reserved counts as spent."""
         return round(self._spent, USD_DIGITS)
 
-    def reserve(self, most: float) -> None:
+    def reserve(self, upper: float) -> None:
         """Add the most that a request can cost; raises CostLimit if that could exceed the limit."""
         with self._open() as stream:
             self._refresh(stream)
-            if self._limit is not None and round(self._spent + most, USD_DIGITS) > self._limit:
+            if self._limit is not None and round(self._spent + upper, USD_DIGITS) > self._limit:
                 raise CostLimit(
                     f"its calls have cost {self.spent:.4g} US dollars, and the next one could exceed --max-cost "
                     f"{self._limit:g} (max_cost=)"
                 )
-            self._add(stream, most)
+            self._add(stream, upper)
 
-    def settle(self, most: float, real: float) -> None:
+    def settle(self, upper: float, real: float) -> None:
         """Replace what was reserved by the real cost."""
         with self._open() as stream:
             self._refresh(stream)
-            self._add(stream, real - most)
+            self._add(stream, real - upper)
 
     def _add(self, stream: int | None, change: float) -> None:
         self._spent += change

@@ -84,15 +84,15 @@ class ChatAgent:
         if rule == "fail":
             times = 1 + self._settings.repeats
             raise AgentFailure(f"The answer {problem} ({times} answers to this question were unparsable).")
-        self._counts["by rule"] += 1
+        self._counts["by_rule"] += 1
         return STOP if rule == "stop" else self._style.fall_back(rule, observation, self._rng)
 
     def _ask(self, messages: list[Message]) -> str:
         """The text of the answer, counted."""
         answer = self._client.ask(messages)
         self._counts["calls"] += 1
-        self._counts["prompt tokens"] += answer.usage.prompt_tokens
-        self._counts["completion tokens"] += answer.usage.completion_tokens
+        self._counts["prompt_tokens"] += answer.usage.prompt_tokens
+        self._counts["completion_tokens"] += answer.usage.completion_tokens
         self._counts["estimated"] += answer.usage.estimated
         if self._settings.price is not None:
             self._cost += cost(self._settings.price, answer.usage)
@@ -106,4 +106,4 @@ class ChatAgent:
         self._model = self._client.model[:LONGEST_MODEL]
 
 
-_COUNTED = ("calls", "prompt tokens", "completion tokens", "unparsable", "by rule")
+_COUNTED = ("calls", "prompt_tokens", "completion_tokens", "unparsable", "by_rule")

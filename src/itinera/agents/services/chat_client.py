@@ -1,7 +1,7 @@
 """Questions to a language model by the chat protocol of OpenAI, which most servers of models speak.
 
 `ChatClient.ask` returns the answer of the store if there is one. Else it asks the server, as often as needed: what a
-request has to go through never changes its answer. If there is no answer to get, it raises RunStopped, because an error
+request has to go through never changes its answer. If there is no answer to get, it raises StopRun, because an error
 of a server says nothing about the agent; only a server that refuses the content of a prompt fails the episode.
 """
 
@@ -18,7 +18,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from itinera.agents.agent import RunStopped
+from itinera.agents.agent import StopRun
 from itinera.agents.services.answers import (
     LONGEST_ANSWER,
     Answer,
@@ -103,7 +103,7 @@ class ChatClient:
         self._bill = Bill(path, settings.max_cost)
 
     def ask(self, messages: Sequence[Message]) -> Answer:
-        """The answer to a conversation; raises RunStopped, or AgentFailure if the server refuses the prompt."""
+        """The answer to a conversation; raises StopRun, or AgentFailure if the server refuses the prompt."""
         request = self._make_request(messages)
         key = request_key(request)
         return self._answers.find(key) or self._answers.keep(key, self._request(request, messages))
@@ -131,10 +131,10 @@ class ChatClient:
         try:
             self._bill.reserve(most)
         except CostLimit as limit:
-            raise RunStopped(f"The run stopped at its limit: {limit}.") from None
+            raise StopRun(f"The run stopped at its limit: {limit}.") from None
         try:
             answer = self._try_request(request, messages)
-        except (RunStopped, AgentFailure):  # after an interruption the reserve stays: the server may be at work
+        except (StopRun, AgentFailure):  # after an interruption the reserve stays: the server may be at work
             self._bill.settle(most, 0.0)
             raise
         self._bill.settle(most, cost(price, answer.usage))
@@ -199,7 +199,7 @@ class ChatClient:
         return f". Check the key in the environment variable {name}"
 
     def _stop(self, problem: str) -> Answer:
-        raise RunStopped(f"The run stopped because the server at {self._connection.url} {problem}.")
+        raise StopRun(f"The run stopped because the server at {self._connection.url} {problem}.")
 
 
 def read_key(variable: str) -> str:

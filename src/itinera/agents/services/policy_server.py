@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from itinera.agents.agent import RunStopped
+from itinera.agents.agent import StopRun
 from itinera.agents.services.connection import HttpConnection, HttpFailure, HttpReply
 from itinera.agents.services.prompts import Unparsable
 from itinera.agents.services.words import parse_moves
@@ -87,11 +87,11 @@ class PolicyServer:
         self._connection.close()
 
     def post(self, path: str, body: bytes, content_type: str = "application/json") -> HttpReply:
-        """The reply to a request that the server accepts; raises RunStopped if there is none."""
+        """The reply to a request that the server accepts; raises StopRun if there is none."""
         try:
             reply = self._connection.post(path, body, content_type)
         except HttpFailure as failure:
-            raise RunStopped(f"The run stopped because the server at {self._connection.url} {failure}.") from None
+            raise StopRun(f"The run stopped because the server at {self._connection.url} {failure}.") from None
         if reply.status != 200:
             raise AgentFailure(f"The server answered {path or 'a request'} with status {reply.status}: {reply.quote()}")
         return reply
