@@ -67,6 +67,11 @@ def run(
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
+    base_url: str | None = None,
+    prompt: str | None = None,
+    price: tuple[float, float] | None = None,
+    max_cost: float | None = None,
+    answers: File | None = None,
     progress: Callable[[RunningScore], None] | None = None,
     start_method: StartMethod | None = None,
     command_words: Sequence[str] = (),
@@ -77,8 +82,8 @@ def run(
     >>> predictions = itinera.run("random", "R2R_val_unseen.json", "connectivity/", seed=7)  # doctest: +SKIP
 
     agent: an object with the methods of `itinera.agents.agent.Agent`, a class of such objects, a name ("random",
-        "expert", ...), a model file, "module:Class", or the words of a command that starts an agent in another
-        process. `command` is such a command in one string; `agent` is then None.
+        "expert", ...), a model file, "module:Class", "openai:MODEL", the URL of a policy server, or the words of a
+        command that starts an agent in another process. `command` is such a command in one string, with agent None.
     agent_options: keyword arguments of the class, if the agent is a class or "module:Class".
     agent_files: files and folders of the agent, such as its weights. A run is resumed only if these, the modules of
         the agent and the files it declares itself (`files = [...]`) are unchanged.
@@ -108,6 +113,10 @@ def run(
         viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", and driver
         is "follower" (the default) or "straight".
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
+    base_url: the server of a language model, given as agent "openai:MODEL"; agent_options are then its settings.
+    prompt: how it is asked: "choices", "words" or "pixel".
+    price: of its tokens, US dollars per million: of prompts, of answers; max_cost stops the run before it costs more.
+    answers: the folder of its answers, "itinera-answers" by default; what is in it is not asked again.
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
     command_words: the words of the command line, for the provenance.
@@ -160,6 +169,11 @@ def run(
         drive=drive,
         vmax=vmax,
         wmax=wmax,
+        base_url=base_url,
+        prompt=prompt,
+        price=price,
+        max_cost=max_cost,
+        answers=answers,
     )
     report = None if progress is None else _report_progress(prepared, progress)
     target = None if out is None else Path(out)
@@ -290,6 +304,10 @@ def check_agent(
     policy: str | type[Any] | None = None,
     protocol: str | Protocol = "r2r",
     drive: str | None = None,
+    base_url: str | None = None,
+    prompt: str | None = None,
+    answers: File | None = None,
+    agent_options: Mapping[str, bool | int | float | str] | None = None,
 ) -> Agent:
     """The agent, after it was run in a small built-in scene; raises BadArgument at the first contract violation.
 
@@ -299,7 +317,17 @@ def check_agent(
     """
     from itinera.runs.run import check_any_agent
 
-    return check_any_agent(agent, command=command, policy=policy, protocol=protocol, drive=drive)
+    return check_any_agent(
+        agent,
+        command=command,
+        policy=policy,
+        protocol=protocol,
+        drive=drive,
+        base_url=base_url,
+        prompt=prompt,
+        answers=answers,
+        agent_options=agent_options,
+    )
 
 
 def load_agent(

@@ -17,14 +17,21 @@ def check(
         Path, typer.Argument(help="Any file, folder or archive `itinera convert` can read; or the word agent.")
     ],
     agent: Annotated[
-        str | None, typer.Argument(help="After the word agent: your module:Class, or HOST:PORT where it listens.")
+        str | None,
+        typer.Argument(
+            help="After the word agent: your module:Class, HOST:PORT where it listens, openai:MODEL or a URL."
+        ),
     ] = None,
     tasks: Annotated[Path | None, typer.Option(help="Check predictions against these episodes.")] = None,
     worlds: options.Worlds = None,
     missing: options.Missing = "fail",
     format: options.Format = None,
     agent_command: Annotated[str | None, typer.Option(help="After the word agent: a command that starts it.")] = None,
+    agent_option: options.AgentOption = None,
     policy: options.PolicyClass = None,
+    base_url: options.BaseUrl = None,
+    prompt: options.Prompt = None,
+    answers: options.Answers = None,
     protocol: Annotated[
         str | None,
         typer.Option(help="Protocol to check by. Default: that of the tasks; after the word agent r2r."),
@@ -48,7 +55,22 @@ def check(
     Example: itinera check agent my_agent:Agent
     """
     if str(file) == "agent":
-        _check_agent(agent, agent_command, policy, protocol or "r2r", drive, json=json)
+        from itinera import api
+        from itinera.agents.loading import parse_options
+
+        _require_one(agent, agent_command)
+        checked = api.check_agent(
+            agent,
+            command=agent_command,
+            policy=policy,
+            protocol=protocol or "r2r",
+            drive=drive,
+            base_url=base_url,
+            prompt=prompt,
+            answers=answers,
+            agent_options=parse_options(agent_option or ()),
+        )
+        _print_agent(checked, agent or agent_command, protocol or "r2r", json=json)
         return
     if agent is not None or agent_command is not None:
         raise BadArgument(f"To check an agent, write: itinera check agent {agent or '--agent-command …'}")
@@ -71,17 +93,15 @@ def check(
         output.print_text(str(report))
 
 
-def _check_agent(
-    name: str | None, command: str | None, policy: str | None, protocol: str, drive: str | None, *, json: bool
-) -> None:
-    from itinera import api
-    from itinera.agents.agent import ProbabilisticAgent
-
+def _require_one(name: str | None, command: str | None) -> None:
     if (name is None) == (command is None):
         raise BadArgument("Give one agent to check: itinera check agent module:Class, or with --agent-command.")
-    agent = api.check_agent(name, command=command, policy=policy, protocol=protocol, drive=drive)
+
+
+def _print_agent(agent: object, who: str | None, protocol: str, *, json: bool) -> None:
+    from itinera.agents.agent import ProbabilisticAgent
+
     probabilistic = isinstance(agent, ProbabilisticAgent)
-    who = name or command
     if json:
         output.print_json({"agent": who, "protocol": protocol, "action_probabilities": probabilistic})
     else:

@@ -77,8 +77,8 @@ Agent = Annotated[
     str | None,
     typer.Option(
         "--agent",
-        help="Name of an agent, model file (NAME.safetensors), module:Class (the current folder is searched first), or "
-        "HOST:PORT of an agent that listens on this machine.",
+        help="Name of an agent, model file (NAME.safetensors), module:Class (the current folder is searched first), "
+        "HOST:PORT of an agent that listens on this machine, openai:MODEL, or the URL of a policy server.",
         autocompletion=lambda: agents(),
     ),
 ]
@@ -91,7 +91,8 @@ AgentOption = Annotated[
     typer.Option(
         "--agent-option",
         metavar="NAME=VALUE",
-        help="Keyword argument of the agent's class; numbers and booleans as in JSON. May be repeated.",
+        help="Keyword argument of the agent's class, or option of a language model; numbers and booleans as in JSON. "
+        "May be repeated.",
     ),
 ]
 AgentFile = Annotated[
@@ -113,6 +114,44 @@ Isolate = Annotated[
 ReplySeconds = Annotated[
     float | None,
     typer.Option(help="Time limit for one reply of an agent in another process, seconds. Default: 60."),
+]
+_LANGUAGE_MODELS = "Language models"
+BaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        help="Server of a language model (--agent openai:MODEL), such as http://localhost:8000/v1. The key is read "
+        "from the environment variable OPENAI_API_KEY.",
+        rich_help_panel=_LANGUAGE_MODELS,
+    ),
+]
+_PROMPTS = ("choices", "words", "pixel")
+Prompt = Annotated[
+    str | None,
+    typer.Option(
+        help="How the model is asked: choices (where there are candidates), words (move forward 75 cm) or pixel. "
+        "Default: choices, or words on the ground.",
+        autocompletion=lambda: list(_PROMPTS),
+        rich_help_panel=_LANGUAGE_MODELS,
+    ),
+]
+Price = Annotated[
+    str | None,
+    typer.Option(
+        metavar="INPUT,OUTPUT",
+        help="Price of the tokens of prompts and answers, US dollars per million, such as 2.5,10.",
+        rich_help_panel=_LANGUAGE_MODELS,
+    ),
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(help="Stop before the run costs more US dollars than this.", rich_help_panel=_LANGUAGE_MODELS),
+]
+Answers = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the model's answers; those in it are used again. Default: itinera-answers.",
+        rich_help_panel=_LANGUAGE_MODELS,
+    ),
 ]
 _ON_GRAPHS = "Observations on graphs"
 _ON_GROUND = "Observations on the ground"

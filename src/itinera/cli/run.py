@@ -54,6 +54,11 @@ def run(
         bool, typer.Option("--keep-going", help="Run all episodes even if the agent fails in all of the first ones.")
     ] = False,
     overwrite: options.Overwrite = False,
+    base_url: options.BaseUrl = None,
+    prompt: options.Prompt = None,
+    price: options.Price = None,
+    max_cost: options.MaxCost = None,
+    answers: options.Answers = None,
     views: options.Views = None,
     objects: options.ViewObjects = None,
     rooms: options.ViewRooms = None,
@@ -78,12 +83,14 @@ def run(
     episode in which the agent fails is recorded as failed, with the reason, and the run continues, unless the first
     five fail in the same way.
 
-    Agents: still, uniform, random, forward, expert, reader, and the pretrained ones of docs/agents.md.
+    Agents: still, uniform, random, forward, expert, reader, and the pretrained ones of docs/agents.md; language models
+    as openai:MODEL with --base-url, see docs/language-models.md.
 
     Example: itinera run --agent my_agent:Agent --tasks R2R_val_unseen.json --worlds connectivity/ --out preds.jsonl
     """
     from itinera import api
     from itinera.agents.loading import parse_options
+    from itinera.agents.services.settings import parse_price
     from itinera.runs.observations import make_camera
 
     sensor = make_camera(camera, channels=channels, fov=fov, height=camera_height, panorama=panorama)
@@ -112,6 +119,11 @@ def run(
                 episodes=options.selection(episodes),
                 record_probabilities=record_probabilities,
                 record=record or (),
+                base_url=base_url,
+                prompt=prompt,
+                price=None if price is None else parse_price(price),
+                max_cost=max_cost,
+                answers=answers,
                 views=views,
                 objects=objects,
                 rooms=rooms,

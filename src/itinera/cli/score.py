@@ -23,7 +23,7 @@ def score(
         typer.Option(
             help="Metric definitions: paper, m3ds, envdrop, hamt, google, ivln, vlnce, ivln-ce, pointnav, habitat, "
             "ndh, cvdn, reverie, duet-reverie, soon, duet-soon, goat-bench, lh-vln, omninavbench, vln-pe, evt-bench, "
-            "safety. Default: ndh, reverie, soon and pointnav for their tasks, else paper.",
+            "safety, usage. Default: ndh, reverie, soon and pointnav for their tasks, else paper.",
             autocompletion=options.suites,
         ),
     ] = None,

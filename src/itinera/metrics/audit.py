@@ -15,7 +15,10 @@ from itinera.records.tables import TextTable
 from itinera.tasks import Protocol, Split
 from itinera.worlds import World
 
-NOT_RATES = ("PL", "NE", "ONE", "DTW", "steps", "collisions", "GP")
+NOT_RATES = (
+    *("PL", "NE", "ONE", "DTW", "steps", "collisions", "GP"),
+    *("calls", "prompt_tokens", "completion_tokens", "cost"),
+)
 
 
 @dataclass(frozen=True)

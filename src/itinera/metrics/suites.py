@@ -40,7 +40,7 @@ class Metric:
 
     name: str
     measure: Callable[[Attempts], Array]
-    unit: Literal["", "m", "steps"] = ""  # without a unit: a fraction between 0 and 1
+    unit: Literal["", "m", "steps", "calls", "tokens", "USD"] = ""  # without a unit: a fraction between 0 and 1
     better: Literal["higher", "lower", "neither"] = "higher"
     weight: Callable[[Attempts], Array] | None = None
 
@@ -282,7 +282,7 @@ def ivln_ce(protocol: Protocol = R2R) -> Suite:
 SUITE_FILES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "benchmark_suites": ("habitat", "ndh", "cvdn", "reverie", "duet-reverie", "soon", "duet-soon"),
-        "task_suites": ("goat-bench", "lh-vln", "omninavbench", "vln-pe", "evt-bench", "safety"),
+        "task_suites": ("goat-bench", "lh-vln", "omninavbench", "vln-pe", "evt-bench", "safety", "usage"),
     }
 )
 """Files of further suites, each imported only when one of its suites is chosen, and the suites' names."""

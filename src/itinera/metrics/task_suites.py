@@ -30,6 +30,7 @@ from itinera.metrics.subtasks import (
 )
 from itinera.metrics.suites import NE, PL, STEPS, Metric, Suite, TourMetric, pointnav
 from itinera.metrics.tours import tour_mean
+from itinera.metrics.usage import call_weights, calls, completion_tokens, cost, prompt_tokens, unparsable_rate
 from itinera.tasks.protocol import R2R, Protocol
 
 
@@ -138,3 +139,17 @@ def safety(protocol: Protocol = R2R) -> Suite:
     """The papers' goal metrics beside collisions, falls and stuck endings, for robots with and without bodies."""
     metrics = (*pointnav(protocol).metrics, COLLISIONS, CR_STEPS, CR_EPISODES, FR, STR)
     return Suite("safety", "goal metrics, collisions, falls and stuck endings", metrics, needs_reference=False)
+
+
+def usage(protocol: Protocol = R2R) -> Suite:
+    """The papers' goal metrics beside calls, tokens and cost of a language model, and its unparsable answers."""
+    took = (
+        Metric("calls", calls, "calls", better="neither"),
+        Metric("prompt_tokens", prompt_tokens, "tokens", better="neither"),
+        Metric("completion_tokens", completion_tokens, "tokens", better="neither"),
+        Metric("cost", cost, "USD", "lower"),
+        Metric("unparsable", unparsable_rate, better="lower", weight=call_weights),
+    )
+    return Suite(
+        "usage", "goal metrics, calls, tokens and cost", (*pointnav(protocol).metrics, *took), needs_reference=False
+    )

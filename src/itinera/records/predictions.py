@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from itinera.errors import BadFile, Fault, MissingPackage
 from itinera.records.provenance import Provenance
 from itinera.records.trajectory import Ending, Phase, Trajectory
+from itinera.records.usage import NOTE, EpisodeUsage, collect_usage
 from itinera.tasks.protocol import Protocol
 from itinera.worlds import Array, NavGraph, Places
 
@@ -65,6 +66,7 @@ class TrajectoryBatch:
     durations: Array  # (n,) seconds from first to last of these places, NaN where not timed
     times: Sequence[Array | None] | None = None  # seconds at each of these places, where known
     events: StepEvents | None = None  # None: no record says anything of its steps, and none fell or got stuck
+    usage: EpisodeUsage | None = None  # None: no record says what the agent took
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +164,7 @@ _ACCIDENTS = (Ending.FELL, Ending.STUCK)
 
 
 def _plain(trajectory: Trajectory) -> dict[str, Any]:
-    places = trajectory.places
+    places, usage = trajectory.places, trajectory.notes.get(NOTE)
     return {
         "episode_id": trajectory.episode_id,
         "places": places.tolist() if isinstance(places, np.ndarray) else list(places),
@@ -174,6 +176,7 @@ def _plain(trajectory: Trajectory) -> dict[str, Any]:
         "phases": None if trajectory.phases is None else [phase.value for phase in trajectory.phases],
         "ending": trajectory.ending.value,
         "object_id": trajectory.object_id,
+        **(usage if isinstance(usage, dict) else {}),
     }
 
 
@@ -221,6 +224,7 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
         durations=np.array([_duration(times) for times in clocks], dtype=np.float64),
         times=clocks,
         events=_step_events(trajectories),
+        usage=collect_usage(trajectories),
     )
 
 

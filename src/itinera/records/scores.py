@@ -30,7 +30,7 @@ class Column:
     """The name, unit and direction of a metric."""
 
     name: str
-    unit: Literal["", "m", "steps", "s"] = ""  # without a unit: a fraction between 0 and 1
+    unit: Literal["", "m", "steps", "s", "calls", "tokens", "USD"] = ""  # without a unit: a fraction between 0 and 1
     better: Literal["higher", "lower", "neither"] = "higher"
 
 

@@ -41,8 +41,10 @@ class TextTable:
 
 
 def format_number(column: Column, value: float) -> str:
-    """The value as papers print it: fractions as percentages, metres with two decimals."""
-    return f"{100 * value:.1f}" if column.unit == "" else f"{value:.2f}"
+    """The value as papers print it: fractions as percentages, metres with two decimals, dollars with four."""
+    if column.unit == "":
+        return f"{100 * value:.1f}"
+    return f"{value:.4f}" if column.unit == "USD" else f"{value:.2f}"
 
 
 def format_difference(column: Column, value: float) -> str:
@@ -55,7 +57,7 @@ def format_difference(column: Column, value: float) -> str:
 
 def column_heading(column: Column) -> str:
     """The metric's name, its unit, and an arrow towards better values."""
-    unit = {"": " %", "m": " m", "s": " s"}.get(column.unit, "")
+    unit = {"": " %", "m": " m", "s": " s", "USD": " USD"}.get(column.unit, "")
     return f"{column.name}{unit}{ARROWS[column.better]}"
 
 

@@ -27,6 +27,7 @@ from itinera.agents.loading import (
     short_name,
 )
 from itinera.agents.registry import AGENTS, PRIVILEGED, AgentContext
+from itinera.agents.services.settings import ServiceSettings, is_chat, is_web_agent
 from itinera.errors import BadArgument, validate_choice
 from itinera.policies.pretrained import (
     SUFFIX,
@@ -81,6 +82,7 @@ class RolloutConfig:
     limit_seconds: float | None = None  # of an episode
     record_probabilities: bool = False
     record_maps: bool = False
+    may_stop: bool = False  # whether the agent may stop the run: only those of Itinera that need a server
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +193,12 @@ class RunConfig:
     policy: str | type[Any] | None = None  # the class of a model file that was trained with a policy outside Itinera
     isolate: bool = False  # whether a foreign agent runs in a process that cannot read the answers
     hidden: tuple[Path, ...] = ()  # the files and folders that an isolated agent must not read
+    service: ServiceSettings | None = None  # of a language model
 
     @property
     def model(self) -> Path | None:
         """The model file of a trained agent."""
-        if self.is_command or not isinstance(self.agent, str) or self.agent in AGENTS:
+        if self.is_command or self.is_service or not isinstance(self.agent, str) or self.agent in AGENTS:
             return None
         return model_file(self.agent)
 
@@ -207,16 +210,22 @@ class RunConfig:
         return self.agent in AGENTS or self.agent in pretrained_models()
 
     @property
+    def is_service(self) -> bool:
+        """Whether the agent is behind a web service: a language model, or a policy server."""
+        return not self.is_command and (is_chat(self.agent) or is_web_agent(self.agent))
+
+    @property
     def is_remote(self) -> bool:
         """Whether the agent is in another process: started by a command, or listening at HOST:PORT."""
-        if not isinstance(self.agent, str):
+        if not isinstance(self.agent, str) or self.is_service:
             return False
         return self.is_command or (not self.is_named and self.agent.rpartition(":")[2].isdecimal())
 
     @property
     def is_foreign(self) -> bool:
         """Whether the agent is Python code from outside Itinera, or its policy is."""
-        return self.policy is not None or not (self.is_remote or self.is_named or self.model is not None)
+        own = self.is_remote or self.is_named or self.is_service or self.model is not None
+        return self.policy is not None or not own
 
     @property
     def is_privileged(self) -> bool:
@@ -369,6 +378,10 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
         seconds = REPLY_SECONDS if config.reply_seconds is None else config.reply_seconds
         connect = start_program if config.is_command else connect_address
         return connect(cast(str, agent), seconds=seconds, columns=columns)
+    if config.is_service:
+        from itinera.runs.services import make_service_agent
+
+        return make_service_agent(config, worlds, columns)
     if config.reply_seconds is not None:
         raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds limits any agent.")
     if config.model is not None:
@@ -397,7 +410,7 @@ def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Seque
     if ":" not in agent:
         raise BadArgument(
             f"There is no agent {agent!r}. Agents are {', '.join(agent_names())}; yours as module:Class, "
-            "NAME.safetensors, or a command (--agent-command, command=)."
+            "NAME.safetensors, or a command (--agent-command, command=); language models as openai:MODEL."
         )
     return instantiate(import_class(agent), config.agent_options, names=agent_names())
 
@@ -535,8 +548,11 @@ def make_plan(provenance: Provenance, config: RunConfig, *more: object) -> str:
 
 
 def _identify(config: RunConfig) -> str:
-    """The agent by name, and a pretrained one by its weights too."""
+    """The agent by name, and a pretrained one by its weights too, a language model by its settings."""
     from itinera.records.provenance import digest
+
+    if config.service is not None:
+        return f"{config.agent} {sorted(config.service.decisive.items())}"
 
     model = config.model if config.is_named else None
     name = describe_agent(config.agent)

@@ -52,6 +52,7 @@ class Broken(msgspec.Struct, tag=True, frozen=True):
 
     reason: str
     exit_code: int
+    stops_run: bool = False  # whether it says that no episode can go well any more, see `StopRun`
 
 
 Message = Ready | Start | ActingEnd | Item | Done | Broken

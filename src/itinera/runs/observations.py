@@ -279,7 +279,7 @@ def open_views(config: ObservationConfig, path: Path | None, worlds: Mapping[str
         from itinera.rendering.appearance import parse_appearance
         from itinera.simulators.view_features import rendered_views
 
-        return rendered_views(worlds, _read_meshes(path), appearance=parse_appearance(config.appearance))
+        return rendered_views(worlds, open_meshes(path), appearance=parse_appearance(config.appearance))
     if config.views == ANNOTATIONS:
         from itinera.simulators.view_features import annotated_views
 
@@ -323,7 +323,7 @@ def annotate_worlds(config: ObservationConfig, worlds: Mapping[str, World]) -> M
     return LazyMapping(worlds, world)
 
 
-def _read_meshes(path: Path | None) -> Mapping[str, Mesh]:
+def open_meshes(path: Path | None) -> Mapping[str, Mesh]:
     """Meshes by world; not kept in memory, as the views rendered from them are."""
     from itinera.formats import scenes
     from itinera.formats.hearth_season import season_houses

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from itinera.errors import BadArgument, validate_choice
 from itinera.formats.map_recordings import encode_recordings, maps_file
@@ -82,10 +83,16 @@ class RunWriter:
             rollout = replace(rollout, trajectories=tuple(replace(one, maps=None) for one in rollout.trajectories))
         self._rollouts.add(index, encode_rollout(rollout) + b"\n")
 
-    def finish(self, provenance: Provenance, protocol: Protocol) -> None:
-        """Write the files, and remove the unfinished work."""
+    def finish(self, provenance: Provenance, protocol: Protocol, settings: Mapping[str, Any] | None = None) -> None:
+        """Write the files, and remove the unfinished work; `settings` are those of an agent behind a web service."""
         if self._maps is not None and not self._maps.finished:
             header = Header(itinera="map-recordings", provenance=provenance, plan=self._plan)
             self._maps.finish(head=header_line(header))
-        header = Header(itinera="predictions", provenance=provenance, protocol=protocol, plan=self._plan)
+        header = Header(
+            itinera="predictions",
+            provenance=provenance,
+            protocol=protocol,
+            plan=self._plan,
+            settings=dict(settings or {}),
+        )
         self._rollouts.finish(head=header_line(header))

@@ -19,6 +19,7 @@ from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic
 
+from itinera.agents.agent import StopRun
 from itinera.agents.process_tree import OrphanReaper
 from itinera.errors import ItineraError
 from itinera.runs.messages import ActingEnd, BadMessage, Broken, Done, Item, Message, ParentPipe, Ready, Start
@@ -216,6 +217,8 @@ class WorkerPool(Generic[Job, Result]):
         )
 
     def _receive(self, worker: _Worker, message: Message) -> Iterator[tuple[int, list[Result]]]:
+        if isinstance(message, Broken) and message.stops_run and self.work.may_stop:
+            raise StopRun(message.reason)
         if isinstance(message, Broken) and not worker.started:
             raise make_error(message.reason, message.exit_code)
         if isinstance(message, Ready) and not worker.ready:

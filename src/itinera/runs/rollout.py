@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabilities
+from itinera.agents.agent import Agent, MeteredAgent, ProbabilisticAgent, validate_probabilities, validate_usage
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.guidance import Guide
 from itinera.runs.map_recorders import MapRecorders
@@ -46,9 +46,9 @@ def rollout(
 
     The agent's random numbers depend on the seed and the tour's id alone. It receives every observation once: by `act`
     while it acts, by `observe` while it is guided. `record_probabilities` records the action probabilities of a
-    `ProbabilisticAgent`, `record_maps` the maps of a `MapHolder`. `on_episode` is called when the acting phase of an
-    episode ends, and again if the agent was then guided to the goal. `find_goals` finds goals that the episodes do not
-    contain; see `TourLoop`.
+    `ProbabilisticAgent`, `record_maps` the maps of a `MapHolder`; what a `MeteredAgent` takes is always recorded.
+    `on_episode` is called when the acting phase of an episode ends, and again if the agent was then guided to the goal.
+    `find_goals` finds goals that the episodes do not contain; see `TourLoop`.
     """
     loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide, find_goals=find_goals)
     recording = MapRecorders(agent) if record_maps else None
@@ -69,6 +69,7 @@ class _RolloutLoop:
     ) -> None:
         self.agent, self.loop, self.tour = agent, loop, tour
         self.probabilistic = agent if record_probabilities and isinstance(agent, ProbabilisticAgent) else None
+        self.metered = agent if isinstance(agent, MeteredAgent) else None
         self.maps = maps
         self.on_episode = on_episode
         self.reported = 0  # trajectories passed to `on_episode`
@@ -110,7 +111,10 @@ class _RolloutLoop:
             if self.probabilistic is not None:
                 probabilities = self.probabilistic.action_probabilities(loop.observation)
                 loop.record_probabilities(validate_probabilities(probabilities, loop.num_actions))
-            action = self.agent.act(loop.observation)
+            try:
+                action = self.agent.act(loop.observation)
+            finally:
+                self._record_usage()
             self._record_map()
         except (Exception, SystemExit) as error:
             notes = describe_failure(error)
@@ -146,6 +150,10 @@ class _RolloutLoop:
         if self.maps is not None:
             loop = self.loop
             self.maps.record(loop.episode_index, loop.place_index, acting=loop.phase is Phase.ACTING)
+
+    def _record_usage(self) -> None:
+        if self.metered is not None:
+            self.loop.record_usage(validate_usage(self.metered.episode_usage()))
 
     def _call_agent(self, call: Callable[[], object]) -> dict[str, Any] | None:
         """The failure of a call of the agent, if it failed."""

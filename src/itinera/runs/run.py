@@ -18,12 +18,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from itinera.agents.agent import StopRun
 from itinera.agents.loading import OptionValue, check_options, describe_agent
+from itinera.agents.services.settings import is_web_agent
 from itinera.errors import BadArgument, ItineraError
 from itinera.formats.native_predictions import read_predictions
 from itinera.records import Ending, Predictions, Provenance, Rollout, Trajectory
 from itinera.records.provenance import digest, make_provenance
 from itinera.runs.config import (
+    ObservationConfig,
     RolloutConfig,
     RunConfig,
     TourJob,
@@ -42,6 +45,7 @@ from itinera.runs.config import (
     select_protocol,
 )
 from itinera.runs.outputs import RunWriter, parse_record
+from itinera.runs.services import ServiceRequest, describe_settings, finish_service, start_service
 from itinera.runs.worker_process import StartMethod
 from itinera.runs.workers import check_limits, count_workers, make_pool, run_here, run_in_pool
 from itinera.simulators.factory import apply_drive, make_simulator
@@ -99,6 +103,13 @@ class Run:
         report = on_rollout or (lambda rollout: None)
         if self.workers == 0 and self.rollouts.limit_seconds is not None:
             _log.info("There is no time limit in this process (workers=0): an agent in it cannot be stopped.")
+        try:
+            return self._execute(out, overwrite, command, report)
+        except StopRun as stop:
+            # Not the agent's mistake, so no episode is recorded for it.
+            raise ItineraError(f"{stop} Run the same again to resume.") from None
+
+    def _execute(self, out: Path | None, overwrite: bool, command: Sequence[str], report: OnRollout) -> Predictions:
         with _Runner(self) as runner:
             if out is None:
                 return self._execute_in_memory(runner, command, report)
@@ -120,7 +131,7 @@ class Run:
                     _log.info(describe_comparison(provenance, self.config))
                 self._resume(work, runner, report)
                 require_unchanged(runner.files)
-                work.finish(provenance, config.protocol)
+                work.finish(provenance, config.protocol, describe_settings(self.config))
         return read_predictions(out)
 
     def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: OnRollout) -> Predictions:
@@ -155,6 +166,9 @@ class Run:
                     _write(work, unwritten)
                 report(rollout)
             _write(work, unwritten)
+        except StopRun as stop:
+            done = work.count(len(self.jobs))
+            raise StopRun(f"{stop} {done} of {len(self.jobs)} rollouts are finished.") from None
         except KeyboardInterrupt:
             done = work.count(len(self.jobs))
             _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", done, len(self.jobs))
@@ -194,7 +208,7 @@ class _Runner:
     def _context(self) -> WorkerContext:
         context = self._make()
         close = getattr(context.agent, "close", None)
-        if self._run.config.is_remote or self._run.config.isolate:
+        if self._run.config.is_remote or self._run.config.is_service or self._run.config.isolate:
             self._stack.callback(close or (lambda: None))
         return context
 
@@ -311,6 +325,11 @@ def prepare_run(
     keep_going: bool = False,
     isolate: bool = False,
     policy: str | type[Any] | None = None,
+    base_url: str | None = None,
+    prompt: str | None = None,
+    price: tuple[float, float] | None = None,
+    max_cost: float | None = None,
+    answers: str | PathLike[str] | None = None,
 ) -> Run:
     """A run with everything checked that can be checked before it starts; see `itinera.api.run`."""
     check_seed(seed)
@@ -331,7 +350,10 @@ def prepare_run(
             f"--record maps (record=) is for agents on the ground; protocol {chosen.name} is one of graphs."
         )
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
-    config = configure_agent(config, agent_options, agent_paths, isolate=isolate, policy=policy)
+    asked_service = ServiceRequest(base_url, prompt, price, max_cost, None if answers is None else Path(answers))
+    config = start_service(config, asked_service, agent_options, seed=seed)
+    options = None if config.service is not None else agent_options
+    config = configure_agent(config, options, agent_paths, isolate=isolate, policy=policy)
     requirements = requirements_for(config)
     if waypoints is not None and chosen.drive is not None:
         raise BadArgument("--waypoints needs a body that steps and turns: leave out --drive (drive=).")
@@ -356,11 +378,13 @@ def prepare_run(
         config = replace(config, observations=observations)
     check_drive(config, requirements)
     count = choose_workers(workers, config)
+    jobs = tuple(make_jobs(split, max_episodes))
+    config = finish_service(config, split, [episode for job in jobs for episode in job.episodes])
     return Run(
         split,
         config,
-        RolloutConfig(chosen, seed, limit_seconds, record_probabilities, "maps" in recorded),
-        tuple(make_jobs(split, max_episodes)),
+        RolloutConfig(chosen, seed, limit_seconds, record_probabilities, "maps" in recorded, config.is_service),
+        jobs,
         count,
         choose_start_method(config.is_portable, start_method) if count else "spawn",
         max_episodes,
@@ -406,7 +430,7 @@ def configure_agent(
         raise BadArgument("--policy (policy=) names the class of a model file: give the file as --agent.")
     if policy is not None and isolate:
         raise BadArgument("--isolate does not apply to --policy. Isolate an agent class that loads the model itself.")
-    if isolate and (config.is_named or config.model is not None):
+    if isolate and (config.is_named or config.is_service or config.model is not None):
         _log.info("%s is an agent of Itinera, so there is nothing to isolate.", describe_agent(config.agent))
         isolate = False
     if isolate and (not isinstance(config.agent, str) or (config.is_remote and not config.is_command)):
@@ -462,9 +486,14 @@ def make_jobs(split: Split, max_episodes: int | None = None) -> list[TourJob]:
 def choose_workers(workers: int | None, config: RunConfig) -> int:
     """The number asked for; else one per core, and this process alone for objects that only exist in it."""
     if workers is not None:
+        if workers > 1 and not config.is_command and is_web_agent(config.agent):
+            raise BadArgument(
+                f"A policy server keeps the state of one episode, so it acts in one after another: give --workers 1 "
+                f"(got {workers})."
+            )
         return workers
     if isinstance(config.agent, str):
-        return count_workers()
+        return count_workers() if not is_web_agent(config.agent) else 1
     _log.info("The agent is an object of this process and runs in it; workers=N runs it in N processes.")
     return 0
 
@@ -499,18 +528,27 @@ def check_any_agent(
     policy: str | type[Any] | None = None,
     protocol: str | Protocol = "r2r",
     drive: str | None = None,
+    base_url: str | None = None,
+    prompt: str | None = None,
+    answers: str | PathLike[str] | None = None,
+    agent_options: Mapping[str, OptionValue] | None = None,
 ) -> Agent:
     """The agent, made and checked; see `itinera.api.check_agent`."""
-    from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera, make_ground_world
+    from itinera.agents.checks import default_camera, make_ground_world
     from itinera.policies.ground.requirements import GroundRequirements
     from itinera.policies.pointnav.requirements import PointNavRequirements
     from itinera.policies.pretrained import ModelRequirements
 
     given, is_command = parse_agent(agent, command)
     chosen = apply_drive(select_protocol(protocol, Split("", ())), drive)
-    config = configure_agent(
-        RunConfig(given, Split("", ()), {}, chosen, is_command=is_command), {}, (), isolate=False, policy=policy
-    )
+    config = RunConfig(given, Split("", ()), {}, chosen, is_command=is_command)
+    if chosen.on_ground and config.is_service:
+        config = replace(config, observations=ObservationConfig(camera=default_camera()))
+    request = ServiceRequest(base_url, prompt, answers=None if answers is None else Path(answers))
+    config = start_service(config, request, agent_options, seed=0)
+    config = finish_service(config, Split("", ()), ())
+    options = None if config.service is not None else agent_options
+    config = configure_agent(config, options, (), isolate=False, policy=policy)
     if config.is_named:
         raise BadArgument(f"{given} is one of itinera's own agents. Give yours: module:Class, a class or an object.")
     requirements = requirements_for(config)
@@ -527,6 +565,17 @@ def check_any_agent(
         raise BadArgument(
             f"{describe_agent(given)}() failed: {type(error).__name__}: {error}. It is called without arguments."
         ) from error
+    try:
+        _check_made(made, chosen, requirements, columns)
+    except StopRun as stop:
+        raise ItineraError(str(stop)) from None
+    return made
+
+
+def _check_made(made: Agent, chosen: Protocol, requirements: object, columns: Sequence[str]) -> None:
+    from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera
+    from itinera.policies.ground.requirements import GroundRequirements
+
     if chosen.on_ground:
         if isinstance(requirements, PointNavRequirements):
             simulator = make_simulator(chosen, camera=requirements.camera, scan=requirements.scan)
@@ -536,4 +585,3 @@ def check_any_agent(
         check_agent(made, body="ground", simulator=simulator)
     else:
         check_agent(made, view_size=len(columns) or VIEW_SIZE)
-    return made

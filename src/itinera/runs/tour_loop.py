@@ -237,6 +237,10 @@ class TourLoop:
         self._record.candidates.append(("stop", *names))
         self._record.probabilities.append(probabilities)
 
+    def record_usage(self, usage: Mapping[str, Any]) -> None:
+        """Record what the agent has taken in this episode so far: calls, tokens, cost."""
+        self._record.notes["usage"] = dict(usage)
+
     def fail(self, notes: Mapping[str, Any], *, lost: bool = False) -> None:
         """End the episode as failed. If the body is `lost`, the next episode begins without guidance to its start.
 

@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any, Generic, Literal, TypeVar
 
+from itinera.agents.agent import StopRun
 from itinera.agents.process_tree import adopt_orphans, kill_descendants, kill_tree, kill_with_parent
 from itinera.errors import ItineraError
 from itinera.runs.messages import ActingEnd, Broken, Done, Item, ParentPipe, Ready, Start, WorkerPipe
@@ -41,6 +42,7 @@ class Work(ABC, Generic[Job, Result]):
 
     limit_seconds: float | None = None  # of an item
     item_name: str = "episode"
+    may_stop: bool = False  # whether a worker is believed when it says that the run must stop
 
     @abstractmethod
     def make_context(self) -> tuple[Any, dict[str, str]]:
@@ -189,6 +191,8 @@ def _serve(
         return
     except KeyboardInterrupt:  # from the agent: Ctrl-C does not reach this process
         os._exit(1)
+    except StopRun as stop:
+        pipe.send(Broken(str(stop), ItineraError.exit_code, stops_run=True))
     except ItineraError as error:
         pipe.send(Broken(str(error), error.exit_code))
     except (Exception, SystemExit) as error:

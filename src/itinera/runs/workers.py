@@ -143,7 +143,7 @@ class TourWork(Work[TourJob, Trajectory]):
 
     def __init__(self, make_context: Callable[[], WorkerContext], config: RolloutConfig) -> None:
         self._make_context, self._config = make_context, config
-        self.limit_seconds = config.limit_seconds
+        self.limit_seconds, self.may_stop = config.limit_seconds, config.may_stop
 
     def make_context(self) -> tuple[WorkerContext, dict[str, str]]:
         context = self._make_context()
