@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError
 
@@ -93,6 +94,13 @@ class Store:
     def close(self) -> None:
         """Close all connections."""
         self.engine.dispose()
+
+
+def insert_missing(db: Connection, table: Table, row: Mapping[str, Any]) -> bool:
+    """Insert a row unless one with its key exists; whether it was inserted."""
+    dialect = sqlite if db.dialect.name == "sqlite" else postgresql
+    inserted = dialect.insert(table).values(**row).on_conflict_do_nothing()
+    return db.execute(inserted.returning(*table.primary_key)).first() is not None
 
 
 def database_url(url: str | Path) -> URL:

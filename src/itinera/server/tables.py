@@ -81,6 +81,7 @@ phase = Table(
     Column("shots", Integer),
     Column("show", String(8), nullable=False),  # 'rows' or 'totals'
     Column("reveal", String(8), nullable=False),  # scores are public 'always' or 'closed'
+    Column("max_bytes", BigInteger, nullable=False),  # of an entry
     CheckConstraint("switch IN ('open', 'closed')", name="switch"),
     CheckConstraint("show IN ('rows', 'totals')", name="show"),
     CheckConstraint("reveal IN ('always', 'closed')", name="reveal"),

@@ -68,6 +68,7 @@ def upgrade() -> None:
         sa.Column("shots", sa.Integer(), nullable=True),
         sa.Column("show", sa.String(length=8), nullable=False),
         sa.Column("reveal", sa.String(length=8), nullable=False),
+        sa.Column("max_bytes", sa.BigInteger(), nullable=False),
         sa.CheckConstraint("reveal IN ('always', 'closed')", name=op.f("ck_phase_reveal")),
         sa.CheckConstraint("show IN ('rows', 'totals')", name=op.f("ck_phase_show")),
         sa.CheckConstraint("switch IN ('open', 'closed')", name=op.f("ck_phase_switch")),
