@@ -8,12 +8,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
-from postgres import Cluster
 
 from itinera.formats.hosted_challenge import HostedChallenge, read_hosted_challenge
 from itinera.server.phases import store_challenge
 from itinera.server.store import Store
+from itinera.server.tables import metadata
+from postgres import Cluster
 
 START = 1_790_000_000_000  # 2026-09-21 14:13:20 UTC
 
@@ -77,14 +79,37 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             shutil.rmtree(made.folder)
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite database with empty tables, to copy."""
+    file = tmp_path_factory.mktemp("migrated") / "itinera.db"
+    store = Store(file)
+    store.migrate()
+    store.close()
+    return file
+
+
+@pytest.fixture(scope="session")
+def migrated_url(cluster: Cluster) -> str:
+    """A PostgreSQL database with empty tables; one for each test process."""
+    url = cluster.create(f"test_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+    store = Store(url)
+    store.migrate()
+    store.close()
+    return url
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database, of either kind."""
+    """The URL of a migrated, empty database, of either kind."""
     if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "itinera.db")
         return f"sqlite:///{tmp_path / 'itinera.db'}"
-    cluster: Cluster = request.getfixturevalue("cluster")
-    # One for each test process, which is faster than a new one for every test.
-    return cluster.create(f"test_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}")
+    url: str = request.getfixturevalue("migrated_url")
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute(f"TRUNCATE {', '.join(name for name in metadata.tables)} RESTART IDENTITY CASCADE")
+        db.execute(f"INSERT INTO chain (id, sequence, digest) VALUES (1, 0, '{'0' * 64}')")
+    return url
 
 
 @pytest.fixture
@@ -114,7 +139,6 @@ def challenge(tmp_path: Path) -> HostedChallenge:
 def store(open_store: Callable[[], Store], challenge: HostedChallenge, clock: Clock) -> Store:
     """A database with the challenge."""
     made = open_store()
-    made.migrate()
     with made.write() as db:
         store_challenge(db, challenge, time=clock())
     return made

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from sqlalchemy import select
-from submitting import VERDICT, add_team, submit
 
 from itinera.server.entries import rerun_entry
 from itinera.server.phases import list_phases
@@ -23,6 +22,7 @@ from itinera.server.queue import (
 from itinera.server.refusals import Conflict
 from itinera.server.shots import find_ledger_faults
 from itinera.server.tables import event, judgement, shot
+from submitting import VERDICT, add_team, submit
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from threading import Barrier
 
 import pytest
 from sqlalchemy import delete, func, select, update
-from submitting import add_team, submit
 
 from itinera.server.entries import rerun_entry
 from itinera.server.refusals import LimitReached
@@ -21,6 +20,7 @@ from itinera.server.shots import (
     spend_shot,
 )
 from itinera.server.tables import entry, quota, shot
+from submitting import add_team, submit
 
 LIMITS = ShotLimits(per_day=2, total=3)
 DAY = 24 * 60 * 60
@@ -81,15 +81,15 @@ def test_a_day_ends_and_the_total_does_not(store, clock):
         team_id = add_team(db)
         submit(db, team_id, "request-1", time=clock())
         submit(db, team_id, "request-2", time=clock())
-    with pytest.raises(LimitReached, match=r"today in phase test \(2 per day\). Submit after 2026-09-22 00:00 UTC"):
-        with store.write() as db:
-            submit(db, team_id, "request-3", time=clock())
+    today = r"today in phase test \(2 per day\). Submit after 2026-09-22 00:00 UTC"
+    with pytest.raises(LimitReached, match=today), store.write() as db:
+        submit(db, team_id, "request-3", time=clock())
     with store.write() as db:
         assert left(db, team_id, clock()) == (0, 1)
         submit(db, team_id, "request-3", time=clock() + DAY * 1000)
-    with pytest.raises(LimitReached, match=r"in phase test \(3 in all\). The host can grant more"):
-        with store.write() as db:
-            submit(db, team_id, "request-4", time=clock() + DAY * 1000)
+    in_all = r"in phase test \(3 in all\). The host can grant more"
+    with pytest.raises(LimitReached, match=in_all), store.write() as db:
+        submit(db, team_id, "request-4", time=clock() + DAY * 1000)
     with store.read() as db:
         assert find_ledger_faults(db) == []
 

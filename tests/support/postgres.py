@@ -59,7 +59,12 @@ class Cluster:
         options = f"-c listen_addresses= -k {self.folder} -c max_connections=60 -c shared_buffers=16MB -c fsync=off"
         for _ in range(100):
             log = str(self.folder / "log")
-            if self._run("pg_ctl", "-D", str(self.data), "-l", log, "-w", "-o", options, "start", check=False).returncode == 0:
+            if (
+                self._run(
+                    "pg_ctl", "-D", str(self.data), "-l", log, "-w", "-o", options, "start", check=False
+                ).returncode
+                == 0
+            ):
                 return
             time.sleep(0.1)
         raise RuntimeError((self.folder / "log").read_text())

@@ -93,6 +93,7 @@ blob = Table(
     Column("sha256", String(64), primary_key=True),
     Column("size", BigInteger, nullable=False),
     Column("created", BigInteger, nullable=False),
+    Column("team_id", ForeignKey("team.id")),  # that uploaded it first; NULL: a worker
 )
 
 entry = Table(

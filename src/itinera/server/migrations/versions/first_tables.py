@@ -12,13 +12,6 @@ _SERIAL = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 def upgrade() -> None:
     """Create all tables, and the beginning of the event chain."""
     op.create_table(
-        "blob",
-        sa.Column("sha256", sa.String(length=64), nullable=False),
-        sa.Column("size", sa.BigInteger(), nullable=False),
-        sa.Column("created", sa.BigInteger(), nullable=False),
-        sa.PrimaryKeyConstraint("sha256", name=op.f("pk_blob")),
-    )
-    op.create_table(
         "chain",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("sequence", sa.BigInteger(), nullable=False),
@@ -53,6 +46,15 @@ def upgrade() -> None:
         sa.Column("banned", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_team")),
         sa.UniqueConstraint("name", name=op.f("uq_team_name")),
+    )
+    op.create_table(
+        "blob",
+        sa.Column("sha256", sa.String(length=64), nullable=False),
+        sa.Column("size", sa.BigInteger(), nullable=False),
+        sa.Column("created", sa.BigInteger(), nullable=False),
+        sa.Column("team_id", _SERIAL, nullable=True),
+        sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_blob_team_id")),
+        sa.PrimaryKeyConstraint("sha256", name=op.f("pk_blob")),
     )
     op.create_table(
         "phase",
