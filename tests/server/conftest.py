@@ -108,7 +108,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     url: str = request.getfixturevalue("migrated_url")
     with psycopg.connect(url, autocommit=True) as db:
         db.execute(f"TRUNCATE {', '.join(name for name in metadata.tables)} RESTART IDENTITY CASCADE")
-        db.execute(f"INSERT INTO chain (id, sequence, digest) VALUES (1, 0, '{'0' * 64}')")
+        db.execute("INSERT INTO chain (id, number, line) VALUES (1, 0, '')")
     return url
 
 

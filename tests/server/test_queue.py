@@ -50,7 +50,7 @@ def only(store, table=judgement):
 
 def kinds(store):
     with store.read() as db:
-        return list(db.execute(select(event.c.kind).order_by(event.c.sequence)).scalars())
+        return list(db.execute(select(event.c.kind).order_by(event.c.number)).scalars())
 
 
 def test_a_score_is_written_once_and_spends_the_shot(store, clock, lease, entry_id):
@@ -65,7 +65,7 @@ def test_a_score_is_written_once_and_spends_the_shot(store, clock, lease, entry_
         assert not release_judgement(db, taken.judgement_id, 1, "no", time=clock())
         assert not renew_lease(db, taken.judgement_id, 1, time=clock())
     assert (only(store).state, only(store).badge, only(store, shot).state) == ("scored", "replayed", "spent")
-    assert kinds(store).count("scored") == 1
+    assert kinds(store).count("judgement") == 1
 
 
 def test_a_renewed_lease_is_kept_and_another_returns_to_the_queue(store, clock, lease, entry_id):
@@ -114,7 +114,7 @@ def test_the_third_loss_fails_the_entry_with_its_reason_and_returns_the_shot(sto
     )
     assert (only(store, shot).state, only(store, shot).why) == ("returned", "failed")
     assert lease() is None
-    assert kinds(store)[-1] == "failed"
+    assert kinds(store)[-1] == "fail"
     with store.read() as db:
         assert find_ledger_faults(db) == []
 

@@ -50,10 +50,10 @@ def test_a_migrated_file_has_the_statements_of_a_fresh_one(tmp_path):
 
 def test_migrating_twice_changes_nothing(store):
     with store.write() as db:
-        db.execute(update(chain).values(sequence=7))
+        db.execute(update(chain).values(number=7))
     store.migrate()
     with store.read() as db:
-        assert db.execute(select(chain.c.sequence)).scalars().all() == [7]
+        assert db.execute(select(chain.c.number)).scalars().all() == [7]
 
 
 def test_a_database_of_a_newer_release_is_refused(store):
@@ -68,13 +68,13 @@ def test_a_database_of_a_newer_release_is_refused(store):
 def test_a_block_that_fails_stores_nothing(store):
     def fail():
         with store.write() as db:
-            db.execute(update(chain).values(sequence=7))
+            db.execute(update(chain).values(number=7))
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
         fail()
     with store.read() as db:
-        assert db.execute(select(chain.c.sequence)).scalar_one() != 7
+        assert db.execute(select(chain.c.number)).scalar_one() != 7
 
 
 def test_sqlite_is_durable_and_lets_others_read_while_it_writes(tmp_path):
@@ -85,9 +85,9 @@ def test_sqlite_is_durable_and_lets_others_read_while_it_writes(tmp_path):
         assert db.exec_driver_sql("PRAGMA synchronous").scalar_one() == 2  # full
         assert db.exec_driver_sql("PRAGMA foreign_keys").scalar_one() == 1
     with store.write() as writing:
-        writing.execute(update(chain).values(sequence=7))
+        writing.execute(update(chain).values(number=7))
         with store.read() as db:
-            assert db.execute(select(chain.c.sequence)).scalar_one() == 0
+            assert db.execute(select(chain.c.number)).scalar_one() == 0
     store.close()
 
 

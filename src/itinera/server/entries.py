@@ -66,8 +66,8 @@ def submit_entry(db: Connection, submission: Submission, *, team_id: int, actor:
         return found
     reserve_shot(db, team_id=team_id, phase=target.name, entry_id=row["id"], limits=target.limits, time=time)
     queue_judgement(db, row["id"], time=time)
-    content = {name: row[name] for name in ("id", "team_id", "phase", "bundle", "method", "visibility")}
-    append_event(db, time=time, actor=actor, kind="submitted", content=content)
+    about = {"entry": row["id"], "team": team_id, "phase": target.name, "bundle": submission.bundle}
+    append_event(db, "entry", about, by=actor, time=time)
     return str(row["id"])
 
 
@@ -87,15 +87,14 @@ def rerun_entry(db: Connection, entry_id: str, *, time: int) -> None:
     if db.execute(waiting).first() is not None:
         raise Conflict(f"Entry {entry_id} is being judged already.")
     queue_judgement(db, entry_id, time=time)
-    append_event(db, time=time, actor="host", kind="rerun", content={"entry": entry_id})
+    append_event(db, "rerun", {"entry": entry_id}, by="host", time=time)
 
 
 def hide_entry(db: Connection, entry_id: str, why: str, *, time: int) -> None:
     """Take an entry off the board with a reason; an empty reason shows it again."""
     find_entry_phase(db, entry_id)
     db.execute(update(entry).where(entry.c.id == entry_id).values(hidden=why or None))
-    kind = "hidden" if why else "shown"
-    append_event(db, time=time, actor="host", kind=kind, content={"entry": entry_id, "why": why})
+    append_event(db, "hide" if why else "show", {"entry": entry_id, "why": why}, by="host", time=time)
 
 
 def set_visibility(db: Connection, entry_id: str, visibility: str, *, team_id: int, actor: str, time: int) -> None:
@@ -105,8 +104,8 @@ def set_visibility(db: Connection, entry_id: str, visibility: str, *, team_id: i
     own = (entry.c.id == entry_id, entry.c.team_id == team_id, entry.c.visibility != "withdrawn")
     if db.execute(update(entry).where(*own).values(visibility=visibility)).rowcount != 1:
         raise NotFound(f"Your team has no entry {entry_id}, or has withdrawn it.")
-    content = {"entry": entry_id, "visibility": visibility}
-    append_event(db, time=time, actor=actor, kind="visibility", content=content)
+    kind = "withdraw" if visibility == "withdrawn" else "visibility"
+    append_event(db, kind, {"entry": entry_id, "visibility": visibility}, by=actor, time=time)
 
 
 def find_entry_phase(db: Connection, entry_id: str) -> str:

@@ -63,12 +63,12 @@ def store_challenge(db: Connection, challenge: HostedChallenge, *, time: int) ->
     for name, old in stored.items():
         if old.switch != "closed":
             db.execute(update(phase).where(phase.c.name == name).values(switch="closed"))
-            append_event(db, time=time, actor="host", kind="phase removed", content={"phase": name})
+            append_event(db, "switch", {"phase": name, "switch": "closed"}, by="host", time=time)
     if row is None or any(getattr(row, key) != value for key, value in values.items()):
-        append_event(db, time=time, actor="host", kind="challenge", content=values)
+        append_event(db, "season", values, by="host", time=time)
     for one in changed:
         content = {"phase": one.name, **_phase_values(one)}
-        append_event(db, time=time, actor="host", kind="phase", content=content)
+        append_event(db, "phase", content, by="host", time=time)
 
 
 def list_phases(db: Connection, time: int) -> list[StoredPhase]:
@@ -90,7 +90,7 @@ def switch_phase(db: Connection, name: str, switch: Literal["open", "closed"] | 
     """Open or close a phase whatever its times say; None: its times decide again."""
     find_phase(db, name, time)
     db.execute(update(phase).where(phase.c.name == name).values(switch=switch))
-    append_event(db, time=time, actor="host", kind="phase switched", content={"phase": name, "switch": switch})
+    append_event(db, "switch", {"phase": name, "switch": switch}, by="host", time=time)
 
 
 def _phase_values(one: ChallengePhase) -> dict[str, object]:

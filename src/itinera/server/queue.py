@@ -97,9 +97,9 @@ def finish_judgement(
     if row is None:
         return False
     spend_shot(db, row[0], time)
-    content = {"entry": row[0], "number": row[1], "fingerprint": verdict.fingerprint, "rows": rows}
-    content["totals"] = hashlib.sha256(totals.encode()).hexdigest()
-    append_event(db, time=time, actor=row[2], kind="scored", content=content)
+    about = {"entry": row[0], "judgement": row[1], "badge": verdict.badge, "fingerprint": verdict.fingerprint}
+    about |= {"rows": rows, "totals": hashlib.sha256(totals.encode()).hexdigest()}
+    append_event(db, "judgement", about, by=row[2], time=time)
     return True
 
 
@@ -109,7 +109,7 @@ def refuse_judgement(db: Connection, judgement_id: int, attempt: int, reason: st
     if row is None:
         return False
     return_shot(db, row[0], "refused", time)
-    append_event(db, time=time, actor=row[2], kind="refused", content={"entry": row[0], "number": row[1]})
+    append_event(db, "refuse", {"entry": row[0], "judgement": row[1]}, by=row[2], time=time)
     return True
 
 
@@ -127,7 +127,7 @@ def release_judgement(db: Connection, judgement_id: int, attempt: int, reason: s
     row = _settle(db, judgement_id, attempt, state="failed", time=time, losses=found + 1, reason=why)
     assert row is not None
     return_shot(db, row[0], "failed", time)
-    append_event(db, time=time, actor=row[2], kind="failed", content={"entry": row[0], "number": row[1]})
+    append_event(db, "fail", {"entry": row[0], "judgement": row[1]}, by=row[2], time=time)
     return True
 
 

@@ -174,20 +174,18 @@ quota = Table(
 event = Table(
     "event",
     metadata,
-    Column("sequence", BigInteger, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
     Column("time", BigInteger, nullable=False),
-    Column("actor", String(80), nullable=False),
     Column("kind", String(40), nullable=False),
-    Column("content", Text, nullable=False),  # JSON
-    Column("previous", String(64), nullable=False),
+    Column("line", Text, nullable=False),  # JSON of the event, as its digest covers it
     Column("digest", String(64), nullable=False, unique=True),
 )
 
-# The last event. Its only row is locked by whoever appends the next one.
+# The next event's number and the line of the last one. Its only row is locked by whoever appends.
 chain = Table(
     "chain",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=False),
-    Column("sequence", BigInteger, nullable=False),
-    Column("digest", String(64), nullable=False),
+    Column("number", BigInteger, nullable=False),
+    Column("line", Text, nullable=False),
 )

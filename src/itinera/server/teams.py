@@ -44,7 +44,7 @@ def make_token(
     row = {"sha256": hash_token(text), "prefix": text[:SHOWN], "scope": scope, "team_id": team_id}
     db.execute(insert(token).values(**row, label=label[:LONGEST_NAME], created=time, expires=expires))
     content = {"prefix": text[:SHOWN], "scope": scope, "team": team_id}
-    append_event(db, time=time, actor="host", kind="token made", content=content)
+    append_event(db, "token", content, by="host", time=time)
     return text
 
 
@@ -69,7 +69,7 @@ def revoke_token(db: Connection, prefix: str, *, time: int) -> None:
     if len(found) != 1:
         raise NotFound(f"No single token begins with {prefix!r}: give its first {SHOWN} characters.")
     db.execute(update(token).where(token.c.sha256 == found[0]).values(revoked=time))
-    append_event(db, time=time, actor="host", kind="token revoked", content={"prefix": prefix[:SHOWN]})
+    append_event(db, "revoke", {"prefix": prefix[:SHOWN]}, by="host", time=time)
 
 
 def create_team(db: Connection, name: str, *, time: int, actor: str = "host") -> int:
@@ -78,7 +78,7 @@ def create_team(db: Connection, name: str, *, time: int, actor: str = "host") ->
     if not insert_missing(db, team, {"name": plain, "created": time}):
         raise Conflict(f"There is a team {plain} already. Choose another name.")
     team_id = find_team(db, plain)
-    append_event(db, time=time, actor=actor, kind="team created", content={"team": team_id, "name": plain})
+    append_event(db, "team", {"team": team_id, "name": plain}, by=actor, time=time)
     return team_id
 
 
@@ -105,7 +105,7 @@ def ban_team(db: Connection, name: str, why: str, *, time: int) -> None:
     team_id = find_team(db, name)
     db.execute(update(team).where(team.c.id == team_id).values(banned=why or None))
     content = {"team": team_id, "why": why}
-    append_event(db, time=time, actor="host", kind="team banned" if why else "team readmitted", content=content)
+    append_event(db, "ban" if why else "readmit", content, by="host", time=time)
 
 
 def check_name(name: str) -> str:

@@ -14,20 +14,18 @@ def upgrade() -> None:
     op.create_table(
         "chain",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("sequence", sa.BigInteger(), nullable=False),
-        sa.Column("digest", sa.String(length=64), nullable=False),
+        sa.Column("number", sa.BigInteger(), nullable=False),
+        sa.Column("line", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_chain")),
     )
     op.create_table(
         "event",
-        sa.Column("sequence", sa.BigInteger(), autoincrement=False, nullable=False),
+        sa.Column("number", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("time", sa.BigInteger(), nullable=False),
-        sa.Column("actor", sa.String(length=80), nullable=False),
         sa.Column("kind", sa.String(length=40), nullable=False),
-        sa.Column("content", sa.Text(), nullable=False),
-        sa.Column("previous", sa.String(length=64), nullable=False),
+        sa.Column("line", sa.Text(), nullable=False),
         sa.Column("digest", sa.String(length=64), nullable=False),
-        sa.PrimaryKeyConstraint("sequence", name=op.f("pk_event")),
+        sa.PrimaryKeyConstraint("number", name=op.f("pk_event")),
         sa.UniqueConstraint("digest", name=op.f("uq_event_digest")),
     )
     op.create_table(
@@ -172,4 +170,4 @@ def upgrade() -> None:
         sa.UniqueConstraint("entry_id", name=op.f("uq_shot_entry_id")),
     )
     op.create_index(op.f("ix_shot_team_id_phase_day"), "shot", ["team_id", "phase", "day"], unique=False)
-    op.execute("INSERT INTO chain (id, sequence, digest) VALUES (1, 0, '" + "0" * 64 + "')")
+    op.execute("INSERT INTO chain (id, number, line) VALUES (1, 0, '')")
