@@ -108,7 +108,7 @@ def read_hosted_challenge(folder: str | Path, *, need_files: bool = False) -> Ho
     if not isinstance(tables, dict) or not tables or len(tables) > MAX_PHASES:
         remedy = "Write a table [phases.NAME] for each phase; its keys are documented at `itinera serve`."
         raise BadFile(str(file), [Fault("", f"must have 1 to {MAX_PHASES} phases.", remedy, "phases")])
-    top = {key: values.pop(key) for key in ("name", "commitment") if key in values}
+    top: dict[str, Any] = {key: values.pop(key) for key in ("name", "commitment") if key in values}
     faults = list(find_setting_faults(top, _TopKeys, "a challenge"))
     faults += find_setting_faults(values, _PhaseKeys, "a phase")
     phases = []
@@ -148,7 +148,7 @@ def _make_phase(name: str, values: dict[str, Any], file: Path, need_files: bool)
         return [make_fault(error, f"phase {name}")]
     if keys.opens is not None and keys.closes is not None and keys.opens >= keys.closes:
         return [Fault("", "closes before it opens.", "Give a later time.", f"{where}.closes")]
-    resolved = {
+    resolved: dict[str, Any] = {
         field.name: file.parent / value if isinstance(value := getattr(keys, field.name), Path) else value
         for field in fields(Challenge)
     }

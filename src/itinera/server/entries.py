@@ -49,8 +49,9 @@ def submit_entry(db: Connection, submission: Submission, *, team_id: int, actor:
         raise NotFound(f"The bundle {submission.bundle} was not uploaded: upload it first.")
     if size > target.max_bytes:
         raise TooLarge(f"The bundle has {size} bytes; phase {target.name} accepts {target.max_bytes}.")
+    entry_id = secrets.token_hex(8)
     row = {
-        "id": secrets.token_hex(8),
+        "id": entry_id,
         "team_id": team_id,
         "phase": submission.phase,
         "bundle": submission.bundle,
@@ -64,11 +65,11 @@ def submit_entry(db: Connection, submission: Submission, *, team_id: int, actor:
         found = _find_request(db, submission, team_id)
         assert found is not None
         return found
-    reserve_shot(db, team_id=team_id, phase=target.name, entry_id=row["id"], limits=target.limits, time=time)
-    queue_judgement(db, row["id"], time=time)
-    about = {"entry": row["id"], "team": team_id, "phase": target.name, "bundle": submission.bundle}
+    reserve_shot(db, team_id=team_id, phase=target.name, entry_id=entry_id, limits=target.limits, time=time)
+    queue_judgement(db, entry_id, time=time)
+    about = {"entry": entry_id, "team": team_id, "phase": target.name, "bundle": submission.bundle}
     append_event(db, "entry", about, by=actor, time=time)
-    return str(row["id"])
+    return entry_id
 
 
 def queue_judgement(db: Connection, entry_id: str, *, time: int) -> None:

@@ -72,6 +72,11 @@ def revoke_token(db: Connection, prefix: str, *, time: int) -> None:
     append_event(db, "revoke", {"prefix": prefix[:SHOWN]}, by="host", time=time)
 
 
+def revoke_tokens_labelled(db: Connection, label: str, *, time: int) -> None:
+    """End all tokens with a label."""
+    db.execute(update(token).where(token.c.label == label, token.c.revoked.is_(None)).values(revoked=time))
+
+
 def create_team(db: Connection, name: str, *, time: int, actor: str = "host") -> int:
     """The id of a new team; raises Conflict if the name is taken."""
     plain = check_name(name)
