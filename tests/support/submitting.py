@@ -40,4 +40,4 @@ def add_blob(db: Connection, content: str = "entry") -> str:
 def submit(db: Connection, team_id: int, request: str = "request-1", *, time: int, phase: str = "test") -> str:
     """The id of a new entry."""
     submission = Submission(phase=phase, bundle=add_blob(db), method="Reader", request=request)
-    return submit_entry(db, submission, team_id=team_id, actor="itn_test", time=time)
+    return submit_entry(db, submission, team_id=team_id, time=time)

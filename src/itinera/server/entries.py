@@ -33,7 +33,7 @@ class Submission:
     visibility: str = "public"
 
 
-def submit_entry(db: Connection, submission: Submission, *, team_id: int, actor: str, time: int) -> str:
+def submit_entry(db: Connection, submission: Submission, *, team_id: int, time: int) -> str:
     """The id of the entry: reserves a shot and queues its first judgement, all in one transaction.
 
     Raises RefusedRequest for a closed phase, no shots left, or a bundle that was not uploaded.
@@ -67,8 +67,8 @@ def submit_entry(db: Connection, submission: Submission, *, team_id: int, actor:
         return found
     reserve_shot(db, team_id=team_id, phase=target.name, entry_id=entry_id, limits=target.limits, time=time)
     queue_judgement(db, entry_id, time=time)
-    about = {"entry": entry_id, "team": team_id, "phase": target.name, "bundle": submission.bundle}
-    append_event(db, "entry", about, by=actor, time=time)
+    about = {"entry": entry_id, "phase": target.name, "bundle": submission.bundle}
+    append_event(db, "entry", about, by="team", time=time)
     return entry_id
 
 
@@ -95,10 +95,10 @@ def hide_entry(db: Connection, entry_id: str, why: str, *, time: int) -> None:
     """Take an entry off the board with a reason; an empty reason shows it again."""
     find_entry_phase(db, entry_id)
     db.execute(update(entry).where(entry.c.id == entry_id).values(hidden=why or None))
-    append_event(db, "hide" if why else "show", {"entry": entry_id, "why": why}, by="host", time=time)
+    append_event(db, "hide" if why else "show", {"entry": entry_id}, by="host", time=time)
 
 
-def set_visibility(db: Connection, entry_id: str, visibility: str, *, team_id: int, actor: str, time: int) -> None:
+def set_visibility(db: Connection, entry_id: str, visibility: str, *, team_id: int, time: int) -> None:
     """Change who may see an entry of the team's own. A withdrawn entry keeps its row and its shot."""
     if visibility not in VISIBILITIES:
         raise RefusedRequest(f"visibility must be one of {', '.join(VISIBILITIES)}.")
@@ -106,7 +106,7 @@ def set_visibility(db: Connection, entry_id: str, visibility: str, *, team_id: i
     if db.execute(update(entry).where(*own).values(visibility=visibility)).rowcount != 1:
         raise NotFound(f"Your team has no entry {entry_id}, or has withdrawn it.")
     kind = "withdraw" if visibility == "withdrawn" else "visibility"
-    append_event(db, kind, {"entry": entry_id, "visibility": visibility}, by=actor, time=time)
+    append_event(db, kind, {"entry": entry_id}, by="team", time=time)
 
 
 def find_entry_phase(db: Connection, entry_id: str) -> str:

@@ -16,6 +16,8 @@ from itinera.server.tables import chain, event
 def append_event(db: Connection, kind: str, about: Mapping[str, Any], *, by: str, time: int) -> None:
     """Append an event to the log, in the transaction of what it is about.
 
+    The log is published: `about` and `by` contain no names, tokens or reasons, from which an anonymous team is known.
+
     It locks the end of the chain until the transaction ends, so it is the last statement of a transaction.
     """
     end = chain.c.id == 1

@@ -99,7 +99,7 @@ def finish_judgement(
     spend_shot(db, row[0], time)
     about = {"entry": row[0], "judgement": row[1], "badge": verdict.badge, "fingerprint": verdict.fingerprint}
     about |= {"rows": rows, "totals": hashlib.sha256(totals.encode()).hexdigest()}
-    append_event(db, "judgement", about, by=row[2], time=time)
+    append_event(db, "judgement", about, by="worker", time=time)
     return True
 
 
@@ -109,7 +109,7 @@ def refuse_judgement(db: Connection, judgement_id: int, attempt: int, reason: st
     if row is None:
         return False
     return_shot(db, row[0], "refused", time)
-    append_event(db, "refuse", {"entry": row[0], "judgement": row[1]}, by=row[2], time=time)
+    append_event(db, "refuse", {"entry": row[0], "judgement": row[1]}, by="worker", time=time)
     return True
 
 
@@ -127,7 +127,7 @@ def release_judgement(db: Connection, judgement_id: int, attempt: int, reason: s
     row = _settle(db, judgement_id, attempt, state="failed", time=time, losses=found + 1, reason=why)
     assert row is not None
     return_shot(db, row[0], "failed", time)
-    append_event(db, "fail", {"entry": row[0], "judgement": row[1]}, by=row[2], time=time)
+    append_event(db, "fail", {"entry": row[0], "judgement": row[1]}, by="worker", time=time)
     return True
 
 
@@ -198,13 +198,11 @@ def _fair_order() -> Select[tuple[int, int, int, str]]:
     )
 
 
-def _settle(
-    db: Connection, judgement_id: int, attempt: int, *, time: int, **values: object
-) -> tuple[str, int, str] | None:
-    """End a judgement that this attempt still holds; its entry, number and worker, or None if it was lost."""
+def _settle(db: Connection, judgement_id: int, attempt: int, *, time: int, **values: object) -> tuple[str, int] | None:
+    """End a judgement that this attempt still holds; its entry and number, or None if it was lost."""
     ended = update(judgement).where(_held(judgement_id, attempt)).values(finished=time, lease_until=None, **values)
-    row = db.execute(ended.returning(judgement.c.entry_id, judgement.c.number, judgement.c.worker)).one_or_none()
-    return None if row is None else (row.entry_id, row.number, row.worker)
+    row = db.execute(ended.returning(judgement.c.entry_id, judgement.c.number)).one_or_none()
+    return None if row is None else (row.entry_id, row.number)
 
 
 def _held(judgement_id: int, attempt: int) -> ColumnElement[bool]:

@@ -139,7 +139,7 @@ class Service:
             visibility=request.visibility,
         )
         with self.store.write() as db:
-            return submit_entry(db, submission, team_id=who.team_id, actor=who.prefix, time=self.store.clock())
+            return submit_entry(db, submission, team_id=who.team_id, time=self.store.clock())
 
     def list_entries(self, viewer: Viewer, phase: str | None = None) -> list[EntryReport]:
         """The entries that a viewer may see, the newest first; of the team alone if a team asks."""
@@ -165,7 +165,7 @@ class Service:
         """Let a team decide who sees its entry, or withdraw it."""
         assert who.team_id is not None
         with self.store.write() as db:
-            set_visibility(db, entry_id, visibility, team_id=who.team_id, actor=who.prefix, time=self.store.clock())
+            set_visibility(db, entry_id, visibility, team_id=who.team_id, time=self.store.clock())
 
     # Workers
 

@@ -43,8 +43,7 @@ def make_token(
     text = PREFIX + secrets.token_urlsafe(32)
     row = {"sha256": hash_token(text), "prefix": text[:SHOWN], "scope": scope, "team_id": team_id}
     db.execute(insert(token).values(**row, label=label[:LONGEST_NAME], created=time, expires=expires))
-    content = {"prefix": text[:SHOWN], "scope": scope, "team": team_id}
-    append_event(db, "token", content, by="host", time=time)
+    append_event(db, "token", {"scope": scope}, by="host", time=time)
     return text
 
 
@@ -69,7 +68,7 @@ def revoke_token(db: Connection, prefix: str, *, time: int) -> None:
     if len(found) != 1:
         raise NotFound(f"No single token begins with {prefix!r}: give its first {SHOWN} characters.")
     db.execute(update(token).where(token.c.sha256 == found[0]).values(revoked=time))
-    append_event(db, "revoke", {"prefix": prefix[:SHOWN]}, by="host", time=time)
+    append_event(db, "revoke", {}, by="host", time=time)
 
 
 def revoke_tokens_labelled(db: Connection, label: str, *, time: int) -> None:
@@ -77,23 +76,22 @@ def revoke_tokens_labelled(db: Connection, label: str, *, time: int) -> None:
     db.execute(update(token).where(token.c.label == label, token.c.revoked.is_(None)).values(revoked=time))
 
 
-def create_team(db: Connection, name: str, *, time: int, actor: str = "host") -> int:
+def create_team(db: Connection, name: str, *, time: int) -> int:
     """The id of a new team; raises Conflict if the name is taken."""
     plain = check_name(name)
     if not insert_missing(db, team, {"name": plain, "created": time}):
         raise Conflict(f"There is a team {plain} already. Choose another name.")
     team_id = find_team(db, plain)
-    append_event(db, "team", {"team": team_id, "name": plain}, by=actor, time=time)
+    append_event(db, "team", {"team": team_id}, by="host", time=time)
     return team_id
 
 
 def join_by_invitation(db: Connection, invitation: str, name: str, *, time: int) -> tuple[int, str]:
     """The id of a new team and its token, in exchange for an invitation, which ends with it."""
     used = and_(token.c.sha256 == hash_token(invitation), token.c.scope == "invite", _valid(time))
-    row = db.execute(update(token).where(used).values(revoked=time).returning(token.c.prefix)).one_or_none()
-    if row is None:
+    if db.execute(update(token).where(used).values(revoked=time)).rowcount != 1:
         raise Unauthorized("The invitation is unknown, expired or used already. Ask the host for a new one.")
-    team_id = create_team(db, name, time=time, actor=row.prefix)
+    team_id = create_team(db, name, time=time)
     return team_id, make_token(db, "submit", time=time, team_id=team_id, label="by invitation")
 
 
@@ -109,8 +107,7 @@ def ban_team(db: Connection, name: str, why: str, *, time: int) -> None:
     """Exclude a team: its tokens end to work and its entries leave the board. An empty reason lifts the ban."""
     team_id = find_team(db, name)
     db.execute(update(team).where(team.c.id == team_id).values(banned=why or None))
-    content = {"team": team_id, "why": why}
-    append_event(db, "ban" if why else "readmit", content, by="host", time=time)
+    append_event(db, "ban" if why else "readmit", {"team": team_id}, by="host", time=time)
 
 
 def check_name(name: str) -> str:
