@@ -24,10 +24,11 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from itinera.errors import BadFile, Fault
+from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.challenge import FILE_NAME, Challenge
 from itinera.formats.decoding import UNDECODABLE, make_fault
 from itinera.formats.settings import convert_settings, find_setting_faults, read_toml
+from itinera.formats.writing import atomic_write
 
 MAX_PHASES = 50
 DEFAULT_MAX_BYTES = 64 << 20  # of an entry
@@ -126,6 +127,15 @@ def read_hosted_challenge(folder: str | Path, *, need_files: bool = False) -> Ho
         raise BadFile(str(file), faults)
     keys = convert_settings(top, _TopKeys)
     return HostedChallenge(keys.name or Path(folder).resolve().name, Path(folder), keys.commitment, tuple(phases))
+
+
+def write_hosted_challenge(folder: Path, content: str) -> None:
+    """Write a challenge file into a folder, which is created; raises BadArgument if there is one already."""
+    file = folder / FILE_NAME
+    if file.exists():
+        raise BadArgument(f"{file} exists already: edit it, or choose another folder.")
+    with atomic_write(file) as stream:
+        stream.write(content.encode())
 
 
 def _find_table_faults(name: str, table: Any) -> Iterator[Fault]:

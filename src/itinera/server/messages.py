@@ -104,6 +104,24 @@ class EntryReport(msgspec.Struct, frozen=True):
     shot: str | None = None  # for the team itself: reserved, spent or returned
     verdict: Verdict | None = None
 
+    @property
+    def summary(self) -> str:
+        """The entry in one line."""
+        line = f"{self.entry}: {self.team or 'anonymous'}, {self.method}, phase {self.phase}: {self.state}"
+        if self.place is not None:
+            wait = "" if self.expected_seconds is None else f", in about {self.expected_seconds:.0f} s"
+            line += f", place {self.place} of the queue{wait}"
+        if self.reason and self.state in ("refused", "failed"):
+            line += f": {self.reason}"
+        if self.verdict is not None:
+            shown = (f"{name} {value:.4g} [{low:.4g}, {high:.4g}]" for name, (value, low, high) in self._first_scores())
+            line += f" ({self.verdict.badge}): {', '.join(shown)}"
+        return line
+
+    def _first_scores(self) -> list[tuple[str, tuple[float, float, float]]]:
+        assert self.verdict is not None
+        return list(self.verdict.scores.items())[:6]
+
 
 class EntryCreated(msgspec.Struct, frozen=True):
     """The id of a new entry."""

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 from starlette.routing import BaseRoute
@@ -61,20 +62,38 @@ def run_server(
     stopping = threading.Event()
     threads = [threading.Thread(target=_back_up_hourly, args=(server, backup, stopping))] if backup is not None else []
     if workers:
-        token = _make_worker_token(server)
-        threads += [
-            threading.Thread(target=_supervise, args=(url, server.folder, token, stopping)) for _ in range(workers)
-        ]
+        arguments = (url, server.folder, _make_worker_token(server), stopping)
+        threads += [threading.Thread(target=_supervise, args=arguments) for _ in range(workers)]
     for thread in threads:
         thread.start()
     try:
         on_start(url)
-        uvicorn.Server(config).run(sockets=[socket])
+        _Server(config, stopping, threads).run(sockets=[socket])
     finally:
         stopping.set()
         for thread in threads:
             thread.join()
         socket.close()
+
+
+class _Server(uvicorn.Server):
+    """Stops in two steps: the workers finish and report what they judge, then the server answers no more."""
+
+    def __init__(self, config: uvicorn.Config, stopping: threading.Event, threads: Sequence[threading.Thread]) -> None:
+        super().__init__(config)
+        self._stopping, self._threads = stopping, threads
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._stopping.is_set():  # the second signal: at once
+            self.should_exit = self.force_exit = True
+            return
+        self._stopping.set()
+        threading.Thread(target=self._wait_for_workers).start()
+
+    def _wait_for_workers(self) -> None:
+        for thread in self._threads:
+            thread.join()
+        self.should_exit = True
 
 
 def _make_worker_token(server: ServerFolder) -> str:
@@ -88,6 +107,7 @@ def _make_worker_token(server: ServerFolder) -> str:
 def _supervise(url: str, folder: Path, token: str, stopping: threading.Event) -> None:
     """Run a worker until the server stops, again if it ends."""
     command = [sys.executable, "-m", "itinera", "--quiet", "work", url, "--challenge", str(folder)]
+    command += ["--give-up", "60"]  # so that it ends if this process is killed
     pause = 1.0
     while not stopping.is_set():
         # The token is in the environment, where other users cannot read it, unlike arguments.

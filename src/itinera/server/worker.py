@@ -7,6 +7,7 @@ a lost lease changes nothing on the server.
 from __future__ import annotations
 
 import logging
+import math
 import tempfile
 import threading
 import time
@@ -43,11 +44,13 @@ class Worker:
         *,
         name: str,
         limit_seconds: float = 3600.0,
+        give_up_seconds: float = math.inf,
         idle_seconds: float = IDLE_SECONDS,
         on_overrun: Callable[[], None] = lambda: None,
     ) -> None:
         self._client, self._challenge, self._judge = client, challenge, judge
         self._name, self._limit, self._idle, self._on_overrun = name, limit_seconds, idle_seconds, on_overrun
+        self._give_up = give_up_seconds
         self._phases = {phase.name: phase.digest for phase in challenge.phases}
         self._stopping = threading.Event()
 
@@ -56,13 +59,18 @@ class Worker:
         self._stopping.set()
 
     def run(self) -> int:
-        """Judge until `stop`; the number of judgements. A server that does not answer is asked again."""
-        judged, pause = 0, self._idle
+        """Judge until `stop`; the number of judgements.
+
+        A server that does not answer is asked again, and an error after `give_up_seconds`.
+        """
+        judged, pause, answered = 0, self._idle, time.monotonic()
         while not self._stopping.is_set():
             try:
                 busy = self.judge_next()
-                pause = self._idle
+                pause, answered = self._idle, time.monotonic()
             except Unreachable as error:
+                if time.monotonic() - answered > self._give_up:
+                    raise
                 logger.warning(str(error))
                 busy, pause = False, min(pause * 2, 30.0)
             judged += busy
