@@ -21,13 +21,13 @@ from itinera.server.messages import (
     EntryReport,
     EntryRequest,
     FinishMessage,
-    Held,
     JoinReply,
     JoinRequest,
     LeaseMessage,
     LeaseReply,
     LeaseRequest,
     QueueReport,
+    WriteReply,
 )
 from itinera.server.requests import MAX_GUESSES, GuessLimiter
 from itinera.server.service import Service
@@ -125,11 +125,11 @@ def test_from_an_invitation_to_a_score(url, tokens, worker, take, bundle, clock,
     assert (job.entry, job.phase, job.bundle, job.attempt) == (created.entry, "test", DIGEST, 1)
     worker.download(f"/api/worker/blobs/{DIGEST}", tmp_path / "downloaded", DIGEST)
     assert (tmp_path / "downloaded").read_bytes() == BUNDLE
-    assert worker.post("/api/worker/renew", LeaseMessage(job.judgement, 1), Held).held
+    assert worker.post("/api/worker/renew", LeaseMessage(job.judgement, 1), WriteReply).accepted
     rows = worker.upload(bundle)
     done = FinishMessage(job.judgement, 1, VERDICT, rows)
-    assert worker.post("/api/worker/finish", done, Held).held
-    assert not worker.post("/api/worker/finish", done, Held).held  # a repeated report changes nothing
+    assert worker.post("/api/worker/finish", done, WriteReply).accepted
+    assert not worker.post("/api/worker/finish", done, WriteReply).accepted  # a repeated report changes nothing
 
     scored = green.get(f"/api/entries/{created.entry}", EntryReport)
     assert (scored.state, scored.shot, scored.verdict, scored.place) == ("scored", "spent", VERDICT, None)
@@ -287,11 +287,13 @@ def test_a_worker_reports_faults_and_trouble(blue, worker, take, bundle):
     blue.upload(bundle, phase="dev")
     names = [blue.post("/api/entries", request_entry("dev", n), EntryCreated).entry for n in (1, 2)]
     first = take()
-    assert worker.post("/api/worker/end", EndMessage(first.judgement, 1, "refused", "line 3: wrong."), Held).held
+    assert worker.post(
+        "/api/worker/end", EndMessage(first.judgement, 1, "refused", "line 3: wrong."), WriteReply
+    ).accepted
     report = blue.get(f"/api/entries/{names[0]}", EntryReport)
     assert (report.state, report.reason, report.shot) == ("refused", "line 3: wrong.", "returned")
     second = take()
-    assert worker.post("/api/worker/end", EndMessage(second.judgement, 1, "released", "disk full"), Held).held
+    assert worker.post("/api/worker/end", EndMessage(second.judgement, 1, "released", "disk full"), WriteReply).accepted
     assert blue.get(f"/api/entries/{names[1]}", EntryReport).state == "queued"
 
 

@@ -85,7 +85,7 @@ def _run(store: Store, program: str, *options: str, content: bytes | None = None
     """The output of a program of PostgreSQL on the database of a store."""
     url = store.url
     where = {"host": url.host, "port": url.port, "user": url.username, "dbname": url.database, **url.query}
-    dsn = make_conninfo(**{name: value for name, value in where.items() if value is not None})
+    dsn = make_conninfo("", **{name: str(value) for name, value in where.items() if value is not None})
     target = ["--dbname", dsn]
     secret = {} if url.password is None else {"PGPASSWORD": str(url.password)}  # not in the arguments
     path = shutil.which(program)

@@ -182,7 +182,7 @@ class EndMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: Annotated[str, msgspec.Meta(max_length=20_000)]
 
 
-class Held(msgspec.Struct, frozen=True):
+class WriteReply(msgspec.Struct, frozen=True):
     """Whether the worker still had its lease; if not, nothing was written."""
 
-    held: bool
+    accepted: bool

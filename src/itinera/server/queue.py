@@ -83,7 +83,7 @@ def lease_judgement(
 
 def renew_lease(db: Connection, judgement_id: int, attempt: int, *, time: int, lease_ms: int = LEASE_MS) -> bool:
     """Keep a lease for longer; False if it was lost."""
-    kept = update(judgement).where(_held(judgement_id, attempt)).values(lease_until=time + lease_ms)
+    kept = update(judgement).where(_has_lease(judgement_id, attempt)).values(lease_until=time + lease_ms)
     return db.execute(kept).rowcount == 1
 
 
@@ -115,13 +115,13 @@ def refuse_judgement(db: Connection, judgement_id: int, attempt: int, reason: st
 
 def release_judgement(db: Connection, judgement_id: int, attempt: int, reason: str, *, time: int) -> bool:
     """Count a loss: back to the queue, or failed with this reason if it is the third. False if the lease was lost."""
-    losses = select(judgement.c.losses).where(_held(judgement_id, attempt)).with_for_update()
+    losses = select(judgement.c.losses).where(_has_lease(judgement_id, attempt)).with_for_update()
     found = db.execute(losses).scalar_one_or_none()
     if found is None:
         return False
     if found + 1 < MAX_LOSSES:
         again = {"state": "queued", "losses": found + 1, "lease_until": None, "reason": _plain(reason)}
-        db.execute(update(judgement).where(_held(judgement_id, attempt)).values(**again))
+        db.execute(update(judgement).where(_has_lease(judgement_id, attempt)).values(**again))
         return True
     why = f"{MAX_LOSSES} attempts to judge the entry ended without a result. The last: {_plain(reason)}"
     row = _settle(db, judgement_id, attempt, state="failed", time=time, losses=found + 1, reason=why)
@@ -140,7 +140,7 @@ def expire_leases(store: Store) -> int:
     expired = 0
     for row in found:  # a transaction each, because each ends with the lock of the event chain
         with store.write() as db:
-            renewed = select(judgement.c.id).where(_held(row.id, row.attempt), judgement.c.lease_until >= time)
+            renewed = select(judgement.c.id).where(_has_lease(row.id, row.attempt), judgement.c.lease_until >= time)
             if db.execute(renewed).first() is None:
                 reason = f"worker {row.worker} did not renew its lease."
                 expired += release_judgement(db, row.id, row.attempt, reason, time=time)
@@ -200,12 +200,12 @@ def _fair_order() -> Select[tuple[int, int, int, str]]:
 
 def _settle(db: Connection, judgement_id: int, attempt: int, *, time: int, **values: object) -> tuple[str, int] | None:
     """End a judgement that this attempt still holds; its entry and number, or None if it was lost."""
-    ended = update(judgement).where(_held(judgement_id, attempt)).values(finished=time, lease_until=None, **values)
+    ended = update(judgement).where(_has_lease(judgement_id, attempt)).values(finished=time, lease_until=None, **values)
     row = db.execute(ended.returning(judgement.c.entry_id, judgement.c.number)).one_or_none()
     return None if row is None else (row.entry_id, row.number)
 
 
-def _held(judgement_id: int, attempt: int) -> ColumnElement[bool]:
+def _has_lease(judgement_id: int, attempt: int) -> ColumnElement[bool]:
     return and_(judgement.c.id == judgement_id, judgement.c.attempt == attempt, judgement.c.state == "running")
 
 

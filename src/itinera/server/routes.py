@@ -15,11 +15,11 @@ from itinera.server.messages import (
     EntryCreated,
     EntryRequest,
     FinishMessage,
-    Held,
     JoinRequest,
     LeaseMessage,
     LeaseRequest,
     UploadState,
+    WriteReply,
 )
 from itinera.server.refusals import RefusedRequest, TooLarge
 from itinera.server.requests import (
@@ -137,20 +137,20 @@ async def lease(request: Request) -> Response:
 async def renew(request: Request) -> Response:
     """A worker keeps its lease."""
     await authenticate(request, "worker")
-    return reply(Held(await call(service(request).renew, await read_json(request, LeaseMessage))))
+    return reply(WriteReply(await call(service(request).renew, await read_json(request, LeaseMessage))))
 
 
 async def finish(request: Request) -> Response:
     """A worker has scores."""
     await authenticate(request, "worker")
     message = await read_json(request, FinishMessage, limit=MAX_VERDICT)
-    return reply(Held(await call(service(request).finish, message)))
+    return reply(WriteReply(await call(service(request).finish, message)))
 
 
 async def end(request: Request) -> Response:
     """A worker has no scores."""
     await authenticate(request, "worker")
-    return reply(Held(await call(service(request).end, await read_json(request, EndMessage))))
+    return reply(WriteReply(await call(service(request).end, await read_json(request, EndMessage))))
 
 
 async def worker_blob(request: Request) -> Response:

@@ -18,7 +18,7 @@ from pathlib import Path
 from itinera.errors import BadFile, ItineraError
 from itinera.formats.hosted_challenge import ChallengePhase, HostedChallenge
 from itinera.server.client import Client, Refused, Unreachable
-from itinera.server.messages import EndMessage, FinishMessage, Held, LeaseMessage, LeaseReply, LeaseRequest
+from itinera.server.messages import EndMessage, FinishMessage, LeaseMessage, LeaseReply, LeaseRequest, WriteReply
 from itinera.server.verdicts import Verdict
 
 # An entry, its phase, and the file for the rows of its scores -> the verdict. Raises BadFile for faults of the entry.
@@ -89,13 +89,13 @@ class Worker:
             report = self._work(lease, Path(folder))
         path = "/api/worker/finish" if isinstance(report, FinishMessage) else "/api/worker/end"
         try:
-            held = self._client.post(path, report, Held).held
+            accepted = self._client.post(path, report, WriteReply).accepted
         except Refused as error:  # it would be refused again
             logger.error(f"The server refused the report of entry {lease.entry}: {error}")
             reason = f"the report was refused: {error}"[:MAX_REASON]
             end = EndMessage(lease.judgement, lease.attempt, "released", reason)
-            held = self._client.post("/api/worker/end", end, Held).held
-        if not held:
+            accepted = self._client.post("/api/worker/end", end, WriteReply).accepted
+        if not accepted:
             logger.warning(f"The lease of entry {lease.entry} was lost; another worker judges it.")
         return True
 
@@ -136,7 +136,7 @@ class Worker:
                     self._on_overrun()
                     return
                 with suppress(ItineraError):  # the next one may succeed
-                    self._client.post("/api/worker/renew", message, Held, repeat=False)
+                    self._client.post("/api/worker/renew", message, WriteReply, repeat=False)
 
         thread = threading.Thread(target=renew, name="itinera-lease", daemon=True)
         thread.start()
