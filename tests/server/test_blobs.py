@@ -38,8 +38,8 @@ def test_an_upload_that_broke_off_continues_where_it_stands(blobs, tmp_path):
     with pytest.raises(ConnectionError):
         break_off()
     assert blobs.size(DIGEST) is None
-    assert blobs.received(DIGEST, "team1") == 1000
-    assert blobs.received(DIGEST, "team2") == 0
+    assert blobs.count_received(DIGEST, "team1") == 1000
+    assert blobs.count_received(DIGEST, "team2") == 0
     with pytest.raises(Conflict, match="stands at byte 1000, not 0"):
         upload(blobs, CONTENT)
     upload(blobs, CONTENT[1000:], offset=1000)
@@ -81,7 +81,7 @@ def test_a_name_that_is_no_digest_reaches_no_file(blobs, name):
     for use in (
         blobs.size,
         blobs.open,
-        lambda name: blobs.received(name, "team1"),
+        lambda name: blobs.count_received(name, "team1"),
         lambda name: upload(blobs, b"", name),
     ):
         with pytest.raises(RefusedRequest, match="64 hexadecimal digits"):
@@ -104,8 +104,8 @@ def test_unfinished_uploads_are_limited_and_removed_after_a_day(blobs):
     part = next(path for path in (blobs._unfinished).iterdir() if names[0] in path.name)
     os.utime(part, (0, time.time() - STALE_SECONDS - 60))
     assert blobs.remove_stale() == 1
-    assert blobs.received(names[0], "team1") == 0
-    assert blobs.received(names[1], "team1") == 1
+    assert blobs.count_received(names[0], "team1") == 0
+    assert blobs.count_received(names[1], "team1") == 1
 
 
 def test_a_full_disk_is_an_error_of_this_upload_only(blobs, monkeypatch, tmp_path):

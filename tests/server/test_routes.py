@@ -12,12 +12,11 @@ import pytest
 
 from itinera.server import requests
 from itinera.server.blobs import BlobFolder
-from itinera.server.client import Client, Refused
+from itinera.server.client import Client, Refusal
 from itinera.server.messages import (
     ChallengeReport,
     EndMessage,
     EntryChange,
-    EntryCreated,
     EntryReport,
     EntryRequest,
     FinishMessage,
@@ -26,6 +25,7 @@ from itinera.server.messages import (
     LeaseMessage,
     LeaseReply,
     LeaseRequest,
+    NewEntry,
     QueueReport,
     WriteReply,
 )
@@ -114,7 +114,7 @@ def test_from_an_invitation_to_a_score(url, tokens, worker, take, bundle, clock,
     joined = Client(url, tokens["invite"]).post("/api/teams", JoinRequest("Green"), JoinReply)
     green = Client(url, joined.token)
     assert green.upload(bundle, phase="test") == DIGEST
-    created = green.post("/api/entries", request_entry(), EntryCreated)
+    created = green.post("/api/entries", request_entry(), NewEntry)
     waiting = green.get(f"/api/entries/{created.entry}", EntryReport)
     assert (waiting.state, waiting.place, waiting.shot, waiting.team) == ("queued", 1, "reserved", "Green")
     clock.advance(seconds=7)
@@ -141,11 +141,11 @@ def test_from_an_invitation_to_a_score(url, tokens, worker, take, bundle, clock,
 def test_the_limits_are_known_before_the_upload(url, blue, bundle):
     for number in (1, 2):
         blue.upload(bundle, phase="test")
-        blue.post("/api/entries", request_entry(number=number), EntryCreated)
+        blue.post("/api/entries", request_entry(number=number), NewEntry)
     phase = next(one for one in blue.get("/api/challenge", ChallengeReport).phases if one.name == "test")
     assert (phase.today.left, phase.total.left, phase.resets) == (0, 1, "2026-09-22T00:00:00+00:00")
     bundle.write_bytes(b"other")
-    with pytest.raises(Refused, match="No shots are left today in phase test") as caught:
+    with pytest.raises(Refusal, match="No shots are left today in phase test") as caught:
         blue.upload(bundle, phase="test")
     assert caught.value.status == 429
     assert next(one for one in Client(url).get("/api/challenge", ChallengeReport).phases).today is None
@@ -153,11 +153,11 @@ def test_the_limits_are_known_before_the_upload(url, blue, bundle):
 
 def test_a_repeated_request_makes_no_second_entry(blue, bundle):
     blue.upload(bundle, phase="test")
-    first, second = (blue.post("/api/entries", request_entry(), EntryCreated) for _ in range(2))
+    first, second = (blue.post("/api/entries", request_entry(), NewEntry) for _ in range(2))
     assert first == second
     assert len(blue.get("/api/entries", list[EntryReport])) == 1
-    with pytest.raises(Refused, match="another entry"):
-        blue.post("/api/entries", request_entry(phase="dev"), EntryCreated)
+    with pytest.raises(Refusal, match="another entry"):
+        blue.post("/api/entries", request_entry(phase="dev"), NewEntry)
 
 
 def test_an_upload_that_breaks_off_continues(url, tokens, blue, bundle):
@@ -257,13 +257,13 @@ def test_a_revoked_token_ends_at_once(store, clock, blue, tokens):
     assert blue.get("/api/entries", list[EntryReport]) == []
     with store.write() as db:
         revoke_token(db, tokens["Blue"][:12], time=clock())
-    with pytest.raises(Refused, match="revoked"):
+    with pytest.raises(Refusal, match="revoked"):
         blue.get("/api/entries", list[EntryReport])
 
 
 def test_an_entry_is_visible_to_its_team_until_it_publishes_it(url, tokens, blue, bundle):
     blue.upload(bundle, phase="dev")
-    name = blue.post("/api/entries", request_entry(phase="dev", visibility="team"), EntryCreated).entry
+    name = blue.post("/api/entries", request_entry(phase="dev", visibility="team"), NewEntry).entry
     others = (Client(url), Client(url, tokens["Red"]))
 
     def seen():
@@ -272,20 +272,20 @@ def test_an_entry_is_visible_to_its_team_until_it_publishes_it(url, tokens, blue
     def look(other):
         try:
             return other.get(f"/api/entries/{name}", EntryReport).team
-        except Refused as error:
+        except Refusal as error:
             return error.status
 
     assert seen() == [404, 404]
     for visibility, expected in {"anonymous": [None, None], "public": ["Blue"] * 2, "host": [404] * 2}.items():
         report = blue.post(f"/api/entries/{name}", EntryChange(visibility), EntryReport)
         assert (report.visibility, seen()) == (visibility, expected)
-    with pytest.raises(Refused, match="Your team has no entry"):
+    with pytest.raises(Refusal, match="Your team has no entry"):
         Client(url, tokens["Red"]).post(f"/api/entries/{name}", EntryChange("public"), EntryReport)
 
 
 def test_a_worker_reports_faults_and_trouble(blue, worker, take, bundle):
     blue.upload(bundle, phase="dev")
-    names = [blue.post("/api/entries", request_entry("dev", n), EntryCreated).entry for n in (1, 2)]
+    names = [blue.post("/api/entries", request_entry("dev", n), NewEntry).entry for n in (1, 2)]
     first = take()
     assert worker.post(
         "/api/worker/end", EndMessage(first.judgement, 1, "refused", "line 3: wrong."), WriteReply
@@ -299,7 +299,7 @@ def test_a_worker_reports_faults_and_trouble(blue, worker, take, bundle):
 
 def test_a_verdict_with_a_number_that_is_none_is_refused(url, tokens, take, blue, bundle):
     blue.upload(bundle, phase="dev")
-    blue.post("/api/entries", request_entry("dev"), EntryCreated)
+    blue.post("/api/entries", request_entry("dev"), NewEntry)
     job = take()
     text = json.dumps({"judgement": job.judgement, "attempt": 1, "verdict": {"scores": {"SR": [float("nan"), 0, 1]}}})
     reply, _ = ask(url, "POST", "/api/worker/finish", text.encode(), {"Authorization": f"Bearer {tokens['worker']}"})
@@ -316,7 +316,7 @@ def test_replies_have_security_headers_and_other_paths_do_not_exist(url):
 
 def test_health_and_metrics(url, blue, bundle):
     blue.upload(bundle, phase="dev")
-    blue.post("/api/entries", request_entry("dev"), EntryCreated)
+    blue.post("/api/entries", request_entry("dev"), NewEntry)
     assert json.loads(ask(url, "GET", "/healthz")[1]) == {"status": "ok"}
     text = ask(url, "GET", "/metrics")[1].decode()
     assert 'itinera_judgements{state="queued"} 1\n' in text

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import delete, func, select, update
 
 from itinera.server.entries import rerun_entry
-from itinera.server.refusals import LimitReached
+from itinera.server.refusals import TooMany
 from itinera.server.shots import (
     ShotCount,
     ShotLimits,
@@ -48,7 +48,7 @@ def test_sixteen_clients_get_exactly_the_last_three_shots(open_store, store, clo
         try:
             with stores[number].write() as db:
                 return submit(db, team_id, f"request-{number}", time=clock())
-        except LimitReached:
+        except TooMany:
             return None
 
     with ThreadPoolExecutor(16) as pool:
@@ -82,13 +82,13 @@ def test_a_day_ends_and_the_total_does_not(store, clock):
         submit(db, team_id, "request-1", time=clock())
         submit(db, team_id, "request-2", time=clock())
     today = r"today in phase test \(2 per day\). Submit after 2026-09-22 00:00 UTC"
-    with pytest.raises(LimitReached, match=today), store.write() as db:
+    with pytest.raises(TooMany, match=today), store.write() as db:
         submit(db, team_id, "request-3", time=clock())
     with store.write() as db:
         assert left(db, team_id, clock()) == (0, 1)
         submit(db, team_id, "request-3", time=clock() + DAY * 1000)
     in_all = r"in phase test \(3 in all\). The host can grant more"
-    with pytest.raises(LimitReached, match=in_all), store.write() as db:
+    with pytest.raises(TooMany, match=in_all), store.write() as db:
         submit(db, team_id, "request-4", time=clock() + DAY * 1000)
     with store.read() as db:
         assert find_ledger_faults(db) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from itinera.server.refusals import Conflict, NotFound, RefusedRequest, Unauthorized
+from itinera.server.refusals import Conflict, NotFound, RefusedRequest, UnknownToken
 from itinera.server.teams import (
     SHOWN,
     ban_team,
@@ -36,7 +36,7 @@ def test_a_token_identifies_its_team_and_is_stored_nowhere(db, clock):
 @pytest.mark.parametrize("wrong", ["", "itn_", "itn_" + "A" * 43, "é\ud800", "x" * 10_000])
 def test_a_wrong_token_is_nobody(db, clock, wrong):
     make_token(db, "submit", time=clock(), team_id=add_team(db))
-    with pytest.raises(Unauthorized, match="unknown, expired or revoked"):
+    with pytest.raises(UnknownToken, match="unknown, expired or revoked"):
         identify(db, wrong, clock())
 
 
@@ -47,13 +47,13 @@ def test_a_token_ends_by_time_revocation_or_ban(db, clock):
         for expires in (clock() + 1000, None, None)
     )
     assert identify(db, first, clock() + 999).team == "Blue"
-    with pytest.raises(Unauthorized):
+    with pytest.raises(UnknownToken):
         identify(db, first, clock() + 1000)
     revoke_token(db, second[:SHOWN], time=clock())
-    with pytest.raises(Unauthorized):
+    with pytest.raises(UnknownToken):
         identify(db, second, clock())
     ban_team(db, "Blue", "two accounts", time=clock())
-    with pytest.raises(Unauthorized, match="Team Blue is excluded: two accounts"):
+    with pytest.raises(UnknownToken, match="Team Blue is excluded: two accounts"):
         identify(db, third, clock())
     ban_team(db, "Blue", "", time=clock())
     assert identify(db, third, clock()).team == "Blue"
@@ -65,9 +65,9 @@ def test_an_invitation_makes_one_team(db, clock):
     invitation = make_token(db, "invite", time=clock())
     _, text = join_by_invitation(db, invitation, " Red   team ", time=clock())
     assert identify(db, text, clock()).team == "Red team"
-    with pytest.raises(Unauthorized, match="used already"):
+    with pytest.raises(UnknownToken, match="used already"):
         join_by_invitation(db, invitation, "Green", time=clock())
-    with pytest.raises(Unauthorized):  # another token is no invitation
+    with pytest.raises(UnknownToken):  # another token is no invitation
         join_by_invitation(db, text, "Green", time=clock())
 
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from itinera.errors import ItineraError
 from itinera.formats.hosted_challenge import read_hosted_challenge
-from itinera.server.client import Client, Refused, Unreachable
-from itinera.server.messages import EntryCreated, EntryRequest
+from itinera.server.client import Client, Refusal, Unreachable
+from itinera.server.messages import EntryRequest, NewEntry
 from itinera.server.verdicts import Coverage, Verdict
 from itinera.server.worker import Worker
 
@@ -114,9 +114,9 @@ class Teams:
         while time.monotonic() < until:
             try:
                 client.upload(file, phase="dev")
-                created = client.post("/api/entries", request, EntryCreated)
-            except (Unreachable, Refused) as error:
-                if isinstance(error, Refused) and error.status not in (404, 408, 409, 503):
+                created = client.post("/api/entries", request, NewEntry)
+            except (Unreachable, Refusal) as error:
+                if isinstance(error, Refusal) and error.status not in (404, 408, 409, 503):
                     raise
                 time.sleep(0.1)
                 continue

@@ -51,7 +51,7 @@ def serve(
 
     if not 0 <= workers <= 64:
         raise BadArgument(f"workers must be between 0 and 64 (got {workers}).")
-    server = ServerFolder(folder, database=database)
+    server = ServerFolder(Path(folder), database=database)
     try:
         run_server(
             server,
@@ -94,7 +94,7 @@ def work(
 
     return Worker(
         Client(url, token),
-        read_hosted_challenge(challenge, need_files=True),
+        read_hosted_challenge(Path(challenge), need_files=True),
         judge_bundle,
         name=name or f"{socket.gethostname()}-{os.getpid()}",
         limit_seconds=limit_seconds,
@@ -133,14 +133,14 @@ def submit(
     >>> itinera.submit("https://a.example", "preds.jsonl", phase="test", token="itn_…", method="Mine")  # doctest: +SKIP
     """
     from itinera.server.client import Client
-    from itinera.server.messages import EntryCreated, EntryReport, EntryRequest
+    from itinera.server.messages import EntryReport, EntryRequest, NewEntry
 
     check(file, tasks=tasks, worlds=worlds, missing="zero")
     client = Client(url, token)
     bundle = client.upload(Path(file), phase=phase)
     # The same name in every repetition, so that a reply that is lost makes no second entry.
     request = EntryRequest(phase, bundle, method, secrets.token_urlsafe(16), notes, visibility)
-    created = client.post("/api/entries", request, EntryCreated)
+    created = client.post("/api/entries", request, NewEntry)
     path = f"/api/entries/{created.entry}"
     report = client.get(path, EntryReport)
     while wait and report.state in ("queued", "running"):
@@ -200,7 +200,7 @@ def host(folder: File, *, database: str | None = None) -> ChallengeHost:
     _require_extra()
     from itinera.server.host import ChallengeHost
 
-    return ChallengeHost(folder, database=database)
+    return ChallengeHost(Path(folder), database=database)
 
 
 def restore_challenge(backup: File, folder: File, *, database: str | None = None) -> None:
@@ -212,7 +212,7 @@ def restore_challenge(backup: File, folder: File, *, database: str | None = None
     _require_extra()
     from itinera.server.host import restore_backup
 
-    restore_backup(backup, folder, database=database)
+    restore_backup(Path(backup), Path(folder), database=database)
 
 
 def _require_extra() -> None:

@@ -19,7 +19,7 @@ DUMP_NAME = "itinera.pgdump"
 _PIECE = 1 << 20
 
 
-class BackupFailed(ItineraError):
+class BackupError(ItineraError):
     """A program of PostgreSQL has failed; the message is its own."""
 
 
@@ -93,5 +93,5 @@ def _run(store: Store, program: str, *options: str, content: bytes | None = None
         raise MissingPackage(f"A backup of PostgreSQL ({program})", "postgresql-client")
     done = subprocess.run([path, *options, *target], input=content, capture_output=True, env=os.environ | secret)
     if done.returncode:
-        raise BackupFailed(f"{program}: {done.stderr.decode('utf-8', 'replace').strip()}")
+        raise BackupError(f"{program}: {done.stderr.decode('utf-8', 'replace').strip()}")
     return done.stdout

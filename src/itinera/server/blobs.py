@@ -46,7 +46,7 @@ class BlobFolder:
         except FileNotFoundError:
             raise NotFound(f"There is no blob {digest}.") from None
 
-    def received(self, digest: str, owner: str) -> int:
+    def count_received(self, digest: str, owner: str) -> int:
         """The bytes that have arrived of an owner's unfinished upload."""
         try:
             return self._part(digest, owner).stat().st_size
@@ -57,7 +57,7 @@ class BlobFolder:
     def append(self, digest: str, owner: str, *, offset: int, total: int) -> Iterator[Upload]:
         """Continue an upload at a byte; what has arrived is kept when the connection breaks.
 
-        Raises Conflict if the offset is not where the upload stands: ask for `received` and continue there.
+        Raises Conflict if the offset is not where the upload stands: ask for `count_received` and continue there.
         """
         part = self._part(digest, owner)
         make_folder(part.parent)

@@ -27,7 +27,7 @@ class Unreachable(ItineraError):
     """The server does not answer: try again later."""
 
 
-class Refused(ItineraError):
+class Refusal(ItineraError):
     """The server has refused a request; `status` is that of HTTP."""
 
     def __init__(self, status: int, message: str) -> None:
@@ -74,9 +74,9 @@ class Client:
                         return digest
                     self._send_rest(path, stream, state.received, total)
                     return digest
-                except (Unreachable, Refused) as error:
-                    conflict = isinstance(error, Refused) and error.status in (408, 409, 503)
-                    if attempt == ATTEMPTS - 1 or (isinstance(error, Refused) and not conflict):
+                except (Unreachable, Refusal) as error:
+                    conflict = isinstance(error, Refusal) and error.status in (408, 409, 503)
+                    if attempt == ATTEMPTS - 1 or (isinstance(error, Refusal) and not conflict):
                         raise
                 time.sleep(self._pause * 2**attempt)
         raise AssertionError("unreachable")
@@ -110,8 +110,8 @@ class Client:
         for attempt in range(ATTEMPTS):
             try:
                 return self._send(method, path, body, headers)
-            except (Unreachable, Refused) as error:
-                if attempt == ATTEMPTS - 1 or (isinstance(error, Refused) and error.status != 503):
+            except (Unreachable, Refusal) as error:
+                if attempt == ATTEMPTS - 1 or (isinstance(error, Refusal) and error.status != 503):
                     raise
             time.sleep(self._pause * 2**attempt)
         raise AssertionError("unreachable")
@@ -142,12 +142,12 @@ class Client:
     def _silent(self, error: Exception) -> Unreachable:
         return Unreachable(f"{self.url} does not answer ({error or type(error).__name__}). Try again later.")
 
-    def _refusal(self, status: int, content: bytes) -> Refused:
+    def _refusal(self, status: int, content: bytes) -> Refusal:
         try:
             message = msgspec.json.decode(content, type=ErrorReply).error
         except msgspec.DecodeError:
             message = f"status {status}, {shorten(content.decode('utf-8', 'replace'), 200)!r}"
-        return Refused(status, f"{self.url}: {message}")
+        return Refusal(status, f"{self.url}: {message}")
 
     def _decode(self, content: bytes, kind: type[T]) -> T:
         try:

@@ -123,7 +123,7 @@ class EntryReport(msgspec.Struct, frozen=True):
         return list(self.verdict.scores.items())[:6]
 
 
-class EntryCreated(msgspec.Struct, frozen=True):
+class NewEntry(msgspec.Struct, frozen=True):
     """The id of a new entry."""
 
     entry: str

@@ -11,7 +11,7 @@ class RefusedRequest(ItineraError):
     status = 400
 
 
-class Unauthorized(RefusedRequest):
+class UnknownToken(RefusedRequest):
     """No token, or one that is unknown, expired or revoked."""
 
     status = 401
@@ -41,7 +41,7 @@ class TooLarge(RefusedRequest):
     status = 413
 
 
-class LimitReached(RefusedRequest):
+class TooMany(RefusedRequest):
     """No shots left, or too many requests; repeat it later."""
 
     status = 429

@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from itinera.errors import ItineraError
 from itinera.server.messages import ErrorReply
-from itinera.server.refusals import LimitReached, RefusedRequest, TooLarge, Unauthorized
+from itinera.server.refusals import RefusedRequest, TooLarge, TooMany, UnknownToken
 from itinera.server.service import Service
 from itinera.server.teams import Identity, Scope
 
@@ -47,10 +47,10 @@ class GuessLimiter:
         self._wrong: OrderedDict[str, tuple[float, int]] = OrderedDict()  # address -> start of its minute, wrong tokens
 
     def check(self, address: str) -> None:
-        """Raise LimitReached if an address has sent too many wrong tokens in the last minute."""
+        """Raise TooMany if an address has sent too many wrong tokens in the last minute."""
         begun, wrong = self._wrong.get(address, (0.0, 0))
         if wrong >= MAX_GUESSES and self._clock() - begun < GUESS_SECONDS:
-            raise LimitReached(f"More than {MAX_GUESSES} wrong tokens: wait for {GUESS_SECONDS:g} seconds.")
+            raise TooMany(f"More than {MAX_GUESSES} wrong tokens: wait for {GUESS_SECONDS:g} seconds.")
 
     def count(self, address: str) -> None:
         """Count a wrong token."""
@@ -74,20 +74,20 @@ async def call(function: Callable[..., T], *arguments: Any) -> T:
 
 
 def read_token(request: Request) -> str:
-    """The token of a request; raises Unauthorized without one."""
+    """The token of a request; raises UnknownToken without one."""
     kind, _, text = request.headers.get("authorization", "").partition(" ")
     if kind.lower() != "bearer" or not text.strip():
-        raise Unauthorized("This request needs a token: send the header Authorization: Bearer TOKEN.")
+        raise UnknownToken("This request needs a token: send the header Authorization: Bearer TOKEN.")
     return text.strip()
 
 
 async def authenticate(request: Request, *scopes: Scope) -> Identity:
-    """Who sends a request; raises Unauthorized, Forbidden, or LimitReached after too many wrong tokens."""
+    """Who sends a request; raises UnknownToken, Forbidden, or TooMany after too many wrong tokens."""
     limiter, address = request.app.state.guesses, request.client.host if request.client else ""
     limiter.check(address)
     try:
         return await call(service(request).identify, read_token(request), *scopes)
-    except Unauthorized:
+    except UnknownToken:
         limiter.count(address)
         raise
 

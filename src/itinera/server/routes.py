@@ -12,12 +12,12 @@ from starlette.routing import BaseRoute, Route
 from itinera.server.messages import (
     EndMessage,
     EntryChange,
-    EntryCreated,
     EntryRequest,
     FinishMessage,
     JoinRequest,
     LeaseMessage,
     LeaseRequest,
+    NewEntry,
     UploadState,
     WriteReply,
 )
@@ -75,37 +75,37 @@ async def join(request: Request) -> Response:
 
 async def upload_state(request: Request) -> Response:
     """How much of a file has arrived."""
-    who = await authenticate(request, "submit", "worker")
-    received, complete = await call(service(request).find_upload, request.path_params["digest"], who)
+    sender = await authenticate(request, "submit", "worker")
+    received, complete = await call(service(request).find_upload, request.path_params["digest"], sender)
     return reply(UploadState(received, complete))
 
 
 async def upload(request: Request) -> Response:
     """Continue a file at a byte; complete when all bytes that it declared have arrived."""
-    who = await authenticate(request, "submit", "worker")
+    sender = await authenticate(request, "submit", "worker")
     digest, phase = request.path_params["digest"], request.query_params.get("phase", "")
     offset, total = _number(request, "Upload-Offset"), _number(request, "Upload-Length")
-    received, complete = await call(service(request).find_upload, digest, who)
+    received, complete = await call(service(request).find_upload, digest, sender)
     if complete:
         return reply(UploadState(received, True))
-    await call(service(request).check_upload, who, phase, total)
+    await call(service(request).check_upload, sender, phase, total)
     if offset > total:
         raise TooLarge("Upload-Offset is beyond Upload-Length.")
-    owner = "worker" if who.team_id is None else f"team{who.team_id}"
+    owner = "worker" if sender.team_id is None else f"team{sender.team_id}"
     with service(request).blobs.append(digest, owner, offset=offset, total=total) as target:
         async for chunk in stream_body(request, total - offset):
             target.write(chunk)
         received = target.received
     if received == total:
-        received, complete = await call(service(request).complete_upload, digest, who), True
+        received, complete = await call(service(request).complete_upload, digest, sender), True
     return reply(UploadState(received, complete), 201 if complete else 200)
 
 
 async def submit(request: Request) -> Response:
     """Submit an uploaded file."""
-    who = await authenticate(request, "submit")
+    sender = await authenticate(request, "submit")
     message = await read_json(request, EntryRequest)
-    return reply(EntryCreated(await call(service(request).submit, message, who)), 201)
+    return reply(NewEntry(await call(service(request).submit, message, sender)), 201)
 
 
 async def entries(request: Request) -> Response:
@@ -122,9 +122,9 @@ async def entry(request: Request) -> Response:
 
 async def change_entry(request: Request) -> Response:
     """Change who may see an entry."""
-    who = await authenticate(request, "submit")
+    sender = await authenticate(request, "submit")
     message = await read_json(request, EntryChange)
-    await call(service(request).change_visibility, request.path_params["entry"], message.visibility, who)
+    await call(service(request).change_visibility, request.path_params["entry"], message.visibility, sender)
     return await entry(request)
 
 

@@ -94,42 +94,42 @@ class Service:
 
     # Uploads
 
-    def find_upload(self, digest: str, who: Identity) -> tuple[int, bool]:
+    def find_upload(self, digest: str, sender: Identity) -> tuple[int, bool]:
         """The bytes of a file that have arrived, and whether it is complete."""
         size = self.blobs.size(digest)
         if size is not None:
-            self._record(digest, size, who)
+            self._record(digest, size, sender)
             return size, True
-        return self.blobs.received(digest, _owner(who)), False
+        return self.blobs.count_received(digest, _owner(sender)), False
 
-    def check_upload(self, who: Identity, phase: str, size: int) -> None:
+    def check_upload(self, sender: Identity, phase: str, size: int) -> None:
         """Raise RefusedRequest before the first byte if the file could not be used."""
-        if who.scope == "worker":
+        if sender.scope == "worker":
             if size > LARGEST_ROWS:
                 raise RefusedRequest(f"A score bundle has at most {LARGEST_ROWS} bytes.")
             return
-        assert who.team_id is not None
+        assert sender.team_id is not None
         with self.store.read() as db:
-            check_upload(db, team_id=who.team_id, phase=phase, size=size, time=self.store.clock())
+            check_upload(db, team_id=sender.team_id, phase=phase, size=size, time=self.store.clock())
 
-    def complete_upload(self, digest: str, who: Identity) -> int:
+    def complete_upload(self, digest: str, sender: Identity) -> int:
         """Verify a file that has arrived, and make it known; its size."""
-        size = self.blobs.complete(digest, _owner(who))
-        self._record(digest, size, who)
+        size = self.blobs.complete(digest, _owner(sender))
+        self._record(digest, size, sender)
         return size
 
-    def _record(self, digest: str, size: int, who: Identity) -> None:
+    def _record(self, digest: str, size: int, sender: Identity) -> None:
         with self.store.read() as db:
             if db.execute(select(blob.c.size).where(blob.c.sha256 == digest)).first() is not None:
                 return
         with self.store.write() as db:
-            record_blob(db, digest, size, team_id=who.team_id, time=self.store.clock())
+            record_blob(db, digest, size, team_id=sender.team_id, time=self.store.clock())
 
     # Entries
 
-    def submit(self, request: EntryRequest, who: Identity) -> str:
+    def submit(self, request: EntryRequest, sender: Identity) -> str:
         """The id of a new entry, or that of an earlier copy of the same request."""
-        assert who.team_id is not None
+        assert sender.team_id is not None
         submission = Submission(
             phase=request.phase,
             bundle=request.bundle,
@@ -139,7 +139,7 @@ class Service:
             visibility=request.visibility,
         )
         with self.store.write() as db:
-            return submit_entry(db, submission, team_id=who.team_id, time=self.store.clock())
+            return submit_entry(db, submission, team_id=sender.team_id, time=self.store.clock())
 
     def list_entries(self, viewer: Viewer, phase: str | None = None) -> list[EntryReport]:
         """The entries that a viewer may see, the newest first; of the team alone if a team asks."""
@@ -161,11 +161,11 @@ class Service:
                 raise NotFound(f"There is no entry {entry_id!r}.")
             return _describe_entry(db, row, time)
 
-    def change_visibility(self, entry_id: str, visibility: str, who: Identity) -> None:
+    def change_visibility(self, entry_id: str, visibility: str, sender: Identity) -> None:
         """Let a team decide who sees its entry, or withdraw it."""
-        assert who.team_id is not None
+        assert sender.team_id is not None
         with self.store.write() as db:
-            set_visibility(db, entry_id, visibility, team_id=who.team_id, time=self.store.clock())
+            set_visibility(db, entry_id, visibility, team_id=sender.team_id, time=self.store.clock())
 
     # Workers
 
@@ -204,8 +204,8 @@ class Service:
             return write(db, message.judgement, message.attempt, message.reason, time=self.store.clock())
 
 
-def _owner(who: Identity) -> str:
-    return "worker" if who.team_id is None else f"team{who.team_id}"
+def _owner(sender: Identity) -> str:
+    return "worker" if sender.team_id is None else f"team{sender.team_id}"
 
 
 def _find_name(db: Connection, team_id: int) -> str:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, true, update
 
-from itinera.server.refusals import LimitReached
+from itinera.server.refusals import TooMany
 from itinera.server.store import insert_missing
 from itinera.server.tables import entry, quota, shot
 
@@ -51,14 +51,14 @@ def next_day(time: int) -> datetime:
 
 
 def reserve_shot(db: Connection, *, team_id: int, phase: str, entry_id: str, limits: ShotLimits, time: int) -> None:
-    """Take a shot for an entry, or raise LimitReached."""
+    """Take a shot for an entry, or raise TooMany."""
     day = utc_day(time)
     _ensure_quota(db, team_id, phase, day)
     if not _take(db, team_id, phase, ALL_DAYS, limits.total):
-        raise LimitReached(f"No shots are left in phase {phase} ({limits.total} in all). The host can grant more.")
+        raise TooMany(f"No shots are left in phase {phase} ({limits.total} in all). The host can grant more.")
     if not _take(db, team_id, phase, day, limits.per_day):
         when = next_day(time).strftime("%Y-%m-%d %H:%M UTC")
-        raise LimitReached(f"No shots are left today in phase {phase} ({limits.per_day} per day). Submit after {when}.")
+        raise TooMany(f"No shots are left today in phase {phase} ({limits.per_day} per day). Submit after {when}.")
     row = {"team_id": team_id, "phase": phase, "entry_id": entry_id, "day": day, "state": "reserved", "created": time}
     db.execute(insert(shot).values(**row))
 

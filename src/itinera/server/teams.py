@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, insert, or_, select, upd
 
 from itinera.errors import INVISIBLE, LINE_BREAKS
 from itinera.server.events import append_event
-from itinera.server.refusals import Conflict, NotFound, RefusedRequest, Unauthorized
+from itinera.server.refusals import Conflict, NotFound, RefusedRequest, UnknownToken
 from itinera.server.store import insert_missing
 from itinera.server.tables import team, token
 
@@ -48,7 +48,7 @@ def make_token(
 
 
 def identify(db: Connection, text: str, time: int) -> Identity:
-    """Who sends this token; raises Unauthorized if it is unknown, expired, revoked or its team is banned."""
+    """Who sends this token; raises UnknownToken if it is unknown, expired, revoked or its team is banned."""
     found = (
         select(token.c.scope, token.c.prefix, token.c.team_id, team.c.name, team.c.banned)
         .outerjoin(team, team.c.id == token.c.team_id)
@@ -56,9 +56,9 @@ def identify(db: Connection, text: str, time: int) -> Identity:
     )
     row = db.execute(found).one_or_none()
     if row is None:
-        raise Unauthorized("The token is unknown, expired or revoked. Ask the host for a new one.")
+        raise UnknownToken("The token is unknown, expired or revoked. Ask the host for a new one.")
     if row.banned is not None:
-        raise Unauthorized(f"Team {row.name} is excluded: {row.banned}")
+        raise UnknownToken(f"Team {row.name} is excluded: {row.banned}")
     return Identity(row.scope, row.prefix, row.team_id, row.name or "")
 
 
@@ -90,7 +90,7 @@ def join_by_invitation(db: Connection, invitation: str, name: str, *, time: int)
     """The id of a new team and its token, in exchange for an invitation, which ends with it."""
     used = and_(token.c.sha256 == hash_token(invitation), token.c.scope == "invite", _valid(time))
     if db.execute(update(token).where(used).values(revoked=time)).rowcount != 1:
-        raise Unauthorized("The invitation is unknown, expired or used already. Ask the host for a new one.")
+        raise UnknownToken("The invitation is unknown, expired or used already. Ask the host for a new one.")
     team_id = create_team(db, name, time=time)
     return team_id, make_token(db, "submit", time=time, team_id=team_id, label="by invitation")
 

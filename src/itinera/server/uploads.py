@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, exists, func, select
 
 from itinera.server.phases import find_phase
-from itinera.server.refusals import LimitReached, TooLarge
+from itinera.server.refusals import TooLarge, TooMany
 from itinera.server.shots import count_shots
 from itinera.server.store import insert_missing
 from itinera.server.tables import blob, entry
@@ -22,11 +22,11 @@ def check_upload(db: Connection, *, team_id: int, phase: str, size: int, time: i
     today, total = count_shots(db, team_id=team_id, phase=phase, limits=target.limits, time=time)
     if 0 in (today.left, total.left):
         when = "in all" if total.left == 0 else "today"
-        raise LimitReached(f"No shots are left {when} in phase {phase}, so the file could not be submitted.")
+        raise TooMany(f"No shots are left {when} in phase {phase}, so the file could not be submitted.")
     used = exists().where(entry.c.bundle == blob.c.sha256)
     unused = db.execute(select(func.sum(blob.c.size)).where(blob.c.team_id == team_id, ~used)).scalar_one() or 0
     if unused + size > UNUSED_BUNDLES * target.max_bytes:
-        raise LimitReached(f"{unused} bytes are uploaded and not submitted: submit them first.")
+        raise TooMany(f"{unused} bytes are uploaded and not submitted: submit them first.")
 
 
 def record_blob(db: Connection, digest: str, size: int, *, team_id: int | None, time: int) -> None:

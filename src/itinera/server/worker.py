@@ -17,7 +17,7 @@ from pathlib import Path
 
 from itinera.errors import BadFile, ItineraError
 from itinera.formats.hosted_challenge import ChallengePhase, HostedChallenge
-from itinera.server.client import Client, Refused, Unreachable
+from itinera.server.client import Client, Refusal, Unreachable
 from itinera.server.messages import EndMessage, FinishMessage, LeaseMessage, LeaseReply, LeaseRequest, WriteReply
 from itinera.server.verdicts import Verdict
 
@@ -90,7 +90,7 @@ class Worker:
         path = "/api/worker/finish" if isinstance(report, FinishMessage) else "/api/worker/end"
         try:
             accepted = self._client.post(path, report, WriteReply).accepted
-        except Refused as error:  # it would be refused again
+        except Refusal as error:  # it would be refused again
             logger.error(f"The server refused the report of entry {lease.entry}: {error}")
             reason = f"the report was refused: {error}"[:MAX_REASON]
             end = EndMessage(lease.judgement, lease.attempt, "released", reason)
