@@ -221,6 +221,18 @@ def test_wrong_entries_are_refused(url, tokens, body, status, words):
     assert words in json.loads(content)["error"]
 
 
+def test_a_nul_character_is_a_fault_of_the_request(url, tokens):
+    """PostgreSQL has no such character in a text."""
+    blue, worker = ({"Authorization": f"Bearer {tokens[kind]}"} for kind in ("Blue", "worker"))
+    body = json.dumps(WORDS | {"phase": "a\0"}).encode()
+    assert ask(url, "POST", "/api/entries", body, blue)[0].status in (400, 404)
+    assert ask(url, "GET", "/api/entries/%00", headers=blue)[0].status in (400, 404)
+    assert ask(url, "GET", "/api/entries?phase=%00", headers=blue)[0].status in (200, 400)
+    body = json.dumps({"worker": "\0", "phases": {"\0": "\0"}}).encode()
+    assert ask(url, "POST", "/api/worker/lease", body, worker)[0].status in (200, 400)
+    assert ask(url, "GET", "/api/entries", headers={"Authorization": "Bearer \x80"})[0].status == 401
+
+
 def test_each_token_opens_its_own_doors_only(url, tokens):
     wants = {
         ("POST", "/api/teams"): {"invite"},

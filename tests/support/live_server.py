@@ -18,6 +18,7 @@ def live_server(service: Service, guesses: GuessLimiter | None = None) -> Iterat
     """The URL of a server that runs until the block ends."""
     config = uvicorn.Config(create_app(service, guesses=guesses), port=0, log_level="critical", lifespan="on")
     socket = config.bind_socket()
+    socket.listen()
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
     thread.start()

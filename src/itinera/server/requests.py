@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any, TypeVar
 
 import msgspec
-from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.exc import DataError, DBAPIError, TimeoutError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -140,6 +140,8 @@ async def refuse(request: Request, error: Exception) -> Response:
         status, message = 400, str(error)
     elif isinstance(error, ClientDisconnect):
         status, message = 400, "The connection broke off."
+    elif isinstance(error, DataError):  # such as NUL, which PostgreSQL does not store
+        status, message = 400, "The request has a value that no text or number of the server can be."
     elif isinstance(error, DBAPIError | TimeoutError):  # the database restarts, is busy, or its disk is full
         logger.error("The database does not answer: %s", error)
         status, message, headers = 503, "The database does not answer. Try again.", {"Retry-After": "5"}

@@ -24,6 +24,7 @@ from itinera.server.teams import make_token, revoke_tokens_labelled
 TOKEN_VARIABLE = "ITINERA_TOKEN"  # read by `itinera work` and `itinera submit`
 GRACE_SECONDS = 15
 BACKUP_SECONDS = 3600.0
+_BACKLOG = 2048
 _LABEL = "embedded worker"
 logger = logging.getLogger("itinera")
 
@@ -55,6 +56,7 @@ def run_server(
     )
     try:
         socket = config.bind_socket()
+        socket.listen(_BACKLOG)  # from here on, connections wait instead of being refused
     except SystemExit:
         raise BadArgument(f"Cannot listen on {host}:{port}: another program may use the port. Choose --port.") from None
     address = f"[{host}]" if ":" in host else host
