@@ -12,7 +12,7 @@ from itinera.server.phases import list_phases
 from itinera.server.queue import (
     LEASE_MS,
     expire_leases,
-    find_place,
+    find_places,
     finish_judgement,
     lease_judgement,
     refuse_judgement,
@@ -141,7 +141,8 @@ def test_the_team_with_the_fewest_running_judgements_is_next(store, clock, lease
         reds = [submit(db, red, f"request-{n}", phase="dev", time=clock() + n) for n in range(4)]
         blues = [submit(db, blue, f"request-{n}", phase="dev", time=clock() + 10 + n) for n in range(2)]
     with store.read() as db:
-        places = {name: find_place(db, name, time=clock()).place for name in reds + blues}
+        found = find_places(db, reds + blues, time=clock())
+    places = {name: one.place for name, one in found.items()}
     order = [lease().entry_id for _ in range(6)]
     assert order == [reds[0], blues[0], reds[1], blues[1], reds[2], reds[3]]
     assert sorted(places, key=places.get) == order  # what the status page has promised
@@ -151,21 +152,21 @@ def test_the_team_with_the_fewest_running_judgements_is_next(store, clock, lease
 def test_the_place_of_a_judgement_that_does_not_wait_is_none(store, clock, lease, entry_id):
     lease()
     with store.read() as db:
-        assert find_place(db, entry_id, time=clock()) is None
+        assert find_places(db, [entry_id], time=clock()) == {}
 
 
 def test_the_expected_time_follows_the_latest_judgements(store, clock, lease):
     with store.write() as db:
         team_id = add_team(db)
         names = [submit(db, team_id, f"request-{n}", phase="dev", time=clock() + n) for n in range(4)]
-        assert find_place(db, names[3], time=clock()).seconds is None
+        assert find_places(db, names, time=clock())[names[3]].seconds is None
     for _ in range(2):
         taken = lease()
         clock.advance(seconds=30)
         with store.write() as db:
             finish_judgement(db, taken.judgement_id, taken.attempt, VERDICT, rows=None, time=clock())
     with store.read() as db:
-        assert find_place(db, names[3], time=clock()).seconds == pytest.approx(60.0)
+        assert find_places(db, names, time=clock())[names[3]].seconds == pytest.approx(60.0)
 
 
 def test_a_worker_with_other_rules_gets_nothing(store, clock, entry_id):

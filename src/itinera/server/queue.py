@@ -8,10 +8,10 @@ comes back late changes nothing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, update
 
 from itinera.errors import escape_controls, shorten
 from itinera.server.events import append_event
@@ -147,17 +147,19 @@ def expire_leases(store: Store) -> int:
     return expired
 
 
-def find_place(db: Connection, entry_id: str, *, time: int) -> QueuePlace | None:
-    """The place in the queue of an entry that waits; None if it does not."""
+def find_places(db: Connection, entry_ids: Collection[str], *, time: int) -> dict[str, QueuePlace]:
+    """The places in the queue of the entries that wait; the others are left out."""
     order = _fair_order().subquery()
-    mine = select(order.c.turn, order.c.queued, order.c.id).where(order.c.entry_id == entry_id)
-    key = db.execute(mine).first()
-    if key is None:
-        return None
-    earlier = tuple_(order.c.turn, order.c.queued, order.c.id) <= tuple_(*key)
-    place = db.execute(select(func.count()).select_from(order).where(earlier)).scalar_one()
-    duration, workers = measure_workers(db, time)
-    return QueuePlace(place, None if duration is None or not workers else round(place * duration / workers, 1))
+    place = func.row_number().over(order_by=(order.c.turn, order.c.queued, order.c.id)).label("place")
+    ranked = select(order.c.entry_id, place).subquery()
+    wanted = select(ranked.c.entry_id, ranked.c.place).where(ranked.c.entry_id.in_(entry_ids))
+    places = {row.entry_id: row.place for row in db.execute(wanted)} if entry_ids else {}
+    duration, workers = measure_workers(db, time) if places else (None, 0)
+
+    def estimate(number: int) -> float | None:
+        return None if duration is None or not workers else round(number * duration / workers, 1)
+
+    return {name: QueuePlace(number, estimate(number)) for name, number in places.items()}
 
 
 def measure_workers(db: Connection, time: int, *, window_ms: int = 600_000) -> tuple[float | None, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -26,8 +27,9 @@ from itinera.server.messages import (
 from itinera.server.phases import StoredPhase, list_phases
 from itinera.server.queue import (
     LEASE_MS,
+    QueuePlace,
     expire_leases,
-    find_place,
+    find_places,
     finish_judgement,
     lease_judgement,
     measure_workers,
@@ -42,7 +44,7 @@ from itinera.server.tables import blob, entry, judgement, season, shot, team
 from itinera.server.teams import Identity, Scope, identify, join_by_invitation
 from itinera.server.uploads import check_upload, record_blob
 from itinera.server.verdicts import decode_verdict
-from itinera.server.visibility import Viewer, latest_score, select_visible
+from itinera.server.visibility import Viewer, select_visible
 
 LARGEST_ROWS = 1 << 30  # bytes of a score bundle
 
@@ -150,7 +152,7 @@ class Service:
         if phase is not None:
             found = found.where(entry.c.phase == phase)
         with self.store.read() as db:
-            return [_describe_entry(db, row, time) for row in db.execute(found).all()]
+            return _describe_entries(db, db.execute(found).all(), time)
 
     def describe_entry(self, entry_id: str, viewer: Viewer) -> EntryReport:
         """An entry; raises NotFound if the viewer may not see it, as if it did not exist."""
@@ -159,7 +161,7 @@ class Service:
             row = db.execute(select_visible(viewer, time).where(entry.c.id == entry_id)).one_or_none()
             if row is None:
                 raise NotFound(f"There is no entry {entry_id!r}.")
-            return _describe_entry(db, row, time)
+            return _describe_entries(db, [row], time)[0]
 
     def change_visibility(self, entry_id: str, visibility: str, sender: Identity) -> None:
         """Let a team decide who sees its entry, or withdraw it."""
@@ -233,25 +235,36 @@ def _describe_phase(db: Connection, one: StoredPhase, viewer: Viewer, time: int)
     )
 
 
-def _describe_entry(db: Connection, found: Row[Any], time: int) -> EntryReport:
-    """The report of a row of `select_visible`."""
-    newest = db.execute(
-        select(judgement).where(judgement.c.entry_id == found.id).order_by(judgement.c.number.desc()).limit(1)
-    ).one()
-    scored = db.execute(latest_score(found.id)).one_or_none() if found.scored else None
-    place = find_place(db, found.id, time=time) if newest.state == "queued" else None
-    own = bool(found.own)
+def _describe_entries(db: Connection, rows: Sequence[Row[Any]], time: int) -> list[EntryReport]:
+    """The reports of rows of `select_visible`, from one query for each kind of thing."""
+    names = [row.id for row in rows]
+    newest: dict[str, Row[Any]] = {}
+    scored: dict[str, Row[Any]] = {}
+    found = select(judgement).where(judgement.c.entry_id.in_(names)).order_by(judgement.c.number)
+    for one in db.execute(found):
+        newest[one.entry_id] = one
+        if one.state == "scored":
+            scored[one.entry_id] = one
+    places = find_places(db, [name for name in names if newest[name].state == "queued"], time=time)
+    shots = {row.entry_id: row.state for row in db.execute(select(shot).where(shot.c.entry_id.in_(names)))}
+    return [_describe_entry(row, newest[row.id], scored.get(row.id), places.get(row.id), shots[row.id]) for row in rows]
+
+
+def _describe_entry(
+    row: Row[Any], newest: Row[Any], scored: Row[Any] | None, place: QueuePlace | None, shot_state: str
+) -> EntryReport:
+    own = bool(row.own)
     return EntryReport(
-        entry=found.id,
-        phase=found.phase,
-        team=found.team if found.named else None,
-        method=found.method,
-        submitted=found.submitted,
+        entry=row.id,
+        phase=row.phase,
+        team=row.team if row.named else None,
+        method=row.method,
+        submitted=row.submitted,
         state=newest.state,
-        visibility=found.visibility if own else None,
+        visibility=row.visibility if own else None,
         place=None if place is None else place.place,
         expected_seconds=None if place is None else place.seconds,
         reason=newest.reason if own else None,
-        shot=db.execute(select(shot.c.state).where(shot.c.entry_id == found.id)).scalar_one() if own else None,
-        verdict=None if scored is None else decode_verdict(scored.totals),
+        shot=shot_state if own else None,
+        verdict=decode_verdict(scored.totals) if scored is not None and row.scored else None,
     )

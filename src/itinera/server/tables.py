@@ -93,7 +93,7 @@ blob = Table(
     Column("sha256", String(64), primary_key=True),
     Column("size", BigInteger, nullable=False),
     Column("created", BigInteger, nullable=False),
-    Column("team_id", ForeignKey("team.id")),  # that uploaded it first; NULL: a worker
+    Column("team_id", ForeignKey("team.id"), index=True),  # that uploaded it first; NULL: a worker
 )
 
 entry = Table(
@@ -102,7 +102,7 @@ entry = Table(
     Column("id", String(16), primary_key=True),
     Column("team_id", ForeignKey("team.id"), nullable=False),
     Column("phase", ForeignKey("phase.name"), nullable=False),
-    Column("bundle", ForeignKey("blob.sha256"), nullable=False),
+    Column("bundle", ForeignKey("blob.sha256"), nullable=False, index=True),
     Column(
         "request", String(64), nullable=False
     ),  # chosen by the client, so that a repeated request makes no new entry
@@ -127,9 +127,9 @@ judgement = Table(
     Column("attempt", Integer, nullable=False),  # counts leases; every write of a worker names its own
     Column("losses", Integer, nullable=False),  # leases that ended without an answer
     Column("worker", String(80)),
-    Column("leased", BigInteger),
+    Column("leased", BigInteger, index=True),
     Column("lease_until", BigInteger),
-    Column("finished", BigInteger),
+    Column("finished", BigInteger, index=True),
     Column("fingerprint", String(64)),  # of the metric definitions
     Column("badge", String(10)),
     Column("totals", Text),  # JSON of a Verdict: scores with intervals, scenes, coverage

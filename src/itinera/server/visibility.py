@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Select, and_, false, or_, select, true
 
-from itinera.server.tables import entry, judgement, phase, team
+from itinera.server.tables import entry, phase, team
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,6 @@ def select_visible(viewer: Viewer, time: int) -> Select[tuple[object, ...]]:
         .join(phase, phase.c.name == entry.c.phase)
         .where(_is_visible(viewer, own, scored))
     )
-
-
-def latest_score(entry_id: str) -> Select[tuple[object, ...]]:
-    """The judgements of an entry that have scores, the newest first."""
-    of = (judgement.c.entry_id == entry_id, judgement.c.state == "scored")
-    return select(judgement).where(*of).order_by(judgement.c.number.desc()).limit(1)
 
 
 def _own(viewer: Viewer) -> ColumnElement[bool]:

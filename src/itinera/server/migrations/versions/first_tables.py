@@ -54,6 +54,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["team_id"], ["team.id"], name=op.f("fk_blob_team_id")),
         sa.PrimaryKeyConstraint("sha256", name=op.f("pk_blob")),
     )
+    op.create_index(op.f("ix_blob_team_id"), "blob", ["team_id"], unique=False)
     op.create_table(
         "phase",
         sa.Column("name", sa.String(length=40), nullable=False),
@@ -110,6 +111,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_entry")),
         sa.UniqueConstraint("team_id", "request", name=op.f("uq_entry_team_id_request")),
     )
+    op.create_index(op.f("ix_entry_bundle"), "entry", ["bundle"], unique=False)
     op.create_index(op.f("ix_entry_phase_submitted"), "entry", ["phase", "submitted"], unique=False)
     op.create_table(
         "quota",
@@ -150,6 +152,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_judgement")),
         sa.UniqueConstraint("entry_id", "number", name=op.f("uq_judgement_entry_id_number")),
     )
+    op.create_index(op.f("ix_judgement_finished"), "judgement", ["finished"], unique=False)
+    op.create_index(op.f("ix_judgement_leased"), "judgement", ["leased"], unique=False)
     op.create_index(op.f("ix_judgement_state_queued"), "judgement", ["state", "queued"], unique=False)
     op.create_table(
         "shot",
