@@ -39,7 +39,7 @@ def table_text() -> str:
 
 MAY_IMPORT = import_table() | {"errors": set(), "seeding": set()}
 
-WEB = ("starlette", "uvicorn", "fastapi", "flask", "django", "aiohttp", "jinja2")
+WEB = ("starlette", "uvicorn", "fastapi", "flask", "django", "aiohttp", "jinja2", "sqlalchemy", "alembic", "psycopg")
 # package -> the files that may import it, as patterns below src/itinera
 CORNERS = {
     "numba": ("*/_kernels.py", "*/_*_kernels.py"),

@@ -37,8 +37,9 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     runs        rollouts, worker pool, resume, replay           formats ACTING
     training    imitation and reinforcement learning (torch)    EVALUATING ACTING
     gym         Gymnasium environments                          EVALUATING ACTING
-    api         the functions of `import itinera`               EVALUATING ACTING training gym
-    cli         the command line, one file per verb             EVALUATING ACTING training gym api
+    server      the challenge server (web libraries)            EVALUATING
+    api         the functions of `import itinera`               EVALUATING ACTING training gym server
+    cli         the command line, one file per verb             EVALUATING ACTING training gym server api
     __main__    the entry point of the command line             cli
 
     DATA        worlds rendering hearth tasks records
@@ -77,6 +78,7 @@ _MODULES = (
     "reports",
     "runs",
     "seeding",
+    "server",
     "simulators",
     "skills",
     "stats",

@@ -30,6 +30,9 @@ NOT_FUZZED = {
     "formats.native.read_records": "the part that the readers of native files share",
     "formats.decoding.read_list": "the part that readers of JSON lists share",
     "formats.settings.read_settings": "the part that readers of TOML files share",
+    "formats.settings.read_toml": "the part that the readers of TOML files share",
+    "server.events.read_events": "the server's own database",
+    "server.requests.read_token": "a header of a request",
     "agents.reference_parser.read_reference": "takes a phrase of an instruction, not a file",
     "formats.season_tasks.read_house_tasks": "the readers of R2R, RxR and REVERIE",
     "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
@@ -352,6 +355,10 @@ REPLAY = '<html><script type="application/json" id="replay">{}</script></html>'.
     json.dumps({"agents": ["a"], "tour": "", "scenes": [{"id": "s"}], "episodes": [{"id": "1_0", "scene": 0}]})
 )
 CHALLENGE = 'name = "May"\ntasks = "tasks.json"\nworlds = "."\nprotocol = "r2r"\nvmax = 0.5\nmissing = "zero"\n'
+HOSTED = (
+    CHALLENGE
+    + '[phases.test]\nshots = 3\nopens = 2026-05-01T00:00:00Z\nshow = "rows"\n[phases.dev]\nshots_per_day = 1\n'
+)
 RECIPE = 'policy = "rcm"\ntasks = "a.json"\nworlds = "."\nsteps = 20\nlearning_rate = 1e-3\n[config]\nhidden_dim = 8\n'
 CATEGORIES = "index\traw_category\tcount\tmpcat40\n1\twall\t3\twall\n2\tsofa bed\t3\tsofa\n"
 REGIONS = "0 a 0 k\n1 b 1 h\n2 c -1 -\n"
@@ -504,6 +511,8 @@ def _others() -> list[Reader]:
         _plain("training.trainer.read_checkpoint", lambda: [_checkpoint()], mutation.mutate_safetensors),
         _plain("formats.challenge.read_challenge", _texts(CHALLENGE), table, file_name="folder/challenge.toml",
                others={"folder/tasks.json": lambda: b"[]"}),
+        _plain("formats.hosted_challenge.read_hosted_challenge", _texts(HOSTED), table,
+               file_name="folder/challenge.toml"),
         _plain("formats.recipe.read_recipe", _texts(RECIPE), table, file_name="recipe.toml"),
         _plain("formats.hearth_season.read_secret", _texts("ab" * 32), raw),
         _plain("reports.replay.links.read_replay_page", _texts(REPLAY), raw,

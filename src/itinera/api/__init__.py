@@ -17,6 +17,7 @@ from itinera.api.pointnav import train_pointnav
 from itinera.api.reporting import compare, compare_solved, describe, find_failures, power, report, show
 from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
+from itinera.api.serving import create_challenge, host, restore_challenge, serve, submit, work
 from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
 from itinera.api.training import read_recipe, train
 from itinera.api.viewing import view
@@ -35,6 +36,7 @@ __all__ = [
     "compare_solved",
     "conformance",
     "convert",
+    "create_challenge",
     "describe",
     "design_study",
     "doctor",
@@ -44,6 +46,7 @@ __all__ = [
     "fastest_times",
     "find_failures",
     "first_faults",
+    "host",
     "import_study",
     "judge",
     "load_agent",
@@ -59,13 +62,17 @@ __all__ = [
     "replay",
     "report",
     "reproduce",
+    "restore_challenge",
     "rollout",
     "run",
     "run_study",
     "score",
+    "serve",
     "show",
+    "submit",
     "train",
     "train_pointnav",
     "verify_data",
     "view",
+    "work",
 ]

@@ -36,6 +36,8 @@ class Judgement:
     badge: Literal["replayed", "scored"]  # "scored": positions that the host allowed without a replay
     episodes: int
     missing: int  # episodes without a trajectory, which count as failures
+    stopped: int  # episodes that the agent ended by stopping
+    failed: int  # episodes in which the agent failed, by its own record
     differences: tuple[Difference, ...]  # where the entry claims another trajectory than its actions give
     scores: ScoreTable
 
@@ -62,6 +64,8 @@ class Judgement:
             "badge": self.badge,
             "episodes": self.episodes,
             "missing": self.missing,
+            "stopped": self.stopped,
+            "failed": self.failed,
             "differences": [asdict(difference) for difference in self.differences],
             "scores": summary_to_dict(summarize(self.scores)),
         }
@@ -106,7 +110,7 @@ def judge(
     """
     from itinera.formats.challenge import Challenge
     from itinera.formats.io import check_outputs
-    from itinera.records import Predictions
+    from itinera.records import Ending, Predictions
     from itinera.runs.config import load_worlds
     from itinera.tasks.protocol import select_carried
 
@@ -145,6 +149,8 @@ def judge(
         badge="replayed" if with_actions else "scored",
         episodes=len(table),
         missing=int(table.missing.sum()),
+        stopped=sum(trajectory.ending is Ending.STOPPED for trajectory in judged),
+        failed=sum(trajectory.ending is Ending.FAILED for trajectory in judged),
         differences=differences,
         scores=table,
     )

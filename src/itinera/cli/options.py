@@ -300,6 +300,16 @@ RobotReverse = Annotated[
 GoalRadius = Annotated[
     float, typer.Option(help="Distance from the goal within which the robot has arrived, meters (0: the point itself).")
 ]
+ChallengeFolder = Annotated[Path, typer.Argument(help="Folder of the challenge, with its challenge.toml.")]
+Database = Annotated[
+    str | None,
+    typer.Option(
+        "--database",
+        envvar="ITINERA_DATABASE",
+        help="postgresql://… of the server. Default: a SQLite file in the folder.",
+    ),
+]
+Token = Annotated[str, typer.Option("--token", envvar="ITINERA_TOKEN", help="Token; better in the environment.")]
 
 
 def selection(episodes: list[str] | None) -> str | list[str] | None:

@@ -26,23 +26,33 @@ def read_settings(file: Path, kind: type[T], *, noun: str, command: str) -> T:
     `noun` ("a recipe") and `command` ("itinera train") occur in the messages.
     """
     assert is_dataclass(kind)
+    values = read_toml(file, command=command)
+    faults = list(find_setting_faults(values, kind, noun))
+    if faults:
+        raise BadFile(str(file), faults)
     try:
-        values = tomllib.loads(read_bytes(file, limit=MAX_BYTES).decode("utf-8"))
+        return convert_settings(values, kind)
+    except UNDECODABLE as error:  # a missing key
+        raise BadFile(str(file), [make_fault(error, "")]) from None
+
+
+def read_toml(file: Path, *, command: str) -> dict[str, Any]:
+    """The keys and values of a TOML file."""
+    try:
+        return tomllib.loads(read_bytes(file, limit=MAX_BYTES).decode("utf-8"))
     except tomllib.TOMLDecodeError as error:
         remedy = f'Write key = "value" lines; see the documentation of `{command}`.'
         raise BadFile(str(file), [Fault("", f"is not TOML: {error}.", remedy)]) from None
     except UNDECODABLE as error:
         raise BadFile(str(file), [make_fault(error, "")]) from None
-    faults = list(_find_faults(values, kind, noun))
-    if faults:
-        raise BadFile(str(file), faults)
-    try:
-        return msgspec.convert(values, kind, dec_hook=_decode_path)
-    except UNDECODABLE as error:  # a missing key
-        raise BadFile(str(file), [make_fault(error, "")]) from None
 
 
-def _find_faults(values: dict[str, Any], kind: type[Any], noun: str) -> Iterator[Fault]:
+def convert_settings(values: dict[str, Any], kind: type[T]) -> T:
+    """The values as a dataclass; raises one of `UNDECODABLE` for a wrong value or a missing key."""
+    return msgspec.convert(values, kind, dec_hook=_decode_path)
+
+
+def find_setting_faults(values: dict[str, Any], kind: type[Any], noun: str) -> Iterator[Fault]:
     """Every unknown key, and every value of the wrong type or out of range."""
     known, types = [one.name for one in fields(kind)], get_type_hints(kind, include_extras=True)
     for key, value in values.items():

@@ -1,0 +1,189 @@
+"""`itinera serve`, `submit`, `work` and `host`, as their users run them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import itinera as it
+import tiny
+from itinera.errors import BadArgument, BadFile
+from itinera.server.client import Client
+from itinera.server.messages import EntryReport
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tiny.Files:
+    made = tiny.on_graphs(tmp_path_factory.mktemp("tasks"))
+    for name in ("expert", "still"):
+        it.run(name, made.tasks, made.worlds, workers=0, out=made.folder / f"{name}.jsonl")
+    made.write("broken.jsonl", (made.folder / "still.jsonl").read_text().replace('"1_0"', '"9_9"'))
+    return made
+
+
+@pytest.fixture
+def folder(files: tiny.Files, tmp_path: Path) -> Path:
+    it.create_challenge(tmp_path / "may", tasks=files.tasks, worlds=files.worlds, protocol="r2r", shots=3)
+    return tmp_path / "may"
+
+
+class Served:
+    """`itinera serve` in a process of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "itinera", "serve", str(folder), "--port", "0", *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.url = line.split(" at ")[1].strip()
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(60)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def serve() -> Iterator[type[Served]]:
+    started = []
+
+    def start(*arguments) -> Served:
+        started.append(Served(*arguments))
+        return started[-1]
+
+    yield start
+    for one in started:
+        if one.process.poll() is None:
+            one.end(signal.SIGKILL)
+
+
+def test_three_entries_from_the_command_line(itinera, files, folder, serve, monkeypatch):
+    tokens = {name: itinera("host", "token", folder, "--team", name).out.strip() for name in ("Blue", "Red")}
+    server = serve(folder)
+
+    def submit(team, name, *options):
+        monkeypatch.setenv("ITINERA_TOKEN", tokens[team])
+        words = ("--phase", "test", "--method", name, "--wait", *options)
+        return itinera("submit", server.url, files.folder / f"{name}.jsonl", *words)
+
+    done = submit("Blue", "expert", "--json")
+    assert done.code == 0, done.err
+    verdict = done.json["verdict"]
+    assert (done.json["state"], done.json["shot"], verdict["badge"]) == ("scored", "spent", "replayed")
+    assert verdict["scores"]["SR"][0] == 1.0
+    assert verdict["coverage"] == {"answered": 5, "stopped": 5, "failed": 0}
+    still = submit("Red", "still")
+    assert ": scored (replayed): " in still.out
+    broken = submit("Red", "broken")
+    assert broken.code == 1
+    assert 'episode "9_9"' in broken.out
+    assert "/" not in broken.out.split("refused: ")[1].split("\n")[0]  # no paths of the host
+
+    public = Client(server.url).get("/api/entries", list[EntryReport])
+    assert {one.team: one.verdict and one.verdict.scores["SR"][0] for one in public if one.verdict} == {
+        "Blue": 1.0,
+        "Red": 0.0,
+    }
+    assert server.end() == 0
+    listed = itinera("host", "entries", folder, "--json").json
+    assert sorted(one["state"] for one in listed) == ["refused", "scored", "scored"]
+    with it.host(folder) as host:
+        assert host.check_ledger() == []
+
+
+def test_a_worker_elsewhere_judges_and_stops_when_told(itinera, files, folder, serve, monkeypatch):
+    blue = itinera("host", "token", folder, "--team", "Blue").out.strip()
+    worker_token = itinera("host", "token", folder, "--worker").out.strip()
+    server = serve(folder, "--workers", "0")
+    report = it.submit(server.url, files.folder / "still.jsonl", phase="test", token=blue, method="Still")
+    assert (report.state, report.place) == ("queued", 1)
+    worker = it.work(server.url, folder, token=worker_token)
+    assert worker.judge_next()
+    assert not worker.judge_next()
+    assert Client(server.url, blue).get(f"/api/entries/{report.entry}", EntryReport).state == "scored"
+    command = [sys.executable, "-m", "itinera", "work", server.url, "--challenge", str(folder)]
+    process = subprocess.Popen(command, env=os.environ | {"ITINERA_TOKEN": worker_token}, stderr=subprocess.PIPE)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(4)
+    process.terminate()
+    assert process.wait(30) == 0
+    assert b"Judged 0 entries." in process.stderr.read()
+    process.stderr.close()
+
+
+def test_a_file_with_faults_is_refused_before_the_upload(files, tmp_path):
+    tiny.written(tmp_path / "bad.jsonl", "{}")
+    with pytest.raises(BadFile):
+        it.submit("http://127.0.0.1:9", tmp_path / "bad.jsonl", phase="test", token="itn_x", method="m")
+    with pytest.raises(BadFile, match="9_9"):
+        it.submit(
+            "http://127.0.0.1:9",
+            files.folder / "broken.jsonl",
+            phase="test",
+            token="itn_x",
+            method="m",
+            tasks=files.tasks,
+            worlds=files.worlds,
+        )
+
+
+def test_the_host_opens_closes_grants_hides_bans_and_reruns(itinera, folder, tmp_path):
+    for words in (
+        ("open", folder, "test"),
+        ("close", folder, "test"),
+        ("open", folder, "test", "--by-times"),
+        ("token", folder, "--team", "Blue"),
+        ("grant", folder, "Blue", "test", "--shots", "2"),
+        ("ban", folder, "Blue", "--why", "two accounts"),
+        ("ban", folder, "Blue", "--why", ""),
+        ("rerun", folder, "--phase", "test"),
+        ("export", folder, "--out", tmp_path / "export"),
+        ("backup", folder, "--out", tmp_path / "backup"),
+        ("restore", tmp_path / "backup", tmp_path / "restored"),
+        ("entries", tmp_path / "restored"),
+    ):
+        done = itinera("host", *words)
+        assert done.code == 0, (words, done.err)
+    kinds = [line.split('"kind":"')[1].split('"')[0] for line in (tmp_path / "export/events.jsonl").open()]
+    assert kinds == ["season", "phase", "switch", "switch", "switch", "team", "token", "grant", "ban", "readmit"]
+    assert (tmp_path / "export/entries.json").read_text() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("grant", "Nobody", "test"), 1, "There is no team 'Nobody'."),
+        (("open", "train"), 1, "There is no phase 'train'. The phases are test."),
+        (("rerun", "123"), 1, "There is no entry '123'."),
+        (("rerun",), 2, "Name an entry, or a phase"),
+        (("token",), 2, "Give one of --team"),
+        (("hide", "123", "--why", "x"), 1, "There is no entry"),
+        (("token", "--revoke", "itn_"), 1, "No single token begins with"),
+    ],
+)
+def test_wrong_commands_say_what_is_wrong(itinera, folder, words, code, told):
+    done = itinera("host", words[0], folder, *words[1:])
+    assert (done.code, told in done.err) == (code, True), done.err
+
+
+def test_a_folder_without_a_challenge_is_named(itinera, tmp_path):
+    assert "itinera host new" in itinera("serve", tmp_path / "none").err
+    (tmp_path / "challenge.toml").write_text("[phases.test]\nshot = 3\n")
+    assert "is not a key of a phase" in itinera("serve", tmp_path).err
+
+
+def test_addresses_and_arguments_are_checked(folder):
+    with pytest.raises(BadArgument, match="not the address of a server"):
+        Client("ftp://host")
+    with pytest.raises(BadArgument, match="workers must be between"):
+        it.serve(folder, workers=-1)
+    with pytest.raises(BadArgument, match="exists already"):
+        it.create_challenge(folder, tasks="a", worlds="b")
