@@ -32,13 +32,14 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     simulators  graph, ground and unicycle simulators           DATA planners
     mapping     egocentric semantic maps                        DATA
     agents      the agent contract, baselines, experts          DATA planners simulators mapping
+    attacks     forged entries, and trials of scorers with them DATA formats agents
     builders    R4R, tours, ablations, Hearth tasks             DATA planners simulators
     policies    neural policies (torch)                         DATA planners simulators mapping agents
     runs        rollouts, worker pool, resume, replay           formats ACTING
     training    imitation and reinforcement learning (torch)    EVALUATING ACTING
     gym         Gymnasium environments                          EVALUATING ACTING
-    api         the functions of `import itinera`               EVALUATING ACTING training gym
-    cli         the command line, one file per verb             EVALUATING ACTING training gym api
+    api         the functions of `import itinera`               EVALUATING ACTING training gym attacks
+    cli         the command line, one file per verb             EVALUATING ACTING training gym attacks server api
     __main__    the entry point of the command line             cli
 
     DATA        worlds rendering hearth tasks records
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 _MODULES = (
     "agents",
     "analysis",
+    "attacks",
     "builders",
     "errors",
     "formats",

@@ -34,6 +34,7 @@ VERBS = (
     "score",
     "adopt",
     "judge",
+    "attack",
     "compare",
     "report",
     "study",
