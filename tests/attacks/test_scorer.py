@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from itinera.attacks.scorer import Reply, CommandScorer, find_scores
+from itinera.attacks.scorer import CommandScorer, Reply, find_scores
 from itinera.errors import BadArgument
 
 

@@ -28,7 +28,7 @@ def attack(
     memory_mb: int = 4096,
     progress: Callable[[int], None] | None = None,
 ) -> AttackReport:
-    """The answers of a scorer to some forty forged entries: which beat an agent that never moves, crash it or let it hang.
+    """The answers of a scorer to some forty forged entries: which beat an agent that never moves, crash it or hang.
 
     scorer: a command with {file}, and {tasks}, {worlds} or {out} if it needs them, which prints its scores as JSON or
         writes them to {out}; or a function from the path of an entry to scores by name.

@@ -52,7 +52,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class FunctionScorer:
-    """A Python function from a file to its scores; errors of Itinera and ValueErrors are refusals, others are crashes."""
+    """A function from a file to its scores. It refuses by an ItineraError or ValueError; other errors are crashes."""
 
     function: Callable[[Path], Any]
 
@@ -160,7 +160,8 @@ _NOT_FOUND = 127  # as shells say it
 # Limits are set by a small program that then becomes the scorer: threads of this process make a fork without it unsafe.
 _LIMITED = f"""
 import os, resource, sys
-for kind, limit in ((resource.RLIMIT_AS, int(sys.argv[1])), (resource.RLIMIT_FSIZE, {1 << 30}), (resource.RLIMIT_CORE, 0)):
+limits = (resource.RLIMIT_AS, int(sys.argv[1])), (resource.RLIMIT_FSIZE, {1 << 30}), (resource.RLIMIT_CORE, 0)
+for kind, limit in limits:
     try:
         resource.setrlimit(kind, (limit, limit))
     except (OSError, ValueError):
