@@ -38,7 +38,8 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     runs        rollouts, worker pool, resume, replay           formats ACTING
     training    imitation and reinforcement learning (torch)    EVALUATING ACTING
     gym         Gymnasium environments                          EVALUATING ACTING
-    api         the functions of `import itinera`               EVALUATING ACTING training gym attacks
+    server      the challenge server (web libraries)            EVALUATING
+    api         the functions of `import itinera`               EVALUATING ACTING training gym attacks server
     cli         the command line, one file per verb             EVALUATING ACTING training gym attacks server api
     __main__    the entry point of the command line             cli
 
@@ -79,6 +80,7 @@ _MODULES = (
     "reports",
     "runs",
     "seeding",
+    "server",
     "simulators",
     "skills",
     "stats",
