@@ -1,4 +1,4 @@
-"""The board computes what `itinera score` and `itinera compare` compute, and sealed scores tell no more than their noise."""
+"""The board computes what `itinera score` and `itinera compare` compute; sealed scores are rounded to their noise."""
 
 from __future__ import annotations
 

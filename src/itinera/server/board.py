@@ -142,11 +142,9 @@ def make_board(
     made = []
     for entry in ranked:
         scores = {
-            column.name: _make_score(
-                column, entry.scores[column.name], sealed, letters.get((entry.id, column.name), "")
-            )
+            name: _make_score(column, entry.scores[name], sealed, letters.get((entry.id, name), ""))
             for column in shown
-            if column.name in entry.scores
+            if (name := column.name) in entry.scores
         }
         spread = spreads.get((entry.team_key, entry.method))
         if spread is not None and sealed:
@@ -224,7 +222,7 @@ def _make_score(column: Column, score: tuple[float, float, float], sealed: bool,
 
 
 def find_step(score: tuple[float, float, float], unit: str) -> float:
-    """The step to which a sealed score is rounded: the largest of 1, 2, 5 times a power of ten below its standard error.
+    """The step of a sealed score: the largest of 1, 2 and 5 times a power of ten that is below its standard error.
 
     >>> find_step((0.4687, 0.40, 0.54), ""), find_step((4.31, 3.9, 4.8), "m"), find_step((0.0, 0.0, 0.0), "")
     (0.02, 0.2, 0.01)
