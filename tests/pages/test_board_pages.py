@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ class Visit:
     def __init__(self, chromium: Any, width: int, scheme: str) -> None:
         self.complaints: list[str] = []
         self.requests: list[str] = []
+        self.answer: Any = None  # what answers the JSON interface
         self.context = chromium.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
         self.page = self.context.new_page()
         self.page.on("console", lambda message: self.complaints.append(message.text))
@@ -27,8 +30,11 @@ class Visit:
         self.page.route("**/*", self._answer)
 
     def _answer(self, route: Any) -> None:
-        address = route.request.url.removeprefix("http://host.example/")
+        address = route.request.url.removeprefix("http://localhost/")
         self.requests.append(route.request.url)
+        if address.startswith("api/"):
+            self.answer(route, address)
+            return
         static = html.static_files().get(address.removeprefix("static/"))
         if static is not None:
             kind = "text/css" if address.endswith(".css") else "text/javascript"
@@ -38,7 +44,7 @@ class Visit:
             route.fulfill(body=PAGES.get(address, ""), headers=headers)
 
     def open(self, name: str) -> Any:
-        self.page.goto(f"http://host.example/{name}")
+        self.page.goto(f"http://localhost/{name}")
         return self.page
 
 
@@ -48,7 +54,7 @@ def visit(chromium: Any, request: pytest.FixtureRequest) -> Iterator[Visit]:
     yield made
     made.context.close()
     assert made.complaints == []
-    assert all(address.startswith("http://host.example/") for address in made.requests)
+    assert all(address.startswith("http://localhost/") for address in made.requests)
 
 
 def test_every_page_fits_and_passes_axe(visit: Visit, axe: str):
@@ -103,3 +109,65 @@ def test_the_policy_forbids_scripts_in_the_page(visit: Visit):
     assert visit.complaints
     assert all("Content Security Policy" in one for one in visit.complaints)
     visit.complaints.clear()
+
+
+def test_an_entry_is_uploaded_from_where_it_ended_and_submitted(visit: Visit, tmp_path: Path):
+    content = b"0123456789" * 100
+    file = tmp_path / "entry.jsonl"
+    file.write_bytes(content)
+    digest = hashlib.sha256(content).hexdigest()
+    received = bytearray(content[:300])  # of an earlier upload
+    sent: list[dict[str, Any]] = []
+
+    def answer(route: Any, address: str) -> None:
+        request = route.request
+        assert request.headers["authorization"] == "Bearer itn_secret"
+        if address == "api/challenge":
+            shots = {"today": {"left": 2 - len(sent)}, "total": {"left": None}}
+            found: Any = {"phases": [{"name": "test", **shots}]}
+        elif request.method == "PUT":
+            assert address == f"api/blobs/{digest}?phase=test"
+            assert request.headers["upload-offset"] == "300"
+            assert request.headers["upload-length"] == "1000"
+            received.extend(content[300:])  # the driver does not show bodies that are parts of files
+            found = {"received": 1000, "complete": True}
+        elif address.startswith("api/blobs/"):
+            assert address == f"api/blobs/{digest}"
+            found = {"received": len(received), "complete": len(received) == len(content)}
+        else:
+            sent.append(request.post_data_json)
+            if len(sent) == 1:
+                route.fulfill(status=429, json={"error": "No shots are left today."})
+                return
+            found = {"entry": "e9"}
+        route.fulfill(json=found)
+
+    visit.answer = answer
+    page = visit.open("submit")
+    page.get_by_label("Team token").fill("itn_secret")
+    page.get_by_label("Method").fill("Reader")
+    page.locator("#shots").filter(has_text="Shots left: 2 today.").wait_for()
+    page.get_by_label("Predictions").set_input_files(str(file))
+    page.get_by_role("button", name="Submit").click()
+    page.locator("#outcome.fault").filter(has_text="No shots are left today.").wait_for()
+    page.get_by_role("button", name="Submit").click()
+    page.locator("#outcome").filter(has_text="Entry e9 is accepted.").wait_for()
+    assert sent[0] == sent[1]  # the second is the same request, not another entry
+    assert {key: sent[0][key] for key in ("phase", "bundle", "method", "visibility")} == {
+        "phase": "test", "bundle": digest, "method": "Reader", "visibility": "public",
+    }  # fmt: skip
+    assert [one for one in visit.complaints if "429" not in one] == []
+    visit.complaints.clear()
+
+
+def test_a_file_that_is_too_large_is_not_uploaded(visit: Visit, tmp_path: Path):
+    visit.answer = lambda route, address: route.fulfill(json={"phases": []})
+    page = visit.open("submit")
+    page.locator("#file").evaluate("one => { one.dataset.most = 3; }")
+    page.get_by_label("Team token").fill("x")
+    page.get_by_label("Method").fill("Reader")
+    (tmp_path / "entry").write_text("four")
+    page.get_by_label("Predictions").set_input_files(str(tmp_path / "entry"))
+    page.get_by_role("button", name="Submit").click()
+    page.locator("#outcome.fault").filter(has_text="The file has 4 bytes; at most 3 are taken.").wait_for()
+    assert not [address for address in visit.requests if "blobs" in address]

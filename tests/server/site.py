@@ -23,9 +23,6 @@ def render_all(site: html.Site) -> dict[str, str]:
     """Every page of the challenge, by name."""
     board = hostile_board()
     phase = html.PhaseView("test", HOSTILE, NOON, NOON, True, 2, 10, "r2r", "paper", 100, "aggregates")
-    faults = {"": HOSTILE, "file": "This is no predictions file.", "method": HOSTILE}
-    typed = {"method": HOSTILE, "notes": f"</textarea>{HOSTILE}", "phase": "test"}
-    shots = (html.Shots("test", 2, None, NOON), html.Shots(HOSTILE, None, 3))
     jobs = (html.QueueJob(0, "test", 12, 30, "e1"), html.QueueJob(1, HOSTILE, 400))
     rules = html.ChallengeView(
         f"First.\n\n{HOSTILE}", (phase,), "https://host.example", "ab" * 32, "cd" * 32, "ef" * 32
@@ -36,10 +33,8 @@ def render_all(site: html.Site) -> dict[str, str]:
         "hostile-entry": html.render_entry(site, board, board["e3"]),
         "team": html.render_team(site, HOSTILE, [board]),
         "no-team": html.render_team(site, "nobody", [board]),
-        "submit": html.render_submit(
-            site, html.SubmitView("x" * 20, ("test", HOSTILE), shots, 10 << 20, typed, faults)
-        ),
-        "closed": html.render_submit(site, html.SubmitView("x", ())),
+        "submit": html.render_submit(site, html.SubmitView(("test", HOSTILE), 10 << 20, "https://host.example")),
+        "closed": html.render_submit(site, html.SubmitView(())),
         "status": html.render_status(site, html.StatusView(3, 1, 0, 4000.0, jobs)),
         "idle": html.render_status(site, html.StatusView(0, 0, 1, None)),
         "challenge": html.render_challenge(site, rules),

@@ -112,8 +112,8 @@ def _parse_native(data: bytes) -> tuple[Any, tuple[Answer, ...]]:
 
 
 def _lay_out_native(header: Any, answers: Sequence[Answer]) -> str:
-    records = [{"trajectories": [{"episode_id": answer.episode_id, **answer.content}]} for answer in answers]
-    records = [{"tour_id": str(answer.episode_id), **record} for answer, record in zip(answers, records, strict=True)]
+    trajectories = ({"episode_id": answer.episode_id, **answer.content} for answer in answers)
+    records = ({"tour_id": str(one["episode_id"]), "trajectories": [one]} for one in trajectories)
     return "".join(f"{json.dumps(record)}\n" for record in (header, *records))
 
 

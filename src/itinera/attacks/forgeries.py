@@ -163,15 +163,12 @@ def _claims(honest: Honest) -> Iterator[Forgery]:
     still = honest.still
     claims = {"success": 1, "SR": 1.0, "spl": 1.0, "ndtw": 1.0, "distance_to_goal": 0.0, "ne": 0.0, "reached": True}
 
-    def claim() -> bytes:
-        changed = still
+    def claim(content: Any) -> Any:
         for name, value in claims.items():
-            changed = _change_all(
-                changed, lambda content, name=name, value=value: still.format.with_field(content, name, value)
-            )
-        return changed.encode()
+            content = still.format.with_field(content, name, value)
+        return content
 
-    yield Forgery("scores in the entry", claim, malformed=False)
+    yield Forgery("scores in the entry", lambda: _change_all(still, claim).encode(), malformed=False)
 
 
 def _wrong_units(honest: Honest) -> Iterator[Forgery]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -23,12 +23,12 @@ from itinera.reports.markup import display_name
 from itinera.server.board import Board, BoardEntry, BoardScore
 
 SECURITY_POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; "
+    "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
 """The Content-Security-Policy of every page."""
 
-STATIC_FILES = ("board.css", "board.js")
+STATIC_FILES = ("board.css", "board.js", "submit.js")
 BADGES: Mapping[str, str] = {
     "replayed": "The host repeated every action and scored where it led.",
     "scored": "The host scored the places that the entry gives, without repeating its actions.",
@@ -109,25 +109,12 @@ class ChallengeView:
 
 
 @dataclass(frozen=True)
-class Shots:
-    """The shots of a team in a phase."""
-
-    phase: str
-    left_today: int | None  # None: no limit
-    left: int | None
-    resets: datetime | None = None
-
-
-@dataclass(frozen=True)
 class SubmitView:
-    """The form that submits an entry, with what was wrong the last time."""
+    """The form that submits an entry, which talks to the JSON interface of the server."""
 
-    csrf: str
     phases: tuple[str, ...]  # that are open
-    shots: tuple[Shots, ...] = ()  # of the team, if it is known
-    most_bytes: int = 0
-    values: Mapping[str, str] = field(default_factory=dict)  # phase, method and notes as they were typed
-    faults: Mapping[str, str] = field(default_factory=dict)  # field -> what is wrong; "" for the form as a whole
+    most_bytes: int = 0  # of an entry; 0: unknown
+    address: str = ""  # of the server, for the command
 
 
 @dataclass(frozen=True)
