@@ -32,14 +32,15 @@ never import each other, so scoring needs neither a simulator nor PyTorch. What 
     simulators  graph, ground and unicycle simulators           DATA planners
     mapping     egocentric semantic maps                        DATA
     agents      the agent contract, baselines, experts          DATA planners simulators mapping
+    attacks     forged entries, and trials of scorers with them DATA formats agents
     builders    R4R, tours, ablations, Hearth tasks             DATA planners simulators
     policies    neural policies (torch)                         DATA planners simulators mapping agents
     runs        rollouts, worker pool, resume, replay           formats ACTING
     training    imitation and reinforcement learning (torch)    EVALUATING ACTING
     gym         Gymnasium environments                          EVALUATING ACTING
     server      the challenge server (web libraries)            EVALUATING
-    api         the functions of `import itinera`               EVALUATING ACTING training gym server
-    cli         the command line, one file per verb             EVALUATING ACTING training gym server api
+    api         the functions of `import itinera`               EVALUATING ACTING training gym attacks server
+    cli         the command line, one file per verb             EVALUATING ACTING training gym attacks server api
     __main__    the entry point of the command line             cli
 
     DATA        worlds rendering hearth tasks records
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 _MODULES = (
     "agents",
     "analysis",
+    "attacks",
     "builders",
     "errors",
     "formats",

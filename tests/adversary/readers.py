@@ -364,6 +364,30 @@ CATEGORIES = "index\traw_category\tcount\tmpcat40\n1\twall\t3\twall\n2\tsofa bed
 REGIONS = "0 a 0 k\n1 b 1 h\n2 c -1 -\n"
 
 
+def _log() -> list[Any]:
+    from datetime import UTC, datetime
+
+    from itinera.formats.event_log import next_event
+
+    log: list[Any] = []
+    for kind, about in (("season", {"name": "May", "commitment": "ab" * 32}), ("entry", {"entry": "1"})):
+        at = datetime(2026, 11, 19, tzinfo=UTC)
+        log.append(next_event(log[-1] if log else None, kind, about, at=at, by="host"))
+    return log
+
+
+def _log_file() -> bytes:
+    from itinera.formats.event_log import encode_events
+
+    return encode_events(_log())
+
+
+def _board_archive() -> bytes:
+    from itinera.formats.board_archive import make_archive
+
+    return make_archive("May", {"index.html": b"<!doctype html>"}, _log())
+
+
 def _trials(path: Path) -> Any:
     from itinera.formats.trials import read_trials
 
@@ -513,6 +537,8 @@ def _others() -> list[Reader]:
                others={"folder/tasks.json": lambda: b"[]"}),
         _plain("formats.hosted_challenge.read_hosted_challenge", _texts(HOSTED), table,
                file_name="folder/challenge.toml"),
+        _plain("formats.event_log.read_events", lambda: [_log_file()], mutation.mutate_json),
+        _plain("formats.board_archive.read_archive", lambda: [_board_archive()], raw),
         _plain("formats.recipe.read_recipe", _texts(RECIPE), table, file_name="recipe.toml"),
         _plain("formats.hearth_season.read_secret", _texts("ab" * 32), raw),
         _plain("reports.replay.links.read_replay_page", _texts(REPLAY), raw,

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from itinera.errors import BadFile, Fault, ItineraError, MissingExtra
+from itinera.errors import BadArgument, BadFile, Fault, ItineraError, MissingExtra
 from itinera.formats import catalog
+from itinera.formats.board_archive import check_archive, is_board_archive
 from itinera.formats.catalog import Format
 from itinera.formats.provenance import check_sidecar
 from itinera.records import ScoreTable
@@ -61,13 +62,21 @@ def check_file(
     missing: Literal["fail", "zero"] = "fail",
     protocol: Protocol | None = None,
     format: str | None = None,
+    earlier: Path | None = None,
 ) -> FileReport:
     """The report on a file; raises BadFile with every fault found.
 
     Predictions are checked against their `tasks` and worlds, and against `protocol`, by default that of the tasks.
     Goals are not needed, so a submission to a hidden test can be checked before it is sent. A score bundle is checked
-    against its digest, and its inputs where they still exist.
+    against its digest, and its inputs where they still exist. The log of a board archive must continue that of an
+    `earlier` one.
     """
+    if format is None and is_board_archive(file):
+        board = check_archive(file, earlier=earlier)
+        about = f'archive of the board "{board.title}" up to event {board.head}'
+        return FileReport(str(file), "board", "board", about, board.counts)
+    if earlier is not None:
+        raise BadArgument(f"Only board archives can be compared with an earlier one, and {file} is none.")
     found = catalog.find_format(format) if format is not None else catalog.detect(file)
     check_sidecar(file)
     if found.kind == "predictions" and tasks is not None:

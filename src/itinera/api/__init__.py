@@ -7,6 +7,7 @@ Every function imports what it needs when called, so that the package loads quic
 from __future__ import annotations
 
 from itinera.api.adopting import adopt
+from itinera.api.attacking import attack
 from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours
 from itinera.api.exporting import export_hearth
 from itinera.api.files import check, conformance, convert, doctor, verify_data
@@ -25,6 +26,7 @@ from itinera.api.viewing import view
 __all__ = [
     "adopt",
     "analyze_study",
+    "attack",
     "audit",
     "build_ablated",
     "build_hearth",

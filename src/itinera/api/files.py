@@ -29,11 +29,13 @@ def check(
     vmax: float | None = None,
     wmax: float | None = None,
     format: str | None = None,
+    earlier: File | None = None,
 ) -> FileReport:
     """The report on a file of any known format; raises BadFile with every fault found.
 
     Predictions are checked against `tasks` and `worlds`; goals are not needed, so a submission to a hidden test can be
-    checked before it is sent. The rules are those of the tasks unless `protocol` and the drive name others.
+    checked before it is sent. The rules are those of the tasks unless `protocol` and the drive name others. The
+    log of an `earlier` board archive must be the beginning of that of the board archive at `path`.
 
     >>> import itinera
     >>> print(itinera.check("preds.json", tasks="R2R_test.json", worlds="connectivity/"))  # doctest: +SKIP
@@ -53,6 +55,7 @@ def check(
         worlds=worlds if worlds is None or isinstance(worlds, Mapping) else Path(worlds),
         missing=missing,
         format=format,
+        earlier=None if earlier is None else Path(earlier),
     )
 
 

@@ -39,6 +39,9 @@ def check(
     drive: options.Drive = None,
     vmax: options.DriveVmax = None,
     wmax: options.DriveWmax = None,
+    earlier: Annotated[
+        Path | None, typer.Option(help="An earlier archive of the same board, of which nothing may have changed.")
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Check a file: its shape and ids, and with --tasks and --worlds the starts and steps of trajectories.
@@ -46,7 +49,8 @@ def check(
     On the ground, steps longer than the protocol's, too many of them, and steps through walls are faults.
 
     Goals are not needed, so a submission to a hidden test can be checked before it is sent. A score bundle is checked
-    against its own digest, and against its inputs where they still exist.
+    against its own digest, and against its inputs where they still exist. The archive of a board is verified to the
+    last byte: its log, its daily digests, its revealed secrets, and the entries that it shows.
 
     `itinera check agent` runs your agent in a small built-in scene and reports the first contract violation.
 
@@ -86,6 +90,7 @@ def check(
         vmax=vmax,
         wmax=None if wmax is None else math.radians(wmax),
         format=format,
+        earlier=earlier,
     )
     if json:
         output.print_json({"file": report.file, "format": report.format, "kind": report.kind, **report.counts})

@@ -39,6 +39,7 @@ VERBS = (
     "submit",
     "work",
     "host",
+    "attack",
     "compare",
     "report",
     "study",

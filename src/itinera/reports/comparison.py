@@ -195,19 +195,7 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
     """
     check_comparable(names, tables)
     first = tables[0]
-    metrics: list[MetricComparison] = []
-    for column in drop_repeated_bound(first.columns, tables):
-        values, scenes = align_values(names, tables, column.name)
-        if all(column.name in table.weights for table in tables):
-            metrics += _compare_pooled(names, tables, column, seed, level)
-        elif values.size:
-            metrics.append(_compare_metric(column, values, None, scenes, seed, level))
-    tour_tables = [table.tours for table in tables if table.tours is not None]
-    if len(tour_tables) == len(tables):
-        for column in tour_tables[0].columns:
-            values, weights, scenes = _aligned_tours(names, tour_tables, column.name)
-            if values.size:
-                metrics.append(_compare_metric(column, values, weights, scenes, seed, level))
+    metrics = [_compare_metric(metric, seed, level) for metric in align_metrics(names, tables)]
     return Comparison(
         names=tuple(names),
         metrics=tuple(metrics),
@@ -217,6 +205,39 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
         protocol=first.protocol.label,
         part=first.part,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedMetric:
+    """The values of a metric that all systems have, on the same episodes or tours."""
+
+    column: Column
+    values: Array  # (systems, rows)
+    scenes: NDArray[np.str_]  # (rows,)
+    weights: Array | None = None  # (rows,)
+    outcomes: Array | None = None  # compared episode by episode, if these are not the values
+
+    def letters(self, *, level: float = 0.95) -> tuple[str, ...]:
+        """The tie groups of each system: systems that share a letter do not differ significantly."""
+        sign = -1.0 if self.column.better == "lower" else 1.0
+        ties = tie_groups(sign * self.values, clusters=self.scenes, weights=self.weights, level=level)
+        return tuple("".join(sorted(group)) for group in ties.groups)
+
+
+def align_metrics(names: Sequence[str], tables: Sequence[ScoreTable]) -> Iterator[AlignedMetric]:
+    """Every metric that all results have, of episodes and then of tours."""
+    for column in drop_repeated_bound(tables[0].columns, tables):
+        values, scenes = align_values(names, tables, column.name)
+        if all(column.name in table.weights for table in tables):
+            yield from _align_pooled(names, tables, column)
+        elif values.size:
+            yield AlignedMetric(column, values, scenes)
+    tour_tables = [table.tours for table in tables if table.tours is not None]
+    if len(tour_tables) == len(tables):
+        for column in tour_tables[0].columns:
+            values, weights, scenes = _aligned_tours(names, tour_tables, column.name)
+            if values.size:
+                yield AlignedMetric(column, values, scenes, weights)
 
 
 def align_values(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> tuple[Array, NDArray[np.str_]]:
@@ -279,9 +300,7 @@ def _aligned_tours(
     return values[:, counted], first.weights[metric][counted], np.asarray(first.world_ids)[counted]
 
 
-def _compare_pooled(
-    names: Sequence[str], tables: Sequence[ScoreTable], column: Column, seed: int, level: float
-) -> Iterator[MetricComparison]:
+def _align_pooled(names: Sequence[str], tables: Sequence[ScoreTable], column: Column) -> Iterator[AlignedMetric]:
     """A metric whose mean is pooled over steps. Every system has weights of its own, so a difference of such means is
     tested on linearized values, whose plain means are the pooled ones: mean + w (x - mean) / mean(w)."""
     values = stack_values(names, tables, column.name)
@@ -292,21 +311,12 @@ def _compare_pooled(
     values, weights = values[:, counted], weights[:, counted]
     mean = np.average(values, axis=1, weights=weights)[:, None]
     linearized = mean + weights * (values - mean) / weights.mean(axis=1, keepdims=True)
-    scenes = np.asarray(tables[0].world_ids)[counted]
-    yield _compare_metric(column, linearized, None, scenes, seed, level, outcomes=values)
+    yield AlignedMetric(column, linearized, np.asarray(tables[0].world_ids)[counted], outcomes=values)
 
 
-def _compare_metric(
-    column: Column,
-    values: Array,
-    weights: Array | None,
-    scenes: NDArray[np.str_],
-    seed: int,
-    level: float,
-    *,
-    outcomes: Array | None = None,  # compared episode by episode, if these are not the values
-) -> MetricComparison:
-    outcomes = values if outcomes is None else outcomes
+def _compare_metric(metric: AlignedMetric, seed: int, level: float) -> MetricComparison:
+    column, values, weights, scenes = metric.column, metric.values, metric.weights, metric.scenes
+    outcomes = values if metric.outcomes is None else metric.outcomes
     differences, improvements = [], []
     sign = -1.0 if column.better == "lower" else 1.0
     for k in range(1, len(values)):
@@ -321,12 +331,11 @@ def _compare_metric(
                 sign * outcomes[k], sign * outcomes[0], clusters=scenes, weights=weights, level=level
             )
         )
-    ties = tie_groups(sign * values, clusters=scenes, weights=weights, level=level)
     return MetricComparison(
         column=column,
         episodes=values.shape[1],
         means=tuple(map(float, np.average(values, axis=1, weights=weights))),
         differences=tuple(differences),
         improvements=tuple(improvements),
-        letters=tuple("".join(sorted(group)) for group in ties.groups),
+        letters=metric.letters(level=level),
     )

@@ -1,0 +1,133 @@
+"""The addresses of the pages: every link leads somewhere, and nothing is said about what is not public."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+from starlette.applications import Starlette
+
+from itinera.server import html
+from itinera.server.board import Board, BoardEntry
+from itinera.server.page_routes import make_page_routes
+from server.boards import HOSTILE, NOON
+from server.site import hostile_board
+
+
+class Source:
+    """One phase with entries of which some have hostile names."""
+
+    def __init__(self) -> None:
+        self.board = hostile_board()
+
+    def site(self) -> html.Site:
+        return html.Site("May", ("test",))
+
+    def find_board(self, phase: str) -> Board | None:
+        return self.board if phase == "test" else None
+
+    def find_entry(self, entry_id: str) -> tuple[Board, BoardEntry] | None:
+        return next(((self.board, entry) for entry in self.board.entries if entry.id == entry_id), None)
+
+    def describe_challenge(self) -> html.ChallengeView:
+        return html.ChallengeView("About.", (html.PhaseView("test", opens=NOON),))
+
+    def describe_status(self) -> html.StatusView:
+        return html.StatusView(1, 0, 1, 3.0, (html.QueueJob(1, "test", 3.0, None, "e1"),))
+
+    def describe_submission(self) -> html.SubmitView:
+        return html.SubmitView(("test",))
+
+
+APP = Starlette(routes=make_page_routes(Source()))
+
+
+def get(path: str) -> tuple[int, dict[str, str], bytes]:
+    """The answer to a request, without a network."""
+    messages: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Any) -> None:
+        messages.append(message)
+
+    raw = path.encode()
+    scope = {
+        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
+        "path": unquote(path), "raw_path": raw, "query_string": b"", "root_path": "", "headers": [],
+        "server": ("host.example", 80), "client": ("127.0.0.1", 1), "app": APP,
+    }  # fmt: skip
+    asyncio.run(APP(scope, receive, send))
+    headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
+    return messages[0]["status"], headers, b"".join(message.get("body", b"") for message in messages)
+
+
+class Links(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found |= {value for name, value in attrs if name in ("href", "src") and value and value.startswith("/")}
+
+
+def crawl(start: str) -> Iterator[tuple[str, tuple[int, dict[str, str], bytes]]]:
+    waiting, seen = [start], {start}
+    while waiting:
+        path = waiting.pop()
+        answer = get(path)
+        yield path, answer
+        if answer[1]["content-type"].startswith("text/html"):
+            found = Links(answer[2].decode()).found - seen
+            seen |= found
+            waiting += sorted(found)
+
+
+def test_every_link_from_the_first_page_leads_somewhere():
+    found = dict(crawl("/"))
+    assert {path: status for path, (status, _, _) in found.items() if status != 200} == {}
+    # Rules twice, board with three documents, four entries, two teams, queue, form, style sheet and two scripts.
+    assert len(found) == 2 + 4 + 4 + 2 + 2 + 3
+    for _, headers, _ in found.values():
+        assert headers["content-security-policy"] == html.SECURITY_POLICY
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_data_has_its_type():
+    status, headers, body = get("/phases/test/board.json")
+    assert (status, headers["content-type"]) == (200, "application/json")
+    assert len(json.loads(body)["entries"]) == 4
+    assert get("/phases/test/board.csv")[1]["content-type"] == "text/csv; charset=utf-8"
+    assert get("/static/board.css")[1]["content-type"].startswith("text/css")
+    assert get("/static/submit.js")[1]["content-type"].startswith("text/javascript")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/phases/other", "/phases/test/board.xml", "/phases/other/board.json", "/entries/e99", "/teams/nobody",
+        "/teams/t1", "/static/../html.py", "/static/base.html", "/static/%2e%2e%2fboard.py",
+        "/entries/%3Cscript%3Ealert(1)%3C%2Fscript%3E", "/phases/%00", "/teams/%e2%80%ae",
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_said_and_nothing_else(path: str):
+    status, headers, body = get(path)
+    assert status == 404
+    if headers["content-type"].startswith("text/html"):
+        assert b"<script>" not in body
+        assert headers["content-security-policy"] == html.SECURITY_POLICY
+
+
+def test_hostile_names_are_addresses_too():
+    from urllib.parse import quote
+
+    status, _, body = get(f"/teams/{quote(HOSTILE, safe='')}")
+    assert status == 200
+    assert b"<script>alert" not in body
