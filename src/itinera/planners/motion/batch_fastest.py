@@ -28,7 +28,7 @@ from itinera.worlds.grid import Grid
 from itinera.worlds.storey_grid import grid_from_surface
 from itinera.worlds.surface import Surface
 
-VERSION = 1  # increased whenever a planner finds other times than before
+VERSION = 2  # increased whenever a planner finds other times than before
 
 LEVEL_STEP = 0.05  # metres: floors whose levels differ by less are one floor
 _STORED = 1e6  # times are stored in microseconds, rounded outwards

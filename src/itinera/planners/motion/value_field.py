@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +22,7 @@ from scipy import ndimage
 from itinera.errors import BadArgument, NoRoute
 from itinera.planners.motion import _value_field_kernels as kernels
 from itinera.planners.motion.dynamics import RADIUS, Dynamics, unicycle
+from itinera.planners.motion.turning_bound import MAX_CORNERS, TurningBound
 from itinera.worlds import Array
 from itinera.worlds._grid_kernels import move_clear
 from itinera.worlds.grid import Grid
@@ -211,11 +213,30 @@ class LowerBound:
     def at(self, poses: ArrayLike) -> Array:
         """(n,) seconds that every drive from poses (n, 3) to the goal takes at least; inf where unreachable."""
         queries = self._with_border(np.atleast_2d(np.asarray(poses, dtype=np.float64)))
-        found = self._least(queries, _turning_cost(self.dynamics))
+        turning_cost = _turning_cost(self.dynamics)
+        found = self._least(queries, turning_cost)
+        free_space = np.zeros(len(queries))
         if self.goal[2] == 0 and not self.dynamics.reverse:
             points = np.tile(self.goal[:2], (len(queries), 1))
-            found = np.maximum(found, kernels.leg_times(queries, points, _relax(self.dynamics).motion))
+            free_space = kernels.leg_times(queries, points, _relax(self.dynamics).motion)
+        if turning_cost != kernels.NO_TURN_COST and len(self.corners) <= MAX_CORNERS:
+            sizes = self.grid.resolution, self.goal, np.array([self.dynamics.vmax, self.dynamics.wmax]), turning_cost
+            direct = np.maximum(kernels.direct_times(self.goal_cells, *sizes, queries), free_space)
+            found = np.maximum(found, self._turning_bound.at(queries, direct))
+        found = np.maximum(found, free_space)
         return self._mask_unreachable(queries, np.maximum(found - MARGIN, 0.0))
+
+    @cached_property
+    def _turning_bound(self) -> TurningBound:
+        return TurningBound.solve(
+            self.free_cells,
+            self.goal_cells,
+            self.grid.resolution,
+            self.corners,
+            self.lengths,
+            self.goal,
+            self.dynamics,
+        )
 
     def shortest(self, points: ArrayLike) -> Array:
         """(n,) metres of the shortest paths from points (n, 2) to the goal, never over-estimated; inf: unreachable."""
