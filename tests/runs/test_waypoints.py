@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +16,9 @@ import itinera
 from itinera.errors import BadArgument
 from itinera.formats.catalog import read_surfaces
 from itinera.formats.native_predictions import encode_rollout
-from itinera.records import Ending
-from itinera.runs.observations import configure_observations
+from itinera.records import Ending, Phase, Predictions
 from itinera.tasks import Tour
-from itinera.tasks.protocol import R2R_CE
+from itinera.tasks.protocol import IVLN_CE, R2R_CE
 from itinera.worlds.world import Worlds
 from scripted_agents import Scripted, Still
 
@@ -173,15 +175,12 @@ def test_options_that_do_not_fit_are_refused(season, options, message):
         itinera.run(Scripted({}), season / GROUND, season, **options)
 
 
-def test_waypoints_are_for_the_ground_and_single_episodes(season, ground, tmp_path):
+def test_waypoints_are_for_the_ground(season, ground):
     graph_tasks = season / "r2r" / "R2R_val_unseen.json"
     with pytest.raises(BadArgument, match="has episodes on graphs, where the candidates are nodes: leave it out"):
         itinera.run("uniform", graph_tasks, season, waypoints="depth")
     with pytest.raises(BadArgument, match="Add --waypoints depth"):
         itinera.run("rcm-fidelity", season / GROUND, season)
-    tours = replace(itinera.read_tasks(season / GROUND), tours=(Tour("1", "", ()),))
-    with pytest.raises(BadArgument, match="does not support tours"):
-        configure_observations(tours, season, waypoints="depth")
     with pytest.raises(BadArgument, match="acts by steps, not by waypoints"):
         itinera.run("expert", season / GROUND, ground, waypoints="depth", workers=0)
 
@@ -191,3 +190,64 @@ def test_worlds_without_viewpoints_have_no_waypoints_of_the_graph(ground, tasks)
     with pytest.raises(BadArgument, match="need the viewpoints of a Hearth season"):
         itinera.run(Goer(), tasks, worlds, waypoints="graph", workers=0)
     assert len(itinera.run(Goer(), tasks, worlds, waypoints="depth", workers=0, max_episodes=1)) == 1
+
+
+@pytest.fixture(scope="module")
+def tours(tasks):
+    """A tour of three paths."""
+    ids = tuple(tasks.episodes[k].id for k in (0, 3, 6))
+    return tasks.with_tours((Tour("three", tasks.episodes[0].world_id, ids),), "tours")
+
+
+def test_tours_are_run_by_waypoints_and_guided_by_steps(season, ground, tours):
+    found = itinera.run(Goer(), tours, ground, waypoints="depth", workers=0)
+    assert found.protocol == IVLN_CE
+    (rollout,) = found.rollouts
+    phases = {phase for trajectory in rollout.trajectories for phase in trajectory.phases or ()}
+    assert phases == set(Phase)
+    for trajectory in rollout.trajectories:
+        assert np.linalg.norm(np.diff(trajectory.places[:, :2], axis=0), axis=1).max() <= 0.25 + 1e-6
+    (alone,) = itinera.run(Goer(), season / GROUND, ground, waypoints="depth", max_episodes=1)
+    first = rollout.trajectories[0]
+    assert first.acting_places.tolist() == alone.places.tolist()
+    assert itinera.replay(found, tours, ground).identical
+    scores = itinera.score(found, tours, ground)
+    assert 0 <= scores.tours["t-nDTW"].mean() <= 1
+
+
+@pytest.mark.slow
+def test_the_rows_of_tours_do_not_depend_on_workers(season, ground, tours):
+    here, there = (
+        itinera.run("rcm-fidelity", tours, season, waypoints="depth", views="inferred", workers=n) for n in (0, 1)
+    )
+    assert rows(here) == rows(there)
+
+
+def test_a_run_is_shown_with_its_steps(season, ground, tasks, predictions, tmp_path):
+    page = tmp_path / "replay.html"
+    ids = [trajectory.episode_id for trajectory in predictions]
+    itinera.show(predictions, tasks, ground, out=page, episodes=ids[:2], max_views=2)
+    found = re.search(r'<script type="application/json" id="replay">(.*?)</script>', page.read_text(), re.DOTALL)
+    episodes = json.loads(found[1])["episodes"]
+    for shown, trajectory in zip(episodes, list(predictions)[:2], strict=True):
+        assert shown["id"] == trajectory.episode_id
+        assert len(shown["trajectories"][0]["track"]["x"]) == len(trajectory.places)
+
+
+def test_an_entry_is_judged_by_its_steps(season, predictions, tmp_path):
+    """The host replays primitive actions, and needs no waypoints, views or policy."""
+    with gzip.open(season / GROUND) as stream:
+        content = json.load(stream)
+    content["episodes"] = content["episodes"][:2]
+    with gzip.open(tmp_path / "tasks.json.gz", "wt") as stream:
+        json.dump(content, stream)
+    entry = predictions.rollouts[:2]
+    rules = f'tasks = "tasks.json.gz"\nworlds = "{season}"\nprotocol = "r2r-ce"\n'
+    (tmp_path / "challenge.toml").write_text(rules)
+    found = itinera.judge(Predictions("", entry, R2R_CE), tmp_path)
+    assert (found.badge, found.missing, found.differences) == ("replayed", 0, ())
+    lying = replace(entry[0].trajectories[0], places=entry[0].trajectories[0].places + np.array([0.0, 0.01, 0.0]))
+    told = Predictions("", (replace(entry[0], trajectories=(lying,)), entry[1]), R2R_CE)
+    judged = itinera.judge(told, tmp_path)
+    assert len(judged.differences) == 1
+    assert judged.scores["SPL"].mean() == found.scores["SPL"].mean()

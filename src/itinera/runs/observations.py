@@ -114,8 +114,6 @@ def _configure_waypoints(
             f"--waypoints is for continuous episodes, and {split.name} has episodes on graphs, where the candidates "
             "are nodes: leave it out."
         )
-    if split.tours:
-        raise BadArgument("--waypoints does not support tours: leave out --tours (tours=), or the waypoints.")
     if camera is not None or appearance is not None:
         raise BadArgument("With --waypoints agents observe views, not a camera: leave out --camera and --appearance.")
     return WaypointConfig(source, chosen)

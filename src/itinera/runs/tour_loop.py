@@ -7,7 +7,8 @@ Where guided places stand in the record: those on the way to a goal follow the a
 it; those on the way to a start precede the acting places of the episode that begins there, from the place where the
 guidance began. A body that is placed rather than moved has PLACED for an action. STOP adds no place and shows in the
 ending alone. There is no guidance after the last episode. Of composite actions, such as drives to waypoints, the
-primitive ones are recorded and counted.
+primitive ones are recorded and counted; guidance too is by primitive actions, and the agent observes about every
+GUIDED_STRIDE metres, as on its own way.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import numpy as np
 from itinera.errors import BadArgument, ItineraError, NoRoute
 from itinera.records.trajectory import NO_ACTION, ActionLog, Ending, Phase, Trajectory
 from itinera.runs.guidance import Controller, Guide, make_guide
-from itinera.simulators.simulator import STOP, Observation, Simulator, as_composite
+from itinera.simulators.simulator import STOP, CompositeSimulator, Observation, Simulator, as_composite
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import Array, Places, Pose, World
+
+GUIDED_STRIDE = 2.25  # metres between the observations of an agent of waypoints that is guided
 
 # The goals of an episode of the tour, by its index, once its acting phase has ended with this trajectory.
 FindGoals: TypeAlias = Callable[[int, Trajectory], Places]
@@ -227,7 +230,9 @@ class TourLoop:
             self._record.add(primitive, body, self._clock + body.time, Phase.ACTING)
             if self.steps == self._protocol.step_limit:
                 self._end(Ending.OUT_OF_STEPS)
-                return
+                if self.done:
+                    return
+                break
         self.observation = self._composite.observation
 
     def record_probabilities(self, probabilities: Array) -> None:
@@ -255,7 +260,7 @@ class TourLoop:
         self._end(Ending.FAILED)
 
     def guide(self) -> None:
-        """Take one step of the guidance, or place the body at the start after the last."""
+        """Take one step of the guidance (a stride, if actions are composite), or place the body at the start."""
         assert self.phase is not Phase.ACTING
         assert not self.done
         if self._lost or self._placing:
@@ -263,13 +268,32 @@ class TourLoop:
             return
         if not self._record.places:
             self._record_place(NO_ACTION)
+        if self._composite is not None:
+            self._guide_body(self._composite)
+            return
         self.observation = self._simulator.step(self._action)
         self._guided_steps += 1
         self._plan_step(after=self._action)
 
+    def _guide_body(self, composite: CompositeSimulator) -> None:
+        """Take primitive actions of the guidance until the body is a stride away, or the guidance ends."""
+        phase, first = self.phase, np.asarray(composite.body.place)
+        while self.phase is phase and not self._placing:
+            if np.linalg.norm(np.asarray(composite.body.place) - first) >= GUIDED_STRIDE:
+                break
+            composite.step_body(self._action)
+            self._guided_steps += 1
+            self._plan_step(after=self._action)
+        self.observation = composite.observation
+
+    @property
+    def _body(self) -> Observation:
+        """The last observation of the body."""
+        return self.observation if self._composite is None else self._composite.body
+
     def _record_place(self, action: int) -> None:
-        where = self.observation if self._composite is None else self._composite.body
-        self._record.add(action, where, self._clock + where.time, self.phase)
+        body = self._body
+        self._record.add(action, body, self._clock + body.time, self.phase)
 
     def _end(self, ending: Ending) -> None:
         """End the acting phase of the episode."""
@@ -296,7 +320,7 @@ class TourLoop:
         if self._find_goals is not None:
             goals = self._find_goals(self.episode_index, self._record.trajectory(self.episode, ending))
         try:
-            distances = self._world.space.between(cast(Places, [self.observation.place]), goals)[0]
+            distances = self._world.space.between(cast(Places, [self._body.place]), goals)[0]
         except ItineraError as error:
             self._record.notes["guided to goal"] = f"gave up: {error}"
             return None
@@ -329,7 +353,7 @@ class TourLoop:
         assert self._guidance is not None
         assert self._controller is not None
         try:
-            self._action = self._controller(self.observation)
+            self._action = self._controller(self._body)
             if self._action != STOP and self._guided_steps == self._guidance.step_limit:
                 raise NoRoute(f"not there after {self._guided_steps} steps.")
         except Exception as error:
@@ -368,9 +392,15 @@ class TourLoop:
 
     def _place_at_start(self) -> None:
         self._lost = True
-        if self.observation is not None:
-            self._clock += self.observation.time if self._composite is None else self._composite.body.time
-        self.observation = self._simulator.reset(self._world, self.episode.start)
+        if self.observation is None:
+            self.observation = self._simulator.reset(self._world, self.episode.start)
+        else:
+            self._clock += self._body.time
+            self.observation = (
+                self._simulator.reset(self._world, self.episode.start)
+                if self._composite is None
+                else self._composite.relocate(self.episode.start)
+            )
         self._lost = self._placing = False
         self._begin(NO_ACTION)
 

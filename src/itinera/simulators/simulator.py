@@ -74,6 +74,14 @@ class CompositeSimulator(Simulator, Protocol):
         """Each primitive action of an action other than STOP, with the observation of the body after it."""
         ...
 
+    def step_body(self, action: int) -> Observation:
+        """The observation of the body after a primitive action that was not the agent's, such as a guide's."""
+        ...
+
+    def relocate(self, pose: Pose) -> Observation:
+        """The first observation of the agent at another pose of the same world."""
+        ...
+
     @property
     def body(self) -> Observation:
         """The last observation of the body."""

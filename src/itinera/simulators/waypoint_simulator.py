@@ -5,7 +5,7 @@ Action k drives the body to the k-th candidate by primitive actions, which `Tour
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -38,8 +38,9 @@ class WaypointSimulator:
     """A body on the ground whose actions are waypoints: 0 STOP, k drives to the k-th candidate.
 
     Places have names: those of the source, or numbers in the order in which they were first offered. A waypoint near a
-    visited place is that place, with its name, and the place the body came from is always a candidate. Observations
-    are those of graphs; `body` is the last one of the body itself.
+    visited place is that place, with its name, and the place the body came from is always a candidate. A body that is
+    guided keeps the names; one that is relocated finds none of its places again, and their names are not used again.
+    Observations are those of graphs; `body` is the last one of the body itself.
     """
 
     def __init__(
@@ -50,15 +51,23 @@ class WaypointSimulator:
         self._world: World | None = None
         self._body: Observation | None = None
         self._observation: Observation | None = None
-        self._places: Array = np.empty((0, 3))  # of the candidates
+        self._names: tuple[str, ...] = ()  # of the candidates of the last observation
+        self._places: Array = np.empty((0, 3))  # where they lead
         self._visited: dict[str, Array] = {}  # the place of each name
         self._offered = 0  # names given so far
         self._here = self._previous = ""
 
     def reset(self, world: World, pose: Pose) -> Observation:
-        self._body = self._ground.reset(world, pose)
-        self._world = world
-        self._visited, self._offered, self._here, self._previous = {}, 0, "", ""
+        self._world, self._offered = world, 0
+        return self.relocate(pose)
+
+    def relocate(self, pose: Pose) -> Observation:
+        """The first observation at another pose of the same world."""
+        if self._world is None:
+            raise BadArgument("No episode is running: call reset first.")
+        self._body = self._ground.reset(self._world, pose)
+        self._names, self._places, self._visited = (), np.empty((0, 3)), {}
+        self._here = self._previous = ""
         self._observation = None
         return self.observation
 
@@ -94,6 +103,14 @@ class WaypointSimulator:
             self._body = self._ground.step(primitive)
             yield primitive, self._body
 
+    def step_body(self, action: int) -> Observation:
+        """The observation of the body after a primitive action of a guide."""
+        if self._here:  # the name of where it is going is found on arrival
+            self._previous, self._here = self._here, ""
+        self._observation = None
+        self._body = self._ground.step(action)
+        return self._body
+
     @property
     def body(self) -> Observation:
         """The last observation of the body, with its position."""
@@ -124,10 +141,10 @@ class WaypointSimulator:
     def _observe(self, body: Observation) -> Observation:
         surroundings = Surroundings(self._scene, np.asarray(body.place))
         found = self._source.find(surroundings)
-        names, places = self._name(found)
+        names, places = self._name(found, surroundings.place)
         self._visited[self._here] = surroundings.place
         candidates, order = list_candidates(names, places - surroundings.place)
-        self._places = places[order]
+        self._names, self._places = candidates.nodes, places[order]
         views: NDArray[np.float32] | None = None
         if self._views is not None:
             views = self._views.at(surroundings, candidates, self._places)
@@ -136,22 +153,22 @@ class WaypointSimulator:
             collided=body.collided, time=body.time,
         )  # fmt: skip
 
-    def _name(self, found: Waypoints) -> tuple[tuple[str, ...], Array]:
-        """The names and places of the waypoints, each once; sets the name of this place."""
+    def _name(self, found: Waypoints, place: Array) -> tuple[tuple[str, ...], Array]:
+        """The names and places of the waypoints, each once; sets the name of this place (3,)."""
         if found.here:
             self._here = found.here
             return found.names, found.places
         if not self._here:
-            self._here = self._next_name()
+            known = {**dict(zip(self._names, self._places, strict=True)), **self._visited}
+            self._here = _find_near(place, known) or self._next_name()
         places: dict[str, Array] = {}
-        others = {name: place for name, place in self._visited.items() if name != self._here}
-        for place in found.places:
-            near = [(float(np.linalg.norm(place - other).round(6)), name) for name, other in others.items()]
-            distance, name = min(near, default=(np.inf, ""))
-            if distance <= MERGE_DISTANCE:
+        others = {name: other for name, other in self._visited.items() if name != self._here}
+        for waypoint in found.places:
+            name = _find_near(waypoint, others)
+            if name:
                 places[name] = others[name]
             else:
-                places[self._next_name()] = place
+                places[self._next_name()] = waypoint
         if self._previous in others:
             places.setdefault(self._previous, others[self._previous])
         return tuple(places), np.array(list(places.values())).reshape(-1, 3)
@@ -167,3 +184,10 @@ class WaypointSimulator:
         if scene is None:
             scene = self._scenes[self._world] = Scene(self._world)
         return scene
+
+
+def _find_near(place: Array, others: Mapping[str, Array]) -> str:
+    """The name of the nearest of the other places, if it is near enough to be this one; else nothing."""
+    near = [(float(np.linalg.norm(place - other).round(6)), name) for name, other in others.items()]
+    distance, name = min(near, default=(np.inf, ""))
+    return name if distance <= MERGE_DISTANCE else ""
