@@ -102,13 +102,15 @@ def test_the_rows_do_not_depend_on_interruptions(season, ground, tmp_path):
     assert rows(resumed) == rows(itinera.run(Goer(), season / GROUND, ground, workers=0, **options))
 
 
-@pytest.mark.parametrize("option", [{"waypoints": "surface"}, {"driver": "straight"}, {"views": "inferred"}])
+@pytest.mark.parametrize(
+    "option", [{"waypoints": "surface"}, {"driver": "straight"}, {"views": "inferred"}, {"stops": "between"}]
+)
 def test_other_waypoints_views_and_drivers_are_other_runs(season, ground, tmp_path, option):
     out = tmp_path / "predictions.jsonl"
     options = {"waypoints": "depth", "views": "annotations", "max_episodes": 1, "workers": 0, "out": out}
-    itinera.run(Still(), season / GROUND, ground, **options)
+    itinera.run(Goer(), season / GROUND, ground, **options)
     with pytest.raises(itinera.errors.ItineraError, match="another"):
-        itinera.run(Still(), season / GROUND, ground, **{**options, **option})
+        itinera.run(Goer(), season / GROUND, ground, **{**options, **option})
 
 
 @pytest.mark.parametrize("waypoints", ["graph", "surface", "depth"])
@@ -143,6 +145,39 @@ def test_action_probabilities_are_those_of_decisions(season, ground):
     assert all(names[0] == "stop" and len(names) == len(own) for names, own in pairs)
 
 
+class Undecided(Goer):
+    """As likely to stop as to go on to its first candidate."""
+
+    moves = 2
+
+    def action_probabilities(self, observation):
+        return np.array([0.6, 0.4, *[0.0] * (len(observation.candidates.nodes) - 1)])
+
+
+def test_a_run_stops_between_waypoints(season, ground, tasks):
+    options = {"waypoints": "depth", "driver": "straight", "max_episodes": 3}
+    at, between = (
+        itinera.run(Undecided(), season / GROUND, ground, stops=stops, **options) for stops in ("waypoint", "between")
+    )
+    for stopped, approached in zip(at, between, strict=True):
+        count = len(stopped.places)
+        assert approached.places[:count].tolist() == stopped.places.tolist()
+        assert 0.5 <= np.linalg.norm(approached.places[-1] - stopped.places[-1]) <= 1.75
+        assert approached.ending is Ending.STOPPED
+    assert itinera.replay(between, tasks, ground).identical
+    limit = len(next(iter(at)).actions) + 2
+    limited = itinera.run(
+        Undecided(), season / GROUND, ground, stops="between", protocol=replace(R2R_CE, step_limit=limit), **options
+    )
+    first = next(iter(limited))
+    assert (first.ending, len(first.actions)) == (Ending.STOPPED, limit - 1)  # the last step is STOP
+
+
+def test_agents_without_probabilities_cannot_stop_between(season, ground):
+    with pytest.raises(BadArgument, match="Still does not report them: it has no method action_probabilities"):
+        itinera.run(Still(), season / GROUND, ground, waypoints="depth", stops="between", max_episodes=1)
+
+
 def test_an_agent_in_another_process_chooses_among_waypoints(season, ground):
     found = itinera.run(
         [sys.executable, str(CLIENT)], season / GROUND, ground, waypoints="depth", max_episodes=2, workers=0
@@ -163,6 +198,8 @@ def test_named_agents_of_graphs_choose_among_waypoints(season, ground, agent):
         ({"waypoints": "depths"}, 'Did you mean "depth"|depth'),
         ({"waypoints": "depth", "driver": "train"}, "follower, straight|follower"),
         ({"driver": "straight"}, "give --waypoints"),
+        ({"stops": "between"}, "give --waypoints"),
+        ({"waypoints": "depth", "stops": "anywhere"}, "waypoint, between|between"),
         ({"waypoints": "depth", "camera": "8x8"}, "leave out --camera"),
         ({"waypoints": "depth", "drive": "point-turn"}, "leave out --drive"),
         ({"waypoints": "depth", "views": "rendered"}, "must be annotations or inferred, not rendered"),

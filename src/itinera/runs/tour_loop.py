@@ -201,16 +201,26 @@ class TourLoop:
         """Place the body at the first start."""
         self._place_at_start()
 
-    def act(self, action: Any) -> None:
-        """Take the agent's action; raises IllegalAction, which changes nothing."""
+    @property
+    def stops_between(self) -> bool:
+        """Whether STOP needs the action probabilities, because the body then goes to a place between candidates."""
+        return self._composite is not None and self._composite.stops_between
+
+    def act(self, action: Any, probabilities: Array | None = None) -> None:
+        """Take the agent's action; raises IllegalAction, which changes nothing.
+
+        With action probabilities, a body that stops between candidates goes there before it stops.
+        """
         assert self.phase is Phase.ACTING
         assert not self.done
         simulator = self._simulator
         number = validate_action(action, simulator.actions)
         self.is_first = False
         if self._composite is not None and number != STOP:
-            self._drive(number)
+            self._drive(self._composite, number)
             return
+        if number == STOP and probabilities is not None:
+            self._approach(probabilities)
         self.steps += 1
         if number == STOP:
             self._end(Ending.STOPPED)
@@ -220,20 +230,36 @@ class TourLoop:
         if self.steps == self._protocol.step_limit:
             self._end(Ending.OUT_OF_STEPS)
 
-    def _drive(self, action: int) -> None:
+    def _drive(self, composite: CompositeSimulator, action: int) -> None:
         """Take a composite action: its primitive actions are recorded, and each is a step."""
-        assert self._composite is not None
         notes = self._record.notes
         notes["decisions"] = notes.get("decisions", 0) + 1
-        for primitive, body in self._composite.drive(action):
-            self.steps += 1
-            self._record.add(primitive, body, self._clock + body.time, Phase.ACTING)
+        for primitive, body in composite.drive(action):
+            self._add_step(primitive, body)
             if self.steps == self._protocol.step_limit:
                 self._end(Ending.OUT_OF_STEPS)
                 if self.done:
                     return
                 break
-        self.observation = self._composite.observation
+        self.observation = composite.observation
+
+    def _approach(self, probabilities: Array) -> None:
+        """Go to where an agent with these probabilities had better stop, as long as steps are left to stop there."""
+        if self._composite is None or not self._composite.stops_between or self._last_step:
+            return
+        for primitive, body in self._composite.approach(probabilities):
+            self._add_step(primitive, body)
+            if self._last_step:
+                return
+
+    @property
+    def _last_step(self) -> bool:
+        """Whether the next step of this episode is the last one."""
+        return self._protocol.step_limit is not None and self.steps + 1 >= self._protocol.step_limit
+
+    def _add_step(self, primitive: int, body: Observation) -> None:
+        self.steps += 1
+        self._record.add(primitive, body, self._clock + body.time, Phase.ACTING)
 
     def record_probabilities(self, probabilities: Array) -> None:
         """Record the agent's probability of each action available now."""

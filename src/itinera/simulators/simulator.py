@@ -74,6 +74,15 @@ class CompositeSimulator(Simulator, Protocol):
         """Each primitive action of an action other than STOP, with the observation of the body after it."""
         ...
 
+    @property
+    def stops_between(self) -> bool:
+        """Whether a body goes on by `approach` before it stops."""
+        ...
+
+    def approach(self, probabilities: Array) -> Iterator[tuple[int, Observation]]:
+        """Each primitive action from here to where an agent with these action probabilities had better stop."""
+        ...
+
     def step_body(self, action: int) -> Observation:
         """The observation of the body after a primitive action that was not the agent's, such as a guide's."""
         ...

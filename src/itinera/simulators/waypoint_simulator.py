@@ -24,6 +24,7 @@ from itinera.worlds import Array, Pose, World
 
 LONGEST_DRIVE = 60  # primitive actions to one waypoint
 MERGE_DISTANCE = 0.8  # metres from a visited place within which a waypoint is that place
+APPROACH, LONGEST_APPROACH = 2.0, 1.5  # the factor on the mean of ways before a stop, and its limit in metres
 
 
 class PoseViews(Protocol):
@@ -44,9 +45,16 @@ class WaypointSimulator:
     """
 
     def __init__(
-        self, ground: GroundSimulator, source: WaypointSource, driver: Driver, *, views: PoseViews | None = None
+        self,
+        ground: GroundSimulator,
+        source: WaypointSource,
+        driver: Driver,
+        *,
+        views: PoseViews | None = None,
+        stops_between: bool = False,
     ) -> None:
         self._ground, self._source, self._driver, self._views = ground, source, driver, views
+        self._stops_between = stops_between
         self._scenes: WeakKeyDictionary[World, Scene] = WeakKeyDictionary()
         self._world: World | None = None
         self._body: Observation | None = None
@@ -85,31 +93,57 @@ class WaypointSimulator:
         observation = self.observation
         if action == STOP:
             return
-        assert self._world is not None
         assert observation.candidates is not None
         if not 0 < action <= len(self._places):
             raise BadArgument(f"action must be 0 (STOP) to {len(self._places)}, the waypoints here, not {action}.")
         name, place = observation.candidates.nodes[action - 1], self._places[action - 1]
-        self._observation = None
         self._previous, self._here = self._here, name
         self._visited.pop(name, None)  # the body may end somewhere else
+        moved = False
+        for move in self._drive_to(place):
+            moved = True
+            yield move
+        if not moved:
+            yield self._take(LEFT)
+
+    @property
+    def stops_between(self) -> bool:
+        """Whether a body goes on by `approach` before it stops."""
+        return self._stops_between
+
+    def approach(self, probabilities: Array) -> Iterator[tuple[int, Observation]]:
+        """Each primitive action from here to a place between the candidates, where the agent had better stop.
+
+        The goal is no candidate. The probability that an agent still gives to a candidate says that the goal may lie
+        there: the body goes along the mean of all ways, weighted by their probabilities (1 + k,), times APPROACH.
+        """
+        ways = self._places - np.asarray(self.body.place)
+        way = APPROACH * (probabilities[1:, None] * ways).sum(axis=0)
+        length = float(np.linalg.norm(way))
+        if length > LONGEST_APPROACH:
+            way *= LONGEST_APPROACH / length
+        yield from self._drive_to(np.asarray(self.body.place) + way)
+
+    def _drive_to(self, place: Array) -> Iterator[tuple[int, Observation]]:
+        """Each primitive action on the way to a place; none if the body is there, or nothing leads nearer."""
+        assert self._world is not None
         controller = self._driver(self._world, place)
-        for number in range(LONGEST_DRIVE):
+        for _ in range(LONGEST_DRIVE):
             primitive = controller(self.body)
-            if primitive == STOP and number == 0:
-                primitive = LEFT
-            elif primitive == STOP:
-                break
-            self._body = self._ground.step(primitive)
-            yield primitive, self._body
+            if primitive == STOP:
+                return
+            yield self._take(primitive)
+
+    def _take(self, primitive: int) -> tuple[int, Observation]:
+        self._observation = None
+        self._body = self._ground.step(primitive)
+        return primitive, self._body
 
     def step_body(self, action: int) -> Observation:
         """The observation of the body after a primitive action of a guide."""
         if self._here:  # the name of where it is going is found on arrival
             self._previous, self._here = self._here, ""
-        self._observation = None
-        self._body = self._ground.step(action)
-        return self._body
+        return self._take(action)[1]
 
     @property
     def body(self) -> Observation:
