@@ -162,6 +162,7 @@ def test_a_run_stops_between_waypoints(season, ground, tasks):
     for stopped, approached in zip(at, between, strict=True):
         count = len(stopped.places)
         assert approached.places[:count].tolist() == stopped.places.tolist()
+        assert approached.notes["approach"] == len(approached.places) - count
         assert 0.5 <= np.linalg.norm(approached.places[-1] - stopped.places[-1]) <= 1.75
         assert approached.ending is Ending.STOPPED
     assert itinera.replay(between, tasks, ground).identical

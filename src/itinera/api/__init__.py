@@ -17,7 +17,7 @@ from itinera.api.reporting import compare, compare_solved, describe, find_failur
 from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
 from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
-from itinera.api.training import read_recipe, train
+from itinera.api.training import read_recipe, train, train_segmentation
 from itinera.api.viewing import view
 
 __all__ = [
@@ -64,6 +64,7 @@ __all__ = [
     "score",
     "show",
     "train",
+    "train_segmentation",
     "verify_data",
     "view",
 ]

@@ -247,8 +247,9 @@ class TourLoop:
         """Go to where an agent with these probabilities had better stop, as long as steps are left to stop there."""
         if self._composite is None or not self._composite.stops_between or self._last_step:
             return
-        for primitive, body in self._composite.approach(probabilities):
+        for number, (primitive, body) in enumerate(self._composite.approach(probabilities), start=1):
             self._add_step(primitive, body)
+            self._record.notes["approach"] = number  # steps after the decision to stop
             if self._last_step:
                 return
 
