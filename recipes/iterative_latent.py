@@ -17,7 +17,7 @@ rerun the command to resume.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,20 +27,28 @@ from rich.table import Table
 
 import itinera
 from itinera.runs.workers import parallel_map
+from itinera.training.ground.experiment_tables import (
+    Claim,
+    Scores,
+    add_options,
+    compare_seeds,
+    count_steps,
+    format_cell,
+    format_difference,
+    make_experiment,
+    print_results,
+)
 from itinera.training.ground.experiments import (
     METRICS,
     Experiment,
     TourScores,
     Trial,
     Variant,
-    compare_seeds,
     evaluate_trial,
     evaluation_split,
-    format_cell,
-    format_difference,
     train_variant,
 )
-from itinera.training.ground.train_agent import STEPS_PER_MINUTE, GroundOptions
+from itinera.training.ground.train_agent import GroundOptions
 
 ROWS: Mapping[int, str] = {1: "cma", 2: "tour-cma", 3: "pool-cma", 4: "pool-end-cma"}
 NAMES: Mapping[str, str] = {"cma": "CMA", "tour-cma": "TourCMA", "pool-cma": "PoolCMA", "pool-end-cma": "PoolEndCMA"}
@@ -59,7 +67,6 @@ PUBLISHED: Mapping[str, Mapping[int, str]] = {  # mean ± standard error over 3 
         4: "6.9±0.2 8.7±0.2 25±2 44±1 18±1 16±1 38±2",
     },
 }
-Scores = Mapping[int, Sequence[TourScores]]  # of each row, seed by seed
 Job = tuple[int, int]  # the row and the seed
 
 
@@ -95,7 +102,7 @@ def make_table(split: str, scores: Scores, title: str) -> Table:
     return table
 
 
-def check_claims(scores: Scores) -> Iterator[tuple[str, bool, str]]:
+def check_claims(scores: Scores) -> Iterator[Claim]:
     """The paper's claims, whether they hold here, and the numbers: differences with 95 % intervals over houses."""
     found = {row: compare_seeds(scores[row], scores[1], "t-nDTW") for row in (2, 3, 4)}
     text = ", ".join(f"row {row} {format_difference(one)}" for row, one in found.items())
@@ -111,20 +118,8 @@ def check_claims(scores: Scores) -> Iterator[tuple[str, bool, str]]:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--hours", type=float, default=1.0, help="training time of each agent on one core (1)")
-    length.add_argument("--steps", type=int, help="optimizer steps of each agent, instead of --hours")
-    parser.add_argument("--seeds", type=int, default=3, help="number of agents of each row (3)")
+    add_options(parser, out=Path(".learning/iterative_latent"))
     parser.add_argument("--dagger", action="store_true", help="also train CMA by DAgger, for row 5")
-    parser.add_argument("--rollouts", type=int, default=1000, help="episodes walked per iteration of DAgger (1000)")
-    parser.add_argument(
-        "--out", type=Path, default=Path(".learning/iterative_latent"), help="folder for models and logs"
-    )
-    parser.add_argument("--season", type=Path, default=Path(".tables/hearth"), help="Hearth season; built if missing")
-    parser.add_argument("--held-out", action="store_true", help="evaluate in held-out training houses")
-    parser.add_argument("--houses", type=int, help="only the first houses of each split")
-    parser.add_argument("--tour-episodes", type=int, help="only the first episodes of each tour")
-    parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
     return parser.parse_args()
 
 
@@ -133,12 +128,11 @@ def main() -> None:
     args = parse_arguments()
     if not (args.season / "season.json").exists():
         itinera.build_hearth(args.season)
-    steps = args.steps or max(1, round(60 * args.hours * STEPS_PER_MINUTE))
+    steps = count_steps(args)
     # The progress monitor is off in the paper's latent models.
     options = GroundOptions(steps=steps, iterations=0, progress_weight=0.0)
     dagger = GroundOptions(steps=steps, rollouts=args.rollouts, progress_weight=0.0)
-    out = args.out / ("held out" if args.held_out else "test") / f"{steps} steps"
-    experiment = Experiment(args.season, out, options, args.houses, args.tour_episodes, args.held_out)
+    experiment = make_experiment(args, options)
     console = Console(width=210)
     rows = [*ROWS, DAGGER] if args.dagger else [*ROWS]
     jobs = [(row, seed) for row in rows for seed in range(args.seeds)]
@@ -151,12 +145,16 @@ def main() -> None:
             )  # tours are ordered once, before workers need them
     trials = [(split, job) for split in experiment.splits for job in jobs]
     found = dict(parallel_map(partial(run_evaluation, experiment, dagger), trials, workers=args.workers))
-    for split in experiment.splits:
-        scores = {row: [found[trials.index((split, (row, seed)))] for seed in range(args.seeds)] for row in rows}
-        cells = f"mean of {args.seeds} seed{'s' if args.seeds > 1 else ''} (95 % interval over houses)"
-        console.print(make_table(split, scores, f"Table 3, {split.replace('_', '-')}: tours of Hearth, {cells}"))
-        for claim, holds, numbers in check_claims(scores):
-            console.print(f"{'holds' if holds else 'does NOT hold':13}  {claim}: {numbers}")
+    print_results(
+        experiment,
+        "Table 3",
+        rows,
+        args.seeds,
+        find=lambda split, row, seed: found[trials.index((split, (row, seed)))],
+        make_table=make_table,
+        check_claims=check_claims,
+        show=console.print,
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ interrupted, rerun the command to resume.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -28,21 +28,27 @@ from rich.table import Table
 import itinera
 from itinera.mapping.config import MapLifetime
 from itinera.runs.workers import parallel_map
-from itinera.training.ground.experiments import (
-    METRICS,
-    Experiment,
-    TourScores,
-    Trial,
-    Variant,
+from itinera.training.ground.experiment_tables import (
+    Claim,
+    Scores,
+    add_options,
     compare_seeds,
-    evaluate_trial,
-    evaluation_split,
+    count_steps,
     format_cell,
     format_difference,
     interval_over_houses,
+    make_experiment,
+    print_results,
+)
+from itinera.training.ground.experiments import (
+    METRICS,
+    Trial,
+    Variant,
+    evaluate_trial,
+    evaluation_split,
     train_variant,
 )
-from itinera.training.ground.train_agent import STEPS_PER_MINUTE, GroundOptions
+from itinera.training.ground.train_agent import GroundOptions
 
 EPISODIC, ITERATIVE, KNOWN = MapLifetime.EPISODIC, MapLifetime.ITERATIVE, MapLifetime.KNOWN
 LIFETIMES = (EPISODIC, ITERATIVE, KNOWN)
@@ -97,7 +103,6 @@ PUBLISHED: Mapping[str, Mapping[int, str]] = {  # one run each, in the order of 
         18: "9.4 7.2 43 51 31 28 44",
     },
 }
-Scores = Mapping[int, Sequence[TourScores]]  # of each row, seed by seed
 
 
 def make_trial(row: int, seed: int, split: str, segmentation: str = INFERRED) -> Trial:
@@ -120,7 +125,7 @@ def make_table(split: str, scores: Scores, title: str) -> Table:
     return table
 
 
-def check_claims(scores: Scores) -> Iterator[tuple[str, bool, str]]:
+def check_claims(scores: Scores) -> Iterator[Claim]:
     """The paper's claims, whether they hold here, and the numbers: differences with 95 % intervals over houses."""
     rows = {row: k for k, row in ROWS.items() if k in scores}
     for semantics in SEMANTICS:
@@ -154,20 +159,10 @@ def check_claims(scores: Scores) -> Iterator[tuple[str, bool, str]]:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    length = parser.add_mutually_exclusive_group()
-    length.add_argument("--hours", type=float, default=1.0, help="training time of each agent on one core (1)")
-    length.add_argument("--steps", type=int, help="optimizer steps of each agent, instead of --hours")
-    parser.add_argument("--seeds", type=int, default=3, help="number of agents of each kind (3)")
+    add_options(parser, out=Path(".learning/iterative_maps"))
     parser.add_argument("--iterations", type=int, default=6, help="iterations of DAgger (6)")
-    parser.add_argument("--rollouts", type=int, default=1000, help="episodes walked per iteration (1000)")
     parser.add_argument("--semantics", nargs="+", choices=SEMANTICS, default=list(SEMANTICS), help="rows to make (all)")
     parser.add_argument("--segmentation", default=INFERRED, help="model file of inferred labels (the pretrained one)")
-    parser.add_argument("--out", type=Path, default=Path(".learning/iterative_maps"), help="folder for models and logs")
-    parser.add_argument("--season", type=Path, default=Path(".tables/hearth"), help="Hearth season; built if missing")
-    parser.add_argument("--held-out", action="store_true", help="evaluate in held-out training houses")
-    parser.add_argument("--houses", type=int, help="only the first houses of each split")
-    parser.add_argument("--tour-episodes", type=int, help="only the first episodes of each tour")
-    parser.add_argument("--workers", type=int, default=2, help="number of worker processes (2)")
     return parser.parse_args()
 
 
@@ -176,10 +171,9 @@ def main() -> None:
     args = parse_arguments()
     if not (args.season / "season.json").exists():
         itinera.build_hearth(args.season)
-    steps = args.steps or max(1, round(60 * args.hours * STEPS_PER_MINUTE))
+    steps = count_steps(args)
     options = GroundOptions(steps=steps, iterations=args.iterations, rollouts=args.rollouts, progress_weight=1.0)
-    out = args.out / ("held out" if args.held_out else "test") / f"{steps} steps"
-    experiment = Experiment(args.season, out, options, args.houses, args.tour_episodes, args.held_out)
+    experiment = make_experiment(args, options)
     console = Console(width=210)
     rows = [row for row in ROWS if ROWS[row][0] in args.semantics]
     make = partial(make_trial, segmentation=args.segmentation)
@@ -190,12 +184,16 @@ def main() -> None:
         evaluation_split(experiment, split)  # tours are ordered once, before workers need them
     trials = [make(row, seed, split) for split in experiment.splits for row in rows for seed in range(args.seeds)]
     found = dict(parallel_map(partial(evaluate_trial, experiment), trials, workers=args.workers))
-    for split in experiment.splits:
-        scores = {row: [found[trials.index(make(row, seed, split))] for seed in range(args.seeds)] for row in rows}
-        cells = f"mean of {args.seeds} seed{'s' if args.seeds > 1 else ''} (95 % interval over houses)"
-        console.print(make_table(split, scores, f"Table 4, {split.replace('_', '-')}: tours of Hearth, {cells}"))
-        for claim, holds, numbers in check_claims(scores):
-            console.print(f"{'holds' if holds else 'does NOT hold':13}  {claim}: {numbers}")
+    print_results(
+        experiment,
+        "Table 4",
+        rows,
+        args.seeds,
+        find=lambda split, row, seed: found[trials.index(make(row, seed, split))],
+        make_table=make_table,
+        check_claims=check_claims,
+        show=console.print,
+    )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -23,39 +23,28 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+import itinera
 from itinera.formats.writing import atomic_write
 from itinera.hearth.ground import ground_worlds
 from itinera.hearth.season import HOUSE_CYCLE, house_role, public_season
-from itinera.policies.checkpoint import Model, ModelCard, build_model, encode_model, read_model
+from itinera.policies.checkpoint import encode_model, read_model
 from itinera.policies.pretrained import model_requirements, pretrained_models
-from itinera.policies.segmentation.labeling import Segmenter
-from itinera.policies.segmentation.rgbd_unet import RGBDUNetConfig
-from itinera.policies.segmentation.semantics import InferredSemantics
 from itinera.rendering.appearance import parse_appearance
-from itinera.seeding import generator
 from itinera.training.malloc import tune_malloc
-from itinera.training.progress import TrainingLog, log_to_stderr
+from itinera.training.progress import log_to_stderr
 from itinera.training.segmentation import (
     SENSOR,
     SUMMARIES,
     FrameSampler,
-    LossConfig,
     SegmentationScores,
-    batch_loss,
-    calibrate_offsets,
     evaluate_segmentation,
 )
-from itinera.training.trainer import Schedule, Trainer, seed_torch
 from itinera.worlds import World
 from itinera.worlds.labels import MAP_CLASSES, MPCAT40
 
-STEPS_PER_MINUTE = 450  # optimizer steps, about, on one core
-BATCH_SIZE = 32  # frames
-LEARNING_RATE, WEIGHT_DECAY = 4e-3, 0.01
-LOSS = LossConfig()
 RADIUS = 0.1  # metres, of the robot
 HELD_OUT_EVERY = 8  # of the training houses, with --held-out
-CALIBRATION_HOUSES, CALIBRATION_FRAMES = 24, 20  # frames per house
+CALIBRATION_HOUSES = 24
 EVALUATION_FRAMES = 200  # per house
 NUM_NAMES = 100  # the most frequent ones
 NAMES_FROM = "rcm-fidelity"  # the pretrained agent whose object names `--labels names` learns
@@ -79,30 +68,6 @@ def load_labels(name: str) -> tuple[str, ...]:
     if name == "names":
         return ("void", *model_requirements(pretrained_models()[NAMES_FROM]).names[:NUM_NAMES])
     return {"map": MAP_CLASSES, "mpcat40": MPCAT40}[name]
-
-
-def train(args: argparse.Namespace, sampler: FrameSampler, checkpoint: Path) -> Model:
-    """The trained model; continues from the checkpoint."""
-    name = checkpoint.stem
-    steps = max(1, round(args.minutes * STEPS_PER_MINUTE))
-    seed_torch(args.seed, "segmentation", name)  # for the initial weights
-    metadata = {
-        "description": f"RGB-D U-Net, {len(sampler.labels)} labels",
-        "training data": f"{len(sampler.worlds)} houses of Hearth season {args.season}, random poses",
-        "camera": {"width": 128, "height": 128, "fov_deg": 90, "height_m": SENSOR.height, "elevation_deg": 0},
-        "appearance": args.appearance + (", randomized" if args.randomize else ""),
-        "steps": steps,
-        "seed": args.seed,
-    }
-    card = ModelCard("rgbd-unet", asdict(RGBDUNetConfig()), sampler.labels, (), metadata=metadata)
-    model = build_model(card)
-    schedule = Schedule(steps, LEARNING_RATE, weight_decay=WEIGHT_DECAY, warmup_steps=100)
-    with TrainingLog(name, total=steps, folder=checkpoint.parent / "logs" / name) as log:
-        trainer = Trainer(model, schedule, seed=args.seed, name=name, checkpoint=checkpoint, on_step=log.on_step)
-        for step in trainer:
-            batch = sampler.sample_batch(generator(args.seed, "segmentation batch", str(step)), BATCH_SIZE)
-            trainer.update(batch_loss(model.policy, batch, LOSS.weights(sampler.frequencies), LOSS))
-    return model
 
 
 def print_scores(console: Console, title: str, scores: SegmentationScores) -> None:
@@ -129,37 +94,37 @@ def main() -> None:
     parser.add_argument("--held-out", action="store_true", help="train on 53 training houses, score on the other 8")
     parser.add_argument("--season", type=int, default=1, help="seed of the Hearth season (1)")
     parser.add_argument("--seed", type=int, default=0, help="of the training (0)")
-    parser.add_argument("--threads", type=int, default=1, help="threads of torch (1)")
     parser.add_argument("--houses", type=int, help="use only the first so many houses of each part")
     parser.add_argument("--frames", type=int, default=EVALUATION_FRAMES, help="frames to score in each house (200)")
     parser.add_argument("--out", type=Path, default=Path(".learning/segmentation"), help="folder for models and logs")
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
+    torch.set_num_threads(1)
     tune_malloc()
     log_to_stderr()
     labels = load_labels(args.labels)
     training, scoring = (houses[: args.houses] for houses in house_indices("val_unseen", held_out=args.held_out))
-    sensor = replace(SENSOR, appearance=parse_appearance(args.appearance))
     parts = [args.labels, args.appearance.replace(":", "-"), "randomized" * args.randomize, "held-out" * args.held_out]
     name = " ".join(filter(None, [*parts, f"{args.minutes:g} min", f"seed {args.seed}"]))
-    sampler = FrameSampler(load_worlds(args.season, training), labels, sensor=sensor, randomize=args.randomize)
-    model = train(args, sampler, args.out / "checkpoints" / f"{name}.safetensors")
-    # In houses of the next season, because the network is too sure of itself in those it was trained on.
-    others = load_worlds(args.season + 1, list(range(CALIBRATION_HOUSES))[: args.houses])
-    calibration = FrameSampler(others, labels, sensor=sensor, randomize=args.randomize)
-    offsets = calibrate_offsets(model.policy, calibration, frames_per_world=CALIBRATION_FRAMES)
-    model.policy.add_offsets(torch.from_numpy(offsets))
-
+    file = args.out / f"{name}.safetensors"
+    source = itinera.train_segmentation(
+        load_worlds(args.season, training),
+        file,
+        labels=labels[1:],
+        minutes=args.minutes,
+        # In houses of the next season, because the network is too sure of itself in those it was trained on.
+        calibration=load_worlds(args.season + 1, list(range(CALIBRATION_HOUSES))[: args.houses]),
+        appearance=args.appearance,
+        randomize=args.randomize,
+        seed=args.seed,
+        tensorboard=args.out / "logs" / name,
+    )
     scored = replace(SENSOR, appearance=parse_appearance(args.score_appearance or args.appearance))
     unseen = FrameSampler(load_worlds(args.season, scoring), labels, sensor=scored)
-    file = args.out / f"{name}.safetensors"
-    with atomic_write(file) as stream:
-        stream.write(encode_model(model, half=True))
-    source = InferredSemantics(Segmenter(read_model(file).model))  # as it was stored, in half precision
     scores = evaluate_segmentation(source, unseen, frames_per_world=args.frames)
     part = "held-out" if args.held_out else "val-unseen"
     found = {key: scores.interval(key) for key in SUMMARIES}
     texts = {key: f"{100 * one.mean:.1f} [{100 * one.low:.1f}, {100 * one.high:.1f}]" for key, one in found.items()}
+    model = read_model(file).model
     card = msgspec.structs.replace(model.card, metadata={**model.card.metadata, f"{part}, %": texts})
     with atomic_write(file) as stream:
         stream.write(encode_model(replace(model, card=card), half=True))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,10 +16,9 @@ import itinera
 from itinera.errors import BadArgument
 from itinera.formats.catalog import read_surfaces
 from itinera.formats.native_predictions import encode_rollout
-from itinera.records import Ending
-from itinera.runs.observations import configure_observations
+from itinera.records import Ending, Phase, Predictions
 from itinera.tasks import Tour
-from itinera.tasks.protocol import R2R_CE
+from itinera.tasks.protocol import IVLN_CE, R2R_CE
 from itinera.worlds.world import Worlds
 from scripted_agents import Scripted, Still
 
@@ -100,13 +102,15 @@ def test_the_rows_do_not_depend_on_interruptions(season, ground, tmp_path):
     assert rows(resumed) == rows(itinera.run(Goer(), season / GROUND, ground, workers=0, **options))
 
 
-@pytest.mark.parametrize("option", [{"waypoints": "surface"}, {"driver": "straight"}, {"views": "inferred"}])
+@pytest.mark.parametrize(
+    "option", [{"waypoints": "surface"}, {"driver": "straight"}, {"views": "inferred"}, {"stops": "between"}]
+)
 def test_other_waypoints_views_and_drivers_are_other_runs(season, ground, tmp_path, option):
     out = tmp_path / "predictions.jsonl"
     options = {"waypoints": "depth", "views": "annotations", "max_episodes": 1, "workers": 0, "out": out}
-    itinera.run(Still(), season / GROUND, ground, **options)
+    itinera.run(Goer(), season / GROUND, ground, **options)
     with pytest.raises(itinera.errors.ItineraError, match="another"):
-        itinera.run(Still(), season / GROUND, ground, **{**options, **option})
+        itinera.run(Goer(), season / GROUND, ground, **{**options, **option})
 
 
 @pytest.mark.parametrize("waypoints", ["graph", "surface", "depth"])
@@ -141,6 +145,40 @@ def test_action_probabilities_are_those_of_decisions(season, ground):
     assert all(names[0] == "stop" and len(names) == len(own) for names, own in pairs)
 
 
+class Undecided(Goer):
+    """As likely to stop as to go on to its first candidate."""
+
+    moves = 2
+
+    def action_probabilities(self, observation):
+        return np.array([0.6, 0.4, *[0.0] * (len(observation.candidates.nodes) - 1)])
+
+
+def test_a_run_stops_between_waypoints(season, ground, tasks):
+    options = {"waypoints": "depth", "driver": "straight", "max_episodes": 3}
+    at, between = (
+        itinera.run(Undecided(), season / GROUND, ground, stops=stops, **options) for stops in ("waypoint", "between")
+    )
+    for stopped, approached in zip(at, between, strict=True):
+        count = len(stopped.places)
+        assert approached.places[:count].tolist() == stopped.places.tolist()
+        assert approached.notes["approach"] == len(approached.places) - count
+        assert 0.5 <= np.linalg.norm(approached.places[-1] - stopped.places[-1]) <= 1.75
+        assert approached.ending is Ending.STOPPED
+    assert itinera.replay(between, tasks, ground).identical
+    limit = len(next(iter(at)).actions) + 2
+    limited = itinera.run(
+        Undecided(), season / GROUND, ground, stops="between", protocol=replace(R2R_CE, step_limit=limit), **options
+    )
+    first = next(iter(limited))
+    assert (first.ending, len(first.actions)) == (Ending.STOPPED, limit - 1)  # the last step is STOP
+
+
+def test_agents_without_probabilities_cannot_stop_between(season, ground):
+    with pytest.raises(BadArgument, match="Still does not report them: it has no method action_probabilities"):
+        itinera.run(Still(), season / GROUND, ground, waypoints="depth", stops="between", max_episodes=1)
+
+
 def test_an_agent_in_another_process_chooses_among_waypoints(season, ground):
     found = itinera.run(
         [sys.executable, str(CLIENT)], season / GROUND, ground, waypoints="depth", max_episodes=2, workers=0
@@ -161,6 +199,8 @@ def test_named_agents_of_graphs_choose_among_waypoints(season, ground, agent):
         ({"waypoints": "depths"}, 'Did you mean "depth"|depth'),
         ({"waypoints": "depth", "driver": "train"}, "follower, straight|follower"),
         ({"driver": "straight"}, "give --waypoints"),
+        ({"stops": "between"}, "give --waypoints"),
+        ({"waypoints": "depth", "stops": "anywhere"}, "waypoint, between|between"),
         ({"waypoints": "depth", "camera": "8x8"}, "leave out --camera"),
         ({"waypoints": "depth", "drive": "point-turn"}, "leave out --drive"),
         ({"waypoints": "depth", "views": "rendered"}, "must be annotations or inferred, not rendered"),
@@ -173,15 +213,12 @@ def test_options_that_do_not_fit_are_refused(season, options, message):
         itinera.run(Scripted({}), season / GROUND, season, **options)
 
 
-def test_waypoints_are_for_the_ground_and_single_episodes(season, ground, tmp_path):
+def test_waypoints_are_for_the_ground(season, ground):
     graph_tasks = season / "r2r" / "R2R_val_unseen.json"
     with pytest.raises(BadArgument, match="has episodes on graphs, where the candidates are nodes: leave it out"):
         itinera.run("uniform", graph_tasks, season, waypoints="depth")
     with pytest.raises(BadArgument, match="Add --waypoints depth"):
         itinera.run("rcm-fidelity", season / GROUND, season)
-    tours = replace(itinera.read_tasks(season / GROUND), tours=(Tour("1", "", ()),))
-    with pytest.raises(BadArgument, match="does not support tours"):
-        configure_observations(tours, season, waypoints="depth")
     with pytest.raises(BadArgument, match="acts by steps, not by waypoints"):
         itinera.run("expert", season / GROUND, ground, waypoints="depth", workers=0)
 
@@ -191,3 +228,64 @@ def test_worlds_without_viewpoints_have_no_waypoints_of_the_graph(ground, tasks)
     with pytest.raises(BadArgument, match="need the viewpoints of a Hearth season"):
         itinera.run(Goer(), tasks, worlds, waypoints="graph", workers=0)
     assert len(itinera.run(Goer(), tasks, worlds, waypoints="depth", workers=0, max_episodes=1)) == 1
+
+
+@pytest.fixture(scope="module")
+def tours(tasks):
+    """A tour of three paths."""
+    ids = tuple(tasks.episodes[k].id for k in (0, 3, 6))
+    return tasks.with_tours((Tour("three", tasks.episodes[0].world_id, ids),), "tours")
+
+
+def test_tours_are_run_by_waypoints_and_guided_by_steps(season, ground, tours):
+    found = itinera.run(Goer(), tours, ground, waypoints="depth", workers=0)
+    assert found.protocol == IVLN_CE
+    (rollout,) = found.rollouts
+    phases = {phase for trajectory in rollout.trajectories for phase in trajectory.phases or ()}
+    assert phases == set(Phase)
+    for trajectory in rollout.trajectories:
+        assert np.linalg.norm(np.diff(trajectory.places[:, :2], axis=0), axis=1).max() <= 0.25 + 1e-6
+    (alone,) = itinera.run(Goer(), season / GROUND, ground, waypoints="depth", max_episodes=1)
+    first = rollout.trajectories[0]
+    assert first.acting_places.tolist() == alone.places.tolist()
+    assert itinera.replay(found, tours, ground).identical
+    scores = itinera.score(found, tours, ground)
+    assert 0 <= scores.tours["t-nDTW"].mean() <= 1
+
+
+@pytest.mark.slow
+def test_the_rows_of_tours_do_not_depend_on_workers(season, ground, tours):
+    here, there = (
+        itinera.run("rcm-fidelity", tours, season, waypoints="depth", views="inferred", workers=n) for n in (0, 1)
+    )
+    assert rows(here) == rows(there)
+
+
+def test_a_run_is_shown_with_its_steps(season, ground, tasks, predictions, tmp_path):
+    page = tmp_path / "replay.html"
+    ids = [trajectory.episode_id for trajectory in predictions]
+    itinera.show(predictions, tasks, ground, out=page, episodes=ids[:2], max_views=2)
+    found = re.search(r'<script type="application/json" id="replay">(.*?)</script>', page.read_text(), re.DOTALL)
+    episodes = json.loads(found[1])["episodes"]
+    for shown, trajectory in zip(episodes, list(predictions)[:2], strict=True):
+        assert shown["id"] == trajectory.episode_id
+        assert len(shown["trajectories"][0]["track"]["x"]) == len(trajectory.places)
+
+
+def test_an_entry_is_judged_by_its_steps(season, predictions, tmp_path):
+    """The host replays primitive actions, and needs no waypoints, views or policy."""
+    with gzip.open(season / GROUND) as stream:
+        content = json.load(stream)
+    content["episodes"] = content["episodes"][:2]
+    with gzip.open(tmp_path / "tasks.json.gz", "wt") as stream:
+        json.dump(content, stream)
+    entry = predictions.rollouts[:2]
+    rules = f'tasks = "tasks.json.gz"\nworlds = "{season}"\nprotocol = "r2r-ce"\n'
+    (tmp_path / "challenge.toml").write_text(rules)
+    found = itinera.judge(Predictions("", entry, R2R_CE), tmp_path)
+    assert (found.badge, found.missing, found.differences) == ("replayed", 0, ())
+    lying = replace(entry[0].trajectories[0], places=entry[0].trajectories[0].places + np.array([0.0, 0.01, 0.0]))
+    told = Predictions("", (replace(entry[0], trajectories=(lying,)), entry[1]), R2R_CE)
+    judged = itinera.judge(told, tmp_path)
+    assert len(judged.differences) == 1
+    assert judged.scores["SPL"].mean() == found.scores["SPL"].mean()

@@ -141,6 +141,46 @@ def test_a_driver_turns_the_shorter_way():
     assert waypoints.step(0).place == waypoints.observation.place  # STOP changes nothing
 
 
+def approach(waypoints, **chances: float) -> np.ndarray:
+    """How far the body goes before a stop, with these chances of the ways east, north, west and south."""
+    seen, before = waypoints.observation, np.array(waypoints.body.place)
+    probabilities = np.zeros(5)
+    for name, heading in (("east", 0), ("north", 90), ("west", 180), ("south", 270)):
+        probabilities[towards(seen, heading)] = chances.get(name, 0.0)
+    probabilities[0] = 1 - probabilities.sum()
+    for _ in waypoints.approach(probabilities):
+        pass
+    return (np.asarray(waypoints.body.place) - before)[:2]
+
+
+@pytest.mark.parametrize(
+    ("chances", "expected"),
+    [
+        ({"east": 0.25}, (1.0, 0.0)),  # 2 · 0.25 · 2 m
+        ({"east": 0.25, "west": 0.25}, (0.0, 0.0)),
+        ({"east": 0.375, "west": 0.125}, (1.0, 0.0)),
+        ({"north": 0.45}, (0.0, 1.5)),  # 1.8 m, of which 1.5
+        ({}, (0.0, 0.0)),
+    ],
+)
+def test_before_a_stop_the_body_goes_where_probabilities_lead_on(chances, expected):
+    waypoints = WaypointSimulator(
+        GroundSimulator.for_protocol(R2R_CE), Compass(), straight_driver(R2R_CE), stops_between=True
+    )
+    assert waypoints.stops_between
+    waypoints.reset(HALL, start(2, 2))
+    assert approach(waypoints, **chances) == pytest.approx(expected, abs=1e-6)
+
+
+def test_an_approach_ends_at_a_wall_and_leaves_the_body_there():
+    waypoints = simulator()
+    waypoints.reset(HALL, start(4, 6))
+    moved = approach(waypoints, east=0.4)  # the side of the box is 1 m ahead
+    assert moved == pytest.approx((0.9, 0.0), abs=0.05)
+    assert waypoints.body.collided
+    assert waypoints.pose.place.tolist() == waypoints.body.place.tolist()
+
+
 def test_actions_that_do_not_exist_are_refused():
     waypoints = simulator()
     with pytest.raises(BadArgument, match="call reset first"):

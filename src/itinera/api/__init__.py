@@ -20,7 +20,7 @@ from itinera.api.running import check_agent, load_agent, replay, reproduce, roll
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
 from itinera.api.serving import create_challenge, host, restore_challenge, serve, submit, work
 from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
-from itinera.api.training import read_recipe, train
+from itinera.api.training import read_recipe, train, train_segmentation
 from itinera.api.viewing import view
 
 __all__ = [
@@ -74,6 +74,7 @@ __all__ = [
     "submit",
     "train",
     "train_pointnav",
+    "train_segmentation",
     "verify_data",
     "view",
     "work",

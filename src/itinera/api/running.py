@@ -64,6 +64,7 @@ def run(
     semantics: str | None = None,
     waypoints: str | None = None,
     driver: str | None = None,
+    stops: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -110,8 +111,8 @@ def run(
     map_lifetime: how long a trained agent keeps its map: "episodic", "iterative" or "known"; by default as in training.
     semantics: of that map: "true", "inferred" or a segmentation model; by default as in training.
     waypoints: on the ground the candidates of an agent that chooses among candidates, as on graphs: "graph" (the
-        viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", and driver
-        is "follower" (the default) or "straight".
+        viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", driver
+        is "follower" (the default) or "straight", and stops "waypoint" (the default) or "between" them.
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
     base_url: the server of a language model, given as agent "openai:MODEL"; agent_options are then its settings.
     prompt: how it is asked: "choices", "words" or "pixel".
@@ -166,6 +167,7 @@ def run(
         semantics=semantics,
         waypoints=waypoints,
         driver=driver,
+        stops=stops,
         drive=drive,
         vmax=vmax,
         wmax=wmax,

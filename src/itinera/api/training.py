@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from itinera.policies.checkpoint import Model
     from itinera.policies.ground.agent import GroundPolicyAgent
     from itinera.policies.ground.decision_agent import DecisionAgent
+    from itinera.policies.segmentation.semantics import InferredSemantics
     from itinera.simulators.view_features import ViewSource
     from itinera.tasks import Split
     from itinera.training.progress import TrainingProgress
@@ -268,6 +269,79 @@ def _train_decisions(given: Mapping[str, Any], split: Split, held_out: Split | N
         progress=progress,
         verbose=progress is None if verbose is None else verbose,
     )
+
+
+def train_segmentation(
+    worlds: Mapping[str, World] | File,
+    out: File,
+    *,
+    labels: Literal["map", "mpcat40"] | Sequence[str] = "map",
+    steps: int | None = None,
+    minutes: float | None = None,
+    world_ids: Sequence[str] | None = None,
+    calibration: Mapping[str, World] | File | None = None,
+    appearance: str = "flat",
+    randomize: bool = False,
+    seed: int = 0,
+    overwrite: bool = False,
+    tensorboard: File | None = None,
+    progress: Callable[[TrainingProgress], None] | None = None,
+) -> InferredSemantics:
+    """Train a network that labels pixels from color and depth, on frames from random poses in these worlds.
+
+    Writes its model file, which `semantics=` of `run` and `train` and `load_semantics` take, and returns the labels it
+    infers as a function of frames. If interrupted, call it again to resume; a finished training is not repeated.
+
+    worlds: with meshes: a Hearth season, a folder of scenes, or worlds by id.
+    labels: "map" (the 12 categories of semantic maps), "mpcat40", or the names of instances; void is added.
+    steps, minutes: the length of the training, one of them; minutes are those of one core.
+    world_ids: the worlds to train in; all of them by default, those of every split.
+    calibration: other worlds, in which an offset of each label is chosen; without, rare labels are found too often.
+    appearance, randomize: of the images, as in `run`; with `randomize` every world has random colors and light.
+    tensorboard: a folder for curves.
+
+    >>> import itinera
+    >>> inferred = itinera.train_segmentation("hearth", "labels.safetensors", minutes=10)  # doctest: +SKIP
+    """
+    from dataclasses import replace
+
+    from itinera.rendering.appearance import parse_appearance
+    from itinera.training.segmentation import SENSOR
+    from itinera.training.train_segmentation import STEPS_PER_MINUTE, SegmentationOptions, train_segmentation
+    from itinera.worlds.labels import MAP_CLASSES, MPCAT40
+
+    if (steps is None) == (minutes is None):
+        raise BadArgument("Give the length of training as steps=… or as minutes=…, one of them.")
+    count = round((minutes or 0) * STEPS_PER_MINUTE) if steps is None else steps
+    sets = {"map": MAP_CLASSES, "mpcat40": MPCAT40}
+    names = sets[validate_choice("labels", labels, tuple(sets))] if isinstance(labels, str) else ("void", *labels)
+    return train_segmentation(
+        _select_worlds(worlds, world_ids),
+        names,
+        SegmentationOptions(count, randomize=randomize),
+        calibration=None if calibration is None else _select_worlds(calibration, None),
+        sensor=replace(SENSOR, appearance=parse_appearance(appearance)),
+        seed=seed,
+        out=Path(out),
+        overwrite=overwrite,
+        logs=optional_path(tensorboard),
+        progress=progress,
+    )
+
+
+def _select_worlds(worlds: Mapping[str, World] | File, world_ids: Sequence[str] | None) -> Mapping[str, World]:
+    """The worlds with these ids, each loaded when it is needed."""
+    from itinera.runs.config import load_worlds
+    from itinera.tasks import PROTOCOLS
+    from itinera.worlds.lazy import LazyMapping
+
+    found = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), PROTOCOLS["r2r-ce"])
+    if world_ids is None:
+        return found
+    missing = [name for name in world_ids if name not in found]
+    if missing:
+        raise BadArgument(f"World {missing[0]} is not among the worlds given.")
+    return LazyMapping(world_ids, found.__getitem__)
 
 
 def read_recipe(path: File) -> dict[str, Any]:

@@ -234,6 +234,7 @@ Semantics = Annotated[
 ]
 _WAYPOINTS = ("graph", "surface", "depth")
 _DRIVERS = ("follower", "straight")
+_STOPS = ("waypoint", "between")
 _ON_WAYPOINTS = "Waypoints on the ground"
 Waypoints = Annotated[
     str | None,
@@ -249,6 +250,15 @@ Driver = Annotated[
     typer.Option(
         help="How the body gets to a waypoint: follower (knows the surface; the default) or straight (odometry only).",
         autocompletion=lambda: list(_DRIVERS),
+        rich_help_panel=_ON_WAYPOINTS,
+    ),
+]
+Stops = Annotated[
+    str | None,
+    typer.Option(
+        help="Where the body stops: at a waypoint (the default), or between waypoints, where the agent's action "
+        "probabilities lead on.",
+        autocompletion=lambda: list(_STOPS),
         rich_help_panel=_ON_WAYPOINTS,
     ),
 ]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from itinera.agents.agent import Agent
+from itinera.agents.agent import Agent, ProbabilisticAgent
 from itinera.agents.loading import (
     OptionValue,
     describe_agent,
@@ -129,6 +129,7 @@ class WaypointConfig:
 
     source: str  # graph, surface or depth
     driver: str  # follower or straight
+    stops: str = "waypoint"  # where a body stops: waypoint or between
 
 
 @dataclass(frozen=True)
@@ -335,6 +336,11 @@ def _make_waypoint_context(config: RunConfig, worlds: Mapping[str, World]) -> Wo
         config.protocol, config.observations.waypoints, config.observations, config.worlds_path
     )
     agent, files = load_agent(config, worlds, columns=columns)
+    if simulator.stops_between and not isinstance(agent, ProbabilisticAgent):
+        raise BadArgument(
+            f"--stops between needs the probability of each action, and {describe_agent(config.agent)} does not report "
+            "them: it has no method action_probabilities. Leave --stops (stops=) out."
+        )
     return WorkerContext(agent, simulator, worlds, files)
 
 

@@ -42,6 +42,7 @@ def configure_observations(
     semantics: str | None = None,
     waypoints: str | None = None,
     driver: str | None = None,
+    stops: str | None = None,
     requirements: ModelRequirements | GroundRequirements | PointNavRequirements | None = None,
 ) -> ObservationConfig:
     """The observations that were asked for: views for tasks on graphs, a camera or waypoints for tasks on the ground.
@@ -59,16 +60,16 @@ def configure_observations(
     if requirements is not None and not isinstance(requirements, ModelRequirements):
         if on_graph:
             raise BadArgument(f"This model was trained on the ground; {split.name} has episodes on navigation graphs.")
-        if waypoints is not None or driver is not None:
+        if waypoints is not None or driver is not None or stops is not None:
             raise BadArgument(
-                "--waypoints and --driver are for agents that choose among candidates; this model steps and turns "
-                "itself: leave them out."
+                "--waypoints, --driver and --stops are for agents that choose among candidates; this model steps and "
+                "turns itself: leave them out."
             )
         camera = _trained_camera(requirements, camera, map_lifetime, semantics)
         requirements = None
     elif map_lifetime is not None or semantics is not None:
         raise BadArgument("--map-lifetime and --semantics are for trained agents with maps: give one as --agent.")
-    choice = _configure_waypoints(split, waypoints, driver, camera=camera, appearance=appearance)
+    choice = _configure_waypoints(split, waypoints, driver, stops, camera=camera, appearance=appearance)
     if requirements is not None and not on_graph and choice is None:
         raise BadArgument(
             f"This model was trained on navigation graphs; {split.name} has continuous episodes. Add --waypoints depth "
@@ -116,28 +117,33 @@ def _configure_pointnav(split: Split, requirements: PointNavRequirements, *, has
 
 
 def _configure_waypoints(
-    split: Split, source: str | None, driver: str | None, *, camera: CameraSensor | None, appearance: str | None
+    split: Split,
+    source: str | None,
+    driver: str | None,
+    stops: str | None,
+    *,
+    camera: CameraSensor | None,
+    appearance: str | None,
 ) -> WaypointConfig | None:
     """The waypoints that were asked for."""
     if source is None:
-        if driver is not None:
-            raise BadArgument("--driver brings a body to waypoints: give --waypoints (waypoints=) too.")
+        if driver is not None or stops is not None:
+            raise BadArgument("--driver and --stops move a body among waypoints: give --waypoints (waypoints=) too.")
         return None
     from itinera.simulators.waypoint_drivers import DRIVERS
-    from itinera.simulators.waypoints import WAYPOINTS
+    from itinera.simulators.waypoints import STOPS, WAYPOINTS
 
     validate_choice("waypoints", source, WAYPOINTS)
     chosen = validate_choice("driver", "follower" if driver is None else driver, DRIVERS)
+    place = validate_choice("stops", "waypoint" if stops is None else stops, STOPS)
     if split.episodes and isinstance(split.episodes[0].start.place, str):
         raise BadArgument(
             f"--waypoints is for continuous episodes, and {split.name} has episodes on graphs, where the candidates "
             "are nodes: leave it out."
         )
-    if split.tours:
-        raise BadArgument("--waypoints does not support tours: leave out --tours (tours=), or the waypoints.")
     if camera is not None or appearance is not None:
         raise BadArgument("With --waypoints agents observe views, not a camera: leave out --camera and --appearance.")
-    return WaypointConfig(source, chosen)
+    return WaypointConfig(source, chosen, place)
 
 
 def _configure_pose_views(

@@ -68,7 +68,7 @@ class _RolloutLoop:
         on_episode: OnEpisode | None,
     ) -> None:
         self.agent, self.loop, self.tour = agent, loop, tour
-        self.probabilistic = agent if record_probabilities and isinstance(agent, ProbabilisticAgent) else None
+        self.records_probabilities = record_probabilities
         self.metered = agent if isinstance(agent, MeteredAgent) else None
         self.maps = maps
         self.on_episode = on_episode
@@ -106,11 +106,13 @@ class _RolloutLoop:
             self._change(lambda: self.loop.fail(error))
 
     def _act(self) -> None:
-        loop = self.loop
+        loop, probabilities = self.loop, None
         try:
-            if self.probabilistic is not None:
-                probabilities = self.probabilistic.action_probabilities(loop.observation)
-                loop.record_probabilities(validate_probabilities(probabilities, loop.num_actions))
+            if isinstance(self.agent, ProbabilisticAgent) and (self.records_probabilities or loop.stops_between):
+                found = self.agent.action_probabilities(loop.observation)
+                probabilities = validate_probabilities(found, loop.num_actions)
+                if self.records_probabilities:
+                    loop.record_probabilities(probabilities)
             try:
                 action = self.agent.act(loop.observation)
             finally:
@@ -121,7 +123,7 @@ class _RolloutLoop:
             self._change(lambda: loop.fail(notes))
             return
         try:
-            loop.act(action)
+            loop.act(action, probabilities)
         except IllegalAction as error:
             reason = {"failed": str(error)}
             self._change(lambda: loop.fail(reason))

@@ -317,6 +317,7 @@ def prepare_run(
     semantics: str | None = None,
     waypoints: str | None = None,
     driver: str | None = None,
+    stops: str | None = None,
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
@@ -357,7 +358,7 @@ def prepare_run(
     requirements = requirements_for(config)
     if waypoints is not None and chosen.drive is not None:
         raise BadArgument("--waypoints needs a body that steps and turns: leave out --drive (drive=).")
-    asked = (views, objects, rooms, camera, appearance, map_lifetime, semantics, waypoints, driver)
+    asked = (views, objects, rooms, camera, appearance, map_lifetime, semantics, waypoints, driver, stops)
     if requirements is not None or any(option is not None for option in asked):
         from itinera.runs.observations import configure_observations
 
@@ -373,6 +374,7 @@ def prepare_run(
             semantics=semantics,
             waypoints=waypoints,
             driver=driver,
+            stops=stops,
             requirements=requirements,
         )
         config = replace(config, observations=observations)

@@ -7,7 +7,8 @@ Where guided places stand in the record: those on the way to a goal follow the a
 it; those on the way to a start precede the acting places of the episode that begins there, from the place where the
 guidance began. A body that is placed rather than moved has PLACED for an action. STOP adds no place and shows in the
 ending alone. There is no guidance after the last episode. Of composite actions, such as drives to waypoints, the
-primitive ones are recorded and counted.
+primitive ones are recorded and counted; guidance too is by primitive actions, and the agent observes about every
+GUIDED_STRIDE metres, as on its own way.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ import numpy as np
 from itinera.errors import BadArgument, ItineraError, NoRoute
 from itinera.records.trajectory import NO_ACTION, ActionLog, Ending, Phase, Trajectory
 from itinera.runs.guidance import Controller, Guide, make_guide
-from itinera.simulators.simulator import STOP, Observation, Simulator, as_composite
+from itinera.simulators.simulator import STOP, CompositeSimulator, Observation, Simulator, as_composite
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import Array, Places, Pose, World
+
+GUIDED_STRIDE = 2.25  # metres between the observations of an agent of waypoints that is guided
 
 # The goals of an episode of the tour, by its index, once its acting phase has ended with this trajectory.
 FindGoals: TypeAlias = Callable[[int, Trajectory], Places]
@@ -198,16 +201,26 @@ class TourLoop:
         """Place the body at the first start."""
         self._place_at_start()
 
-    def act(self, action: Any) -> None:
-        """Take the agent's action; raises IllegalAction, which changes nothing."""
+    @property
+    def stops_between(self) -> bool:
+        """Whether STOP needs the action probabilities, because the body then goes to a place between candidates."""
+        return self._composite is not None and self._composite.stops_between
+
+    def act(self, action: Any, probabilities: Array | None = None) -> None:
+        """Take the agent's action; raises IllegalAction, which changes nothing.
+
+        With action probabilities, a body that stops between candidates goes there before it stops.
+        """
         assert self.phase is Phase.ACTING
         assert not self.done
         simulator = self._simulator
         number = validate_action(action, simulator.actions)
         self.is_first = False
         if self._composite is not None and number != STOP:
-            self._drive(number)
+            self._drive(self._composite, number)
             return
+        if number == STOP and probabilities is not None:
+            self._approach(probabilities)
         self.steps += 1
         if number == STOP:
             self._end(Ending.STOPPED)
@@ -217,18 +230,37 @@ class TourLoop:
         if self.steps == self._protocol.step_limit:
             self._end(Ending.OUT_OF_STEPS)
 
-    def _drive(self, action: int) -> None:
+    def _drive(self, composite: CompositeSimulator, action: int) -> None:
         """Take a composite action: its primitive actions are recorded, and each is a step."""
-        assert self._composite is not None
         notes = self._record.notes
         notes["decisions"] = notes.get("decisions", 0) + 1
-        for primitive, body in self._composite.drive(action):
-            self.steps += 1
-            self._record.add(primitive, body, self._clock + body.time, Phase.ACTING)
+        for primitive, body in composite.drive(action):
+            self._add_step(primitive, body)
             if self.steps == self._protocol.step_limit:
                 self._end(Ending.OUT_OF_STEPS)
+                if self.done:
+                    return
+                break
+        self.observation = composite.observation
+
+    def _approach(self, probabilities: Array) -> None:
+        """Go to where an agent with these probabilities had better stop, as long as steps are left to stop there."""
+        if self._composite is None or not self._composite.stops_between or self._last_step:
+            return
+        for number, (primitive, body) in enumerate(self._composite.approach(probabilities), start=1):
+            self._add_step(primitive, body)
+            self._record.notes["approach"] = number  # steps after the decision to stop
+            if self._last_step:
                 return
-        self.observation = self._composite.observation
+
+    @property
+    def _last_step(self) -> bool:
+        """Whether the next step of this episode is the last one."""
+        return self._protocol.step_limit is not None and self.steps + 1 >= self._protocol.step_limit
+
+    def _add_step(self, primitive: int, body: Observation) -> None:
+        self.steps += 1
+        self._record.add(primitive, body, self._clock + body.time, Phase.ACTING)
 
     def record_probabilities(self, probabilities: Array) -> None:
         """Record the agent's probability of each action available now."""
@@ -259,7 +291,7 @@ class TourLoop:
         self._end(Ending.FAILED)
 
     def guide(self) -> None:
-        """Take one step of the guidance, or place the body at the start after the last."""
+        """Take one step of the guidance (a stride, if actions are composite), or place the body at the start."""
         assert self.phase is not Phase.ACTING
         assert not self.done
         if self._lost or self._placing:
@@ -267,13 +299,32 @@ class TourLoop:
             return
         if not self._record.places:
             self._record_place(NO_ACTION)
+        if self._composite is not None:
+            self._guide_body(self._composite)
+            return
         self.observation = self._simulator.step(self._action)
         self._guided_steps += 1
         self._plan_step(after=self._action)
 
+    def _guide_body(self, composite: CompositeSimulator) -> None:
+        """Take primitive actions of the guidance until the body is a stride away, or the guidance ends."""
+        phase, first = self.phase, np.asarray(composite.body.place)
+        while self.phase is phase and not self._placing:
+            if np.linalg.norm(np.asarray(composite.body.place) - first) >= GUIDED_STRIDE:
+                break
+            composite.step_body(self._action)
+            self._guided_steps += 1
+            self._plan_step(after=self._action)
+        self.observation = composite.observation
+
+    @property
+    def _body(self) -> Observation:
+        """The last observation of the body."""
+        return self.observation if self._composite is None else self._composite.body
+
     def _record_place(self, action: int) -> None:
-        where = self.observation if self._composite is None else self._composite.body
-        self._record.add(action, where, self._clock + where.time, self.phase)
+        body = self._body
+        self._record.add(action, body, self._clock + body.time, self.phase)
 
     def _end(self, ending: Ending) -> None:
         """End the acting phase of the episode."""
@@ -300,7 +351,7 @@ class TourLoop:
         if self._find_goals is not None:
             goals = self._find_goals(self.episode_index, self._record.trajectory(self.episode, ending))
         try:
-            distances = self._world.space.between(cast(Places, [self.observation.place]), goals)[0]
+            distances = self._world.space.between(cast(Places, [self._body.place]), goals)[0]
         except ItineraError as error:
             self._record.notes["guided to goal"] = f"gave up: {error}"
             return None
@@ -333,7 +384,7 @@ class TourLoop:
         assert self._guidance is not None
         assert self._controller is not None
         try:
-            self._action = self._controller(self.observation)
+            self._action = self._controller(self._body)
             if self._action != STOP and self._guided_steps == self._guidance.step_limit:
                 raise NoRoute(f"not there after {self._guided_steps} steps.")
         except Exception as error:
@@ -372,9 +423,15 @@ class TourLoop:
 
     def _place_at_start(self) -> None:
         self._lost = True
-        if self.observation is not None:
-            self._clock += self.observation.time if self._composite is None else self._composite.body.time
-        self.observation = self._simulator.reset(self._world, self.episode.start)
+        if self.observation is None:
+            self.observation = self._simulator.reset(self._world, self.episode.start)
+        else:
+            self._clock += self._body.time
+            self.observation = (
+                self._simulator.reset(self._world, self.episode.start)
+                if self._composite is None
+                else self._composite.relocate(self.episode.start)
+            )
         self._lost = self._placing = False
         self._begin(NO_ACTION)
 

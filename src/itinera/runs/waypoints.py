@@ -32,7 +32,8 @@ def make_waypoint_simulator(
     ground = GroundSimulator.for_protocol(protocol)
     views = make_pose_views(observations, path)
     driver = straight_driver(protocol) if waypoints.driver == "straight" else follower_driver(protocol)
-    simulator = WaypointSimulator(ground, make_source(waypoints.source, path), driver, views=views)
+    source, between = make_source(waypoints.source, path), waypoints.stops == "between"
+    simulator = WaypointSimulator(ground, source, driver, views=views, stops_between=between)
     return simulator, () if views is None else views.columns
 
 

@@ -75,6 +75,23 @@ class CompositeSimulator(Simulator, Protocol):
         ...
 
     @property
+    def stops_between(self) -> bool:
+        """Whether a body goes on by `approach` before it stops."""
+        ...
+
+    def approach(self, probabilities: Array) -> Iterator[tuple[int, Observation]]:
+        """Each primitive action from here to where an agent with these action probabilities had better stop."""
+        ...
+
+    def step_body(self, action: int) -> Observation:
+        """The observation of the body after a primitive action that was not the agent's, such as a guide's."""
+        ...
+
+    def relocate(self, pose: Pose) -> Observation:
+        """The first observation of the agent at another pose of the same world."""
+        ...
+
+    @property
     def body(self) -> Observation:
         """The last observation of the body."""
         ...

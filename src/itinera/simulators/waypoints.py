@@ -25,6 +25,7 @@ from itinera.worlds import Array, NavGraph, World
 from itinera.worlds.surface import Surface
 
 WAYPOINTS = ("graph", "surface", "depth")  # the names of the sources
+STOPS = ("waypoint", "between")  # where a body stops: at a waypoint, or somewhere between them
 
 RAYS = 72  # headings that are tried
 REACH = 4.0  # metres; how far ways are followed

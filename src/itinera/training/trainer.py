@@ -321,6 +321,11 @@ def resume_checkpoint(
             state.setdefault(int(number), {})[part] = value
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
+    for parameter, moments in optimizer.state.items():
+        for name, value in moments.items():
+            if value.shape == parameter.shape and value.stride() != parameter.stride():
+                # A fused optimizer goes through memory in order, so moments must be laid out as their weights are.
+                moments[name] = torch.empty_like(parameter).copy_(value)
     rng.set_state(contents.extra["rng.sampling"])
     torch.set_rng_state(contents.extra["rng.torch"])
     return progress, contents.extra

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -10,12 +9,12 @@ import numpy as np
 import torch
 
 from itinera.errors import BadArgument
-from itinera.mapping.config import MapLifetime
 from itinera.mapping.egocentric_map import Columns, EgocentricMaps
 from itinera.mapping.explored_map import explored_map
 from itinera.mapping.known_map import known_map
 from itinera.mapping.mapper import EgocentricMapper
 from itinera.policies.ground.base import GroundOutput, GroundPolicy
+from itinera.policies.ground.context_agent import CAMERA_REMEDY, ContextAgent
 from itinera.policies.ground.observation import (
     NUM_ACTIONS,
     GroundObservation,
@@ -24,9 +23,8 @@ from itinera.policies.ground.observation import (
     encode_rgb,
     merge_map,
 )
-from itinera.policies.ground.requirements import GroundContext, GroundRequirements
+from itinera.policies.ground.requirements import GroundRequirements
 from itinera.policies.segmentation.semantics import TRUE, SemanticSource, load_semantics
-from itinera.policies.tokenizer import Tokenizer
 from itinera.rendering.camera import Frame
 from itinera.simulators.simulator import Observation
 from itinera.tasks import Instruction
@@ -35,53 +33,22 @@ from itinera.worlds import Array, World
 NONE_YET = -1  # the previous action at the start of an episode, and while the agent is guided
 
 
-class GroundPolicyAgent:
+class GroundPolicyAgent(ContextAgent[GroundPolicy[Any, Any]]):
     """Chooses the most probable action of a policy on the ground.
 
-    `requirements` are the camera and the maps it needs, `context` is what a run gives it besides observations. The map
-    lives as the context says, or else as in training: *episodic* maps are cleared in every episode and guided step,
-    *iterative* ones at the start of a tour, and *known* ones are made from the mesh of the world. `fingerprint`
-    identifies the weights, `metadata` says how they were trained.
+    The map lives as the context says, or else as in training: *episodic* maps are cleared in every episode and guided
+    step, *iterative* ones at the start of a tour, and *known* ones are made from the mesh of the world.
     """
 
-    def __init__(
-        self,
-        policy: GroundPolicy[Any, Any],
-        tokenizer: Tokenizer,
-        requirements: GroundRequirements,
-        *,
-        context: GroundContext | None = None,
-        max_words: int = 80,
-        fingerprint: str = "",
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.requirements, self.fingerprint, self.metadata = requirements, fingerprint, dict(metadata or {})
-        self.context = GroundContext() if context is None else context
-        self._policy, self._tokenizer, self._max_words = policy, tokenizer, max_words
-        self._device = next(policy.parameters()).device
+    def prepare(self) -> None:
+        """Make the mapper, if the policy reads maps."""
+        self._device = next(self._policy.parameters()).device
         self._mapper = self._make_mapper()
         self._semantics = None if self._mapper is None else load_semantics(self._semantics_name)
         self._state: Any = None
         self._action = NONE_YET
         self._last_observation: Observation | None = None
         self._last_output: GroundOutput | None = None
-
-    def with_context(self, context: GroundContext) -> GroundPolicyAgent:
-        """The same agent in another context, without memory."""
-        return GroundPolicyAgent(
-            self._policy,
-            self._tokenizer,
-            self.requirements,
-            context=context,
-            max_words=self._max_words,
-            fingerprint=self.fingerprint,
-            metadata=self.metadata,
-        )
-
-    @property
-    def lifetime(self) -> MapLifetime:
-        """How long a map is kept."""
-        return self.requirements.lifetime if self.context.lifetime is None else self.context.lifetime
 
     @property
     def _semantics_name(self) -> str:
@@ -107,9 +74,7 @@ class GroundPolicyAgent:
 
     def start_episode(self, instruction: Instruction) -> None:
         """Encode the next instruction."""
-        words = torch.from_numpy(self._tokenizer.encode(instruction.text, max_length=self._max_words))[None]
-        lengths = torch.tensor([words.shape[1]], device=self._device)
-        words = words.to(self._device)
+        words, lengths = (part.to(self._device) for part in self.encode_words(instruction))
         with torch.no_grad():
             if self._state is None:
                 self._state = self._policy.encode_instruction(words, lengths)
@@ -191,19 +156,16 @@ class GroundPolicyAgent:
 
     def _check_frame(self, observation: Observation) -> Frame:
         """The camera image of an observation, if it is one of the camera this agent needs."""
-        frame, needs = observation.frame, self.requirements
-        remedy = "Use camera=agent.requirements.camera(); itinera.run does so by itself."
-        if frame is None:
-            kind = "is on a navigation graph" if observation.candidates is not None else "has no camera image"
-            raise BadArgument(f"This agent needs {needs.describe_camera()}, but the observation {kind}. {remedy}")
+        frame, needs = self.require_frame(observation), self.requirements
         if frame.depth.shape != (needs.height, needs.width):
             shape = "x".join(map(str, frame.depth.shape[::-1])) or "no"
-            raise BadArgument(f"This agent needs {needs.describe_camera()}, but depth has {shape} pixels. {remedy}")
+            camera = needs.describe_camera()
+            raise BadArgument(f"This agent needs {camera}, but depth has {shape} pixels. {CAMERA_REMEDY}")
         channels = {"rgb"} if self._policy.uses_rgb else set()
         channels |= set(() if self._semantics is None else self._semantics.channels)
         missing = sorted(name for name in channels if not len(getattr(frame, name)))
         if missing:
-            raise BadArgument(f"This agent also needs the camera's {' and '.join(missing)}. {remedy}")
+            raise BadArgument(f"This agent also needs the camera's {' and '.join(missing)}. {CAMERA_REMEDY}")
         return frame
 
     def _forget_step(self) -> None:

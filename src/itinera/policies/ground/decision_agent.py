@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -12,12 +10,10 @@ from numpy.typing import NDArray
 
 from itinera.agents.decisions import STOP_HERE, Decision, DecisionController, back_bin
 from itinera.errors import BadArgument
-from itinera.mapping.config import MapLifetime
+from itinera.policies.ground.context_agent import CAMERA_REMEDY, ContextAgent
 from itinera.policies.ground.decision import DecisionPolicy, DecisionState, decide, make_tensors
 from itinera.policies.ground.polar_views import LabelNames, LabelWords, PolarReader, PolarViews, bin_numbers
 from itinera.policies.ground.remembered_views import RememberedViews
-from itinera.policies.ground.requirements import GroundContext, GroundRequirements
-from itinera.policies.tokenizer import Tokenizer
 from itinera.rendering.camera import Frame
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Instruction
@@ -25,27 +21,14 @@ from itinera.tasks.protocol import R2R_CE
 from itinera.worlds import Array, World
 
 
-class DecisionAgent:
+class DecisionAgent(ContextAgent[DecisionPolicy]):
     """Acts by the decisions of a policy. One call of `act` is one primitive action, forward 0.25 m or a turn of 15°.
 
-    `requirements` are the camera and map it needs, `context` is what a run gives it besides observations: the worlds,
-    whose names it reads, and the lifetime of its map.
+    It reads the names of the context's worlds, and its map lives as the context says, or else as in training.
     """
 
-    def __init__(
-        self,
-        policy: DecisionPolicy,
-        tokenizer: Tokenizer,
-        requirements: GroundRequirements,
-        *,
-        context: GroundContext | None = None,
-        max_words: int = 80,
-        fingerprint: str = "",
-        metadata: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.requirements, self.fingerprint, self.metadata = requirements, fingerprint, dict(metadata or {})
-        self.context = GroundContext() if context is None else context
-        self._policy, self._tokenizer, self._max_words = policy, tokenizer, max_words
+    def prepare(self) -> None:
+        """Begin without a world and without a map."""
         if self.context.semantics not in (None, "true"):
             raise BadArgument(f"This agent reads true names; its semantics cannot be {self.context.semantics}.")
         self._controller = DecisionController(R2R_CE)
@@ -56,23 +39,6 @@ class DecisionAgent:
         self._origin: Array | None = None  # where the last decision was made
         self._begin_episode()
 
-    def with_context(self, context: GroundContext) -> DecisionAgent:
-        """The same agent in another context, without memory."""
-        return DecisionAgent(
-            self._policy,
-            self._tokenizer,
-            self.requirements,
-            context=context,
-            max_words=self._max_words,
-            fingerprint=self.fingerprint,
-            metadata=self.metadata,
-        )
-
-    @property
-    def lifetime(self) -> MapLifetime:
-        """How long a map is kept."""
-        return self.requirements.lifetime if self.context.lifetime is None else self.context.lifetime
-
     def reset(self, rng: np.random.Generator) -> None:
         """Start a tour in a new scene without any memory."""
         # A batch of one gains nothing from threads, and with one thread results do not depend on other processes.
@@ -82,9 +48,8 @@ class DecisionAgent:
 
     def start_episode(self, instruction: Instruction) -> None:
         """Encode the next instruction."""
-        words = torch.from_numpy(self._tokenizer.encode(instruction.text, max_length=self._max_words))[None]
         with torch.no_grad():
-            self._state = self._policy.encode_instruction(words, torch.tensor([words.shape[1]]))
+            self._state = self._policy.encode_instruction(*self.encode_words(instruction))
         if self._memory is not None:
             self._memory.clear([0])
         self._begin_episode()
@@ -177,17 +142,13 @@ class DecisionAgent:
 
     def _check_frame(self, observation: Observation) -> Frame:
         """The camera image of an observation, if it is one of the camera this agent needs."""
-        frame, needs = observation.frame, self.requirements
-        remedy = "Use camera=agent.requirements.camera(); itinera.run does so by itself."
-        if frame is None:
-            kind = "is on a navigation graph" if observation.candidates is not None else "has no camera image"
-            raise BadArgument(f"This agent needs {needs.describe_camera()}, but the observation {kind}. {remedy}")
+        frame, needs = self.require_frame(observation), self.requirements
         views = () if needs.around == 1 else (needs.around,)
         wanted = (*views, needs.height, needs.width)
         for name in ("depth", "classes", "instances"):
             shape = getattr(frame, name).shape
             if shape != wanted:
-                raise BadArgument(f"This agent needs {name} of the shape {wanted}, but got {shape}. {remedy}")
+                raise BadArgument(f"This agent needs {name} of the shape {wanted}, but got {shape}. {CAMERA_REMEDY}")
         return frame
 
     def _begin_episode(self) -> None:

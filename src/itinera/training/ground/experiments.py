@@ -1,7 +1,8 @@
 """Experiments on the ground: train variants of agents, evaluate them on tours, and keep the scores of every stage.
 
-What the recipes of Tables 3 and 4 of Iterative VLN share. Every stage writes one file and is skipped if it exists, and
-a training that was killed resumes, so an interrupted recipe continues where it was.
+What the recipes of Tables 3 and 4 of Iterative VLN share; their options and tables are in `experiment_tables.py`.
+Every stage writes one file and is skipped if it exists, and a training that was killed resumes: an interrupted recipe
+continues where it was.
 """
 
 from __future__ import annotations
@@ -27,8 +28,6 @@ from itinera.policies.ground.requirements import GroundRequirements
 from itinera.records.scores import ScoreTable
 from itinera.runs.config import load_worlds, select_protocol
 from itinera.seeding import generator
-from itinera.stats.intervals import Interval, interval
-from itinera.stats.paired import Difference, paired_difference
 from itinera.tasks import PROTOCOLS, Split, Tour
 from itinera.training.ground.batches import Texts
 from itinera.training.ground.evaluation import evaluate_on_ground
@@ -242,38 +241,3 @@ def _worlds(experiment: Experiment) -> Mapping[str, World]:
 
 def _plain(semantics: str) -> str:
     return semantics if semantics in ("true", "inferred") else Path(semantics).stem
-
-
-# Tables
-
-
-def format_cell(scores: Sequence[TourScores], metric: str) -> str:
-    """The mean over seeds with its standard error, as in the paper, and its interval over houses."""
-    scale = 1.0 if metric in METRES else 100.0
-    means = scale * np.array(
-        [np.average(rows, weights=weights) for rows, _, weights in (s.rows(metric) for s in scores)]
-    )
-    error = f" ±{means.std(ddof=1) / len(means) ** 0.5:.1f}" if len(means) > 1 else ""
-    found = interval_over_houses(scores, metric)
-    return f"{means.mean():.1f}{error} ({scale * found.low:.1f} – {scale * found.high:.1f})"
-
-
-def interval_over_houses(scores: Sequence[TourScores], metric: str) -> Interval:
-    """The mean of all seeds with its interval, houses being the sample."""
-    _, worlds, weights = scores[0].rows(metric)
-    values = np.mean([one.rows(metric)[0] for one in scores], axis=0)
-    bounds = None if metric in METRES else (0.0, 1.0)
-    return interval(values, clusters=list(worlds), weights=weights, bounds=bounds)
-
-
-def compare_seeds(a: Sequence[TourScores], b: Sequence[TourScores], metric: str) -> Difference:
-    """a - b on the same episodes or tours, both averaged over seeds, with an interval over houses."""
-    _, worlds, weights = a[0].rows(metric)
-    means = [np.mean([one.rows(metric)[0] for one in scores], axis=0) for scores in (a, b)]
-    return paired_difference(*means, rng=generator(0, "compare", metric), clusters=list(worlds), weights=weights)
-
-
-def format_difference(found: Difference) -> str:
-    """A difference in percentage points with its 95 % interval."""
-    spread = found.interval
-    return f"{100 * spread.mean:+.1f} ({100 * spread.low:+.1f} – {100 * spread.high:+.1f})"
