@@ -76,11 +76,7 @@ class VectorPointNav(gymnasium.vector.VectorEnv[Arrays, NDArray[np.int64], NDArr
         """
         if render_mode is not None:
             raise BadArgument(
-<<<<<<< HEAD
-                'Many robots render no pictures: leave out render_mode, or give vectorization_mode="sync".'
-=======
                 'There are no pictures of many robots: omit render_mode, or give vectorization_mode="sync".'
->>>>>>> 7d5c540c628e750f7318bdc9deeb8588a547821b
             )
         task_set = load_task_set("points", tasks, worlds, find_ground_protocol(protocol))
         self.task_set, self.num_envs = task_set, num_envs

@@ -42,7 +42,7 @@ EPSILON = 1e-5  # of Adam
 _log = logging.getLogger("itinera")
 
 
-class Stage(Protocol):
+class PointNavStage(Protocol):
     """Environments that step together and start new episodes by themselves, such as `VectorizedPointNav`."""
 
     num_envs: int
@@ -108,7 +108,7 @@ class PPO:
     def __init__(
         self,
         model: Model,
-        stage: Stage,
+        stage: PointNavStage,
         config: PPOConfig,
         *,
         starts: Starts | None = None,
