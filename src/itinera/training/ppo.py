@@ -46,8 +46,10 @@ class PointNavStage(Protocol):
     """Environments that step together and start new episodes by themselves, such as `VectorizedPointNav`."""
 
     num_envs: int
-    num_actions: int
     steps_taken: int
+
+    @property
+    def num_actions(self) -> int: ...
 
     def reset(self, seed: int | None = None) -> Observations: ...
 
@@ -322,7 +324,8 @@ class PPO:
         near = batch.values + (output.value - batch.values).clamp(-config.clip, config.clip)
         value_loss = 0.5 * torch.maximum((output.value - batch.returns) ** 2, (near - batch.returns) ** 2)
         entropy = -(log_probs.exp() * log_probs).sum(dim=-1)
-        return (-gain + config.value_coefficient * value_loss - config.entropy_coefficient * entropy).sum()
+        loss: Tensor = -gain + config.value_coefficient * value_loss - config.entropy_coefficient * entropy
+        return loss.sum()
 
     # Evaluation, messages and checkpoints
 

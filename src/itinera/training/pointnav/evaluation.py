@@ -133,4 +133,5 @@ def _sct(columns: Mapping[str, Array], episodes: Sequence[Episode], times: Faste
     fastest = np.array([times.upper[times.rows[episode.id]] for episode in episodes])
     with np.errstate(invalid="ignore"):
         shares = np.where(np.isfinite(fastest), fastest / np.maximum(columns["seconds"], fastest), 0.0)
-    return columns["SR"] * np.nan_to_num(shares)
+    found: Array = columns["SR"] * np.nan_to_num(shares)
+    return found
