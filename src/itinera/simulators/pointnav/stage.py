@@ -102,7 +102,7 @@ class VectorizedPointNav:
         self._motion = motion or Motion.steps(0.25, math.radians(10.0))
         self._sliding, self._radius, self._decay = sliding, success_radius, float(decay_steps or 0)
         self._rngs = [generator(seed, "pointnav", str(k)) for k in range(num_envs)]
-        self._arrays, self._exact = houses.arrays, exact_lengths
+        self._arrays, self._maps, self._exact = houses.arrays, houses.line_maps, exact_lengths
         n = self.num_envs = num_envs
         self.steps_taken = 0  # of all robots together, for the decaying reward; set it when training resumes
         self._episode_ids, self._idle = [""] * n, np.ones(n, dtype=np.bool_)
@@ -200,6 +200,7 @@ class VectorizedPointNav:
         before = GroundPoints(self._cells.copy(), self._across.copy()) if self._exact else None
         ended = step_robots(
             *self._arrays,
+            *self._maps,
             self._sliding,
             motion.chords,
             motion.pieces,
@@ -287,6 +288,7 @@ class VectorizedPointNav:
             self.observations["velocity"][fresh] = 0.0
         begin_episodes(
             *self._arrays,
+            *self._maps,
             fresh,
             self._goals,
             self._cells,
