@@ -78,7 +78,7 @@ def clear_on_map(maps: Bytes, base: int, wide: int, u: float, v: float, u1: floa
         x, y = u + t * du, v + t * dv
         i, j = int(x), int(y)
         code = maps[np.uint64(base + j * wide + i)]
-        if code == UNSURE or code == BLOCKED:
+        if code in (UNSURE, BLOCKED):
             return 0
         if code > CLOSE + 1:
             t += 0.5 * (code - CLOSE)
