@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 
 from itinera.errors import BadArgument
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import EpisodeList, TrainingStarts
-from itinera.simulators.pointnav.houses import PointNavHouses, episode_goals, sample_goals
+from itinera.simulators.pointnav.house_set import PointNavHouses, episode_goals, sample_goals
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
-from itinera.simulators.pointnav.stage import VectorizedPointNav
 from itinera.simulators.unicycle import unicycle_6
 from itinera.tasks import Episode, Instruction
 from itinera.tasks.protocol import POINTNAV, R2R
@@ -86,6 +86,15 @@ def test_what_a_robot_does_depends_on_its_number_and_not_on_how_many_there_are()
     others = make_stage(2, seed=4)
     others.reset()
     assert (others.positions != few.positions).any()
+
+
+def test_robots_count_from_the_first_and_a_reset_with_a_seed_begins_anew():
+    several, last = make_stage(3), make_stage(1, first_env=2)
+    np.testing.assert_array_equal(several.reset()["pointgoal"][2:], last.reset()["pointgoal"])
+    first = several.reset(seed=9)["pointgoal"].copy()
+    assert (several.reset()["pointgoal"] != first).any()
+    np.testing.assert_array_equal(several.reset(seed=9)["pointgoal"], first)
+    np.testing.assert_array_equal(make_stage(3, seed=9).reset()["pointgoal"], first)
 
 
 def test_goals_are_a_function_of_the_seed_and_the_world():

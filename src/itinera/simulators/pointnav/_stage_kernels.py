@@ -187,13 +187,13 @@ def choose_start(
     rising: Ints,
     rising_distances: Floats,
     level: float,
-    least: float,
-    most: float,
+    min_cells: float,
+    max_cells: float,
     floor: float,
     drawn: Floats,
     out: Floats,
 ) -> int:
-    """The cell of the first drawn point at a distance of `least` to `most` cells, on the goal's floor; -1 if none is.
+    """The cell of the first drawn point `min_cells` to `max_cells` from the goal, on its floor; -1 if none is.
 
     drawn: (k, 3) numbers below 1: which cell, and where in it. out <- u, v and the distance in cells.
     """
@@ -203,12 +203,12 @@ def choose_start(
         if abs(heights[n] - level) > floor:
             continue
         about = cell_distance(links, codes, bends, rising, rising_distances, n)
-        if not least - _NEAR <= about <= most + _NEAR:
+        if not min_cells - _NEAR <= about <= max_cells + _NEAR:
             continue
         # Away from the borders, where rounding could move a point into the next cell.
         u, v = links[n, 8] + 0.001 + 0.998 * drawn[row, 1], links[n, 9] + 0.001 + 0.998 * drawn[row, 2]
         far = goal_distance(links, slopes, codes, bends, rising, rising_distances, none, none, 0, 0, 0, n, u, v)
-        if least <= far <= most:
+        if min_cells <= far <= max_cells:
             out[0], out[1], out[2] = u, v, far
             return n
     return -1

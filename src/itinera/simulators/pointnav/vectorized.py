@@ -17,8 +17,8 @@ from itinera.seeding import generator
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav._stage_kernels import begin_episodes, step_robots
 from itinera.simulators.pointnav.episodes import EpisodeSource
-from itinera.simulators.pointnav.houses import PointNavHouses
-from itinera.simulators.pointnav.observing import DepthCamera, Scanner
+from itinera.simulators.pointnav.house_set import PointNavHouses
+from itinera.simulators.pointnav.observations import DepthCamera, Scanner
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
 from itinera.tasks import Protocol
 from itinera.worlds import Array
@@ -86,11 +86,13 @@ class VectorizedPointNav:
         decay_steps: int | None = None,
         exact_lengths: bool = False,
         seed: int = 0,
+        first_env: int = 0,
     ) -> None:
         """Progress towards the goal is rewarded by the metre (equation 3); with `decay_steps`, its weight falls from 1
         to 0 over that many steps of all robots together (equation 4). A sliding robot may turn a corner within an
         action: with `exact_lengths` its path is as long as metrics measure it (for evaluation, some milliseconds each
-        time), without, a little shorter. Randomness: one generator per robot, made from the seed and its number.
+        time), without, a little shorter. Randomness: one generator per robot, made from the seed and its number, which
+        counts from `first_env`, so that several processes draw different episodes.
 
         Reference: Yokoyama et al. 2021, Success Weighted by Completion Time.
         """
@@ -101,7 +103,8 @@ class VectorizedPointNav:
         self._houses, self._episodes = houses, episodes
         self._motion = motion or Motion.steps(0.25, math.radians(10.0))
         self._sliding, self._radius, self._decay = sliding, success_radius, float(decay_steps or 0)
-        self._rngs = [generator(seed, "pointnav", str(k)) for k in range(num_envs)]
+        self._numbers = range(first_env, first_env + num_envs)
+        self._seed(seed)
         self._arrays, self._maps, self._exact = houses.arrays, houses.line_maps, exact_lengths
         n = self.num_envs = num_envs
         self.steps_taken = 0  # of all robots together, for the decaying reward; set it when training resumes
@@ -139,6 +142,7 @@ class VectorizedPointNav:
         decay_steps: int | None = None,
         exact_lengths: bool = False,
         seed: int = 0,
+        first_env: int = 0,
     ) -> VectorizedPointNav:
         """The stage of a protocol on the ground: its steps or drive, sliding and success radius."""
         if not protocol.needs_stop:
@@ -155,6 +159,7 @@ class VectorizedPointNav:
             decay_steps=decay_steps,
             exact_lengths=exact_lengths,
             seed=seed,
+            first_env=first_env,
         )
 
     @property
@@ -187,8 +192,10 @@ class VectorizedPointNav:
         """(n,) the goal of each robot, as a row of the houses' goals."""
         return self._goals.copy()
 
-    def reset(self) -> Observations:
-        """Begin an episode with every robot."""
+    def reset(self, seed: int | None = None) -> Observations:
+        """Begin an episode with every robot; with a seed, their generators are made anew."""
+        if seed is not None:
+            self._seed(seed)
         self._begin(np.arange(self.num_envs))
         self._observe(np.arange(self.num_envs))
         return self.observations
@@ -246,6 +253,9 @@ class VectorizedPointNav:
         self._begin(which)
         self._observe(np.flatnonzero(~self._idle))
         return StageStep(seen, self._rewards, self._terminated, self._truncated, finals, endings, self._idle)
+
+    def _seed(self, seed: int) -> None:
+        self._rngs = [generator(seed, "pointnav", str(k)) for k in self._numbers]
 
     def _check_actions(self, actions: ArrayLike) -> Longs:
         chosen = np.asarray(actions)

@@ -11,7 +11,7 @@ from itinera.errors import BadArgument
 from itinera.rendering.camera import blank_frames
 from itinera.simulators.pointnav._scan_kernels import cast_rays
 from itinera.simulators.pointnav._stage_kernels import pool_depth
-from itinera.simulators.pointnav.houses import PointNavHouses
+from itinera.simulators.pointnav.house_set import PointNavHouses
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
 from itinera.worlds import Array
 
