@@ -10,9 +10,9 @@ from itinera.errors import BadArgument
 from itinera.simulators.factory import apply_drive, make_simulator
 from itinera.simulators.ground import GroundSimulator
 from itinera.simulators.pointnav.episodes import EpisodeList
-from itinera.simulators.pointnav.houses import PointNavHouses, episode_goals
+from itinera.simulators.pointnav.house_set import PointNavHouses, episode_goals
 from itinera.simulators.pointnav.sensors import ScanSensor
-from itinera.simulators.pointnav.stage import VectorizedPointNav
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.tasks import Episode, Instruction
 from itinera.tasks.protocol import POINTNAV
 from itinera.worlds import Pose, World

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from itinera.seeding import generator
-from itinera.simulators.pointnav.stage import Endings, StageStep
+from itinera.simulators.pointnav.vectorized import Endings, StageStep
 
 STEP, TURN, RADIUS = 0.25, math.radians(30), 0.3
 

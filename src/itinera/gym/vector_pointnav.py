@@ -29,9 +29,9 @@ from itinera.records import Ending
 from itinera.rendering.appearance import FLAT
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import EpisodeSource, Start, find_start
-from itinera.simulators.pointnav.houses import PointNavHouses, compute_table, episode_goals
+from itinera.simulators.pointnav.house_set import PointNavHouses, compute_table, episode_goals
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
-from itinera.simulators.pointnav.stage import Endings, Observations, VectorizedPointNav
+from itinera.simulators.pointnav.vectorized import Endings, Observations, VectorizedPointNav
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.unicycle import Speeds
 from itinera.tasks import Protocol, Split

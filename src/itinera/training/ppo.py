@@ -32,7 +32,7 @@ from itinera.policies.pointnav.observation import PointNavTensors, make_tensors,
 from itinera.policies.pointnav.policy import PointNavPolicy
 from itinera.runs.resume import exclusive_lock
 from itinera.seeding import generator
-from itinera.simulators.pointnav.stage import Endings, Observations, StageStep
+from itinera.simulators.pointnav.vectorized import Endings, Observations, StageStep
 from itinera.training.distributed import ALONE, Ranks
 from itinera.training.ppo_config import PPOConfig, linear
 from itinera.training.progress import TrainingLog

@@ -18,7 +18,7 @@ from torch import Tensor
 from itinera.errors import BadArgument
 from itinera.policies.pointnav.observation import make_tensors
 from itinera.policies.pointnav.policy import PointNavPolicy
-from itinera.simulators.pointnav.stage import Observations, StageStep
+from itinera.simulators.pointnav.vectorized import Observations, StageStep
 from itinera.stats.intervals import Interval, interval
 from itinera.tasks.episode import Episode
 from itinera.tasks.fastest_times import FastestTimes
