@@ -11,7 +11,6 @@ from collections.abc import Mapping
 
 import gymnasium
 import numpy as np
-from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
@@ -24,6 +23,7 @@ from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import TrainingStarts
 from itinera.simulators.pointnav.house_set import PointNavHouses, sample_goals
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.unicycle import unicycle_6
 from itinera.tasks import Episode, Instruction, Split

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 
 from itinera.gym import DecayingReward, PointNav, shaped_reward
 from itinera.metrics.attempts import Attempts
@@ -15,6 +14,7 @@ from itinera.metrics.goal import spl, success
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import EpisodeList
 from itinera.simulators.pointnav.house_set import PointNavHouses, episode_goals
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.simulators.unicycle import point_turn, unicycle_6, unicycle_15
 from itinera.tasks import Episode, Instruction, Split
 from itinera.tasks.protocol import POINTNAV

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 
 from itinera.errors import BadArgument
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import EpisodeList, TrainingStarts
 from itinera.simulators.pointnav.house_set import PointNavHouses, episode_goals, sample_goals
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.simulators.unicycle import unicycle_6
 from itinera.tasks import Episode, Instruction
 from itinera.tasks.protocol import POINTNAV, R2R

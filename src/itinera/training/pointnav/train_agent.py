@@ -1,8 +1,8 @@
 """`train_pointnav`: a policy learns to drive to a point by PPO, in the houses of a split. See `itinera.api.train`.
 
-The algorithm is `training/ppo.py`, the robots are `simulators/pointnav/vectorized.py`; this module joins them: goals in the
-houses, a robot and its sensor, evaluation on other houses, and the model file. Under `torchrun` every process runs it,
-and the first one writes.
+The algorithm is `training/ppo.py`, the robots are `simulators/pointnav/vectorized.py`; this module joins them: goals in
+the houses, a robot and its sensor, evaluation on other houses, and the model file. Under `torchrun` every process runs
+it, and the first one writes.
 """
 
 from __future__ import annotations
