@@ -29,13 +29,13 @@ def test_it_writes_a_model_that_runs_on_its_own_robot_only(itinera, season, tmp_
     assert json.loads(again.out)["drive"] == "unicycle-6"
     common = ("--agent", out, "--tasks", tasks, "--worlds", season, "--max-episodes", "1", "--workers", "0")
     wrong = itinera("run", *common, "--drive", "point-turn", "--out", tmp_path / "wrong.jsonl")
-    assert wrong.code == 1
+    assert wrong.code == 2
     assert "--drive unicycle-6" in wrong.err
     run = itinera("run", *common, "--drive", "unicycle-6", "--out", tmp_path / "driven.jsonl")
     assert run.code == 0, run.err
     assert "1 episode" in run.out
     views = itinera("run", *common, "--drive", "unicycle-6", "--camera", "32x32", "--out", tmp_path / "camera.jsonl")
-    assert views.code == 1
+    assert views.code == 2
     assert "its own sensor" in views.err
 
 
@@ -52,7 +52,7 @@ def test_impossible_options_are_told(itinera, season, tmp_path, options, word):
     done = itinera(
         "train-pointnav", tasks_of(season), "--worlds", season, *options, "--out", tmp_path / "x.safetensors"
     )
-    assert done.code == 1
+    assert done.code == 2
     assert word in done.err
     assert not (tmp_path / "x.safetensors").exists()
 

@@ -13,8 +13,8 @@ from itinera.metrics.attempts import Attempts
 from itinera.metrics.goal import spl, success
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import EpisodeList
-from itinera.simulators.pointnav.houses import PointNavHouses, episode_goals
-from itinera.simulators.pointnav.stage import VectorizedPointNav
+from itinera.simulators.pointnav.house_set import PointNavHouses, episode_goals
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.simulators.unicycle import point_turn, unicycle_6, unicycle_15
 from itinera.tasks import Episode, Instruction, Split
 from itinera.tasks.protocol import POINTNAV

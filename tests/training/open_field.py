@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from itinera.seeding import generator
-from itinera.simulators.pointnav.stage import Endings, StageStep
+from itinera.simulators.pointnav.vectorized import Endings, StageStep
 
 STEP, TURN, RADIUS = 0.25, math.radians(30), 0.3
 
@@ -70,9 +70,18 @@ class OpenField:
         spl = success * self.start / np.maximum(self.start, self.driven)
         last = {name: values[index] for name, values in self._observe().items()}
         endings = Endings(
-            index, ("",) * len(index), success[index], spl[index], self.driven[index], self.steps[index].copy(),
-            self.steps[index].astype(float), after[index], self.start[index].copy(), np.zeros(len(index), np.int64),
-        )  # fmt: skip
+            index=index,
+            episode_ids=("",) * len(index),
+            stopped=terminated[index],
+            success=success[index],
+            spl=spl[index],
+            lengths=self.driven[index],
+            steps=self.steps[index].copy(),
+            seconds=self.steps[index].astype(float),
+            distances=after[index],
+            start_distances=self.start[index].copy(),
+            contacts=np.zeros(len(index), dtype=np.int64),
+        )
         for k in index:
             self._begin(k)
         return StageStep(

@@ -15,6 +15,7 @@ import torch
 from itinera.errors import ItineraError
 from itinera.policies.checkpoint import build_model, make_card
 from itinera.policies.pointnav.policy import SMALL
+from itinera.policies.pointnav.requirements import PointNavRequirements
 from itinera.policies.tokenizer import Tokenizer
 from itinera.training.distributed import join_ranks, leave_ranks
 from itinera.training.ppo import PPO
@@ -60,7 +61,8 @@ def main() -> None:
     torch.set_num_threads(1)
     ranks = join_ranks(preempt_share=options.preempt_share)
     torch.manual_seed(0)
-    model = build_model(make_card("pointnav", replace(SMALL["none"], hidden_dim=16), (), Tokenizer(())))
+    config, needs = replace(SMALL["none"], hidden_dim=16), PointNavRequirements("none")
+    model = build_model(make_card("pointnav", config, (), Tokenizer(()), pointnav=needs))
     field = Field()
     stage = SlowField(ENVS, field, first_env=ENVS * ranks.rank)
     if ranks.rank == options.slow_rank:
@@ -71,13 +73,13 @@ def main() -> None:
         with torch.no_grad():
             next(model.policy.parameters())[0] += 1e-6
     steps = options.updates * 16 * ENVS * ranks.size
-    config = PPOConfig(
+    settings = PPOConfig(
         steps, rollout_steps=16, minibatches=2, curriculum=Curriculum(1.0, 3.0, window=50), gate=StopGate(0.3),
         checkpoint_every=2 * 16 * ENVS * ranks.size,
     )  # fmt: skip
     log = Log()
     try:
-        ppo = PPO(model, stage, config, seed=0, starts=field, checkpoint=options.checkpoint, ranks=ranks, log=log)
+        ppo = PPO(model, stage, settings, seed=0, starts=field, checkpoint=options.checkpoint, ranks=ranks, log=log)
         begin = ppo.step
         ppo.run()
     except ItineraError as error:

@@ -41,7 +41,7 @@ def launch(size, *options):
 
 def test_two_ranks_end_with_the_same_weights_although_the_slow_one_is_preempted():
     one, other = launch(2, "--slow-rank", 1, "--preempt-share", 0.6, "--updates", 4)
-    assert one["preempted"] >= 1
+    assert one.get("preempted", 0) >= 1, one
     assert one["sum"] == other["sum"]
     assert one["step"] == other["step"]
 

@@ -10,6 +10,7 @@ import torch
 from itinera.errors import BadArgument
 from itinera.policies.checkpoint import build_model, make_card
 from itinera.policies.pointnav.policy import SMALL
+from itinera.policies.pointnav.requirements import PointNavRequirements
 from itinera.policies.tokenizer import Tokenizer
 from itinera.training.ppo import PPO, estimate_advantages
 from itinera.training.ppo_config import Curriculum, PPOConfig, StopGate, linear
@@ -37,7 +38,8 @@ def one_thread():
 def make_model(hidden_dim=16):
     torch.manual_seed(0)
     config = replace(SMALL["none"], hidden_dim=hidden_dim)
-    return build_model(make_card("pointnav", config, (), Tokenizer(())))
+    needs = PointNavRequirements("none")
+    return build_model(make_card("pointnav", config, (), Tokenizer(()), pointnav=needs))
 
 
 def make_ppo(config=SHORT, *, seed=0, num_envs=8, limit=30, hidden_dim=16, **options):

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.ground.agent import GroundPolicyAgent
     from itinera.policies.ground.decision_agent import DecisionAgent
+    from itinera.policies.pointnav.agent import PointNavAgent
     from itinera.records import Predictions, Rollout
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
@@ -334,7 +335,7 @@ def check_agent(
 
 def load_agent(
     model: File, *, policy: str | type[Any] | None = None
-) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
+) -> PolicyAgent | GroundPolicyAgent | DecisionAgent | PointNavAgent:
     """The agent of a model file, or of a pretrained model by its name.
 
     policy: the class, or "module:Class", of a model that was trained with a policy of yours. Without it, opening a

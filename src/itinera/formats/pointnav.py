@@ -98,12 +98,18 @@ def _unusual(name: int | str) -> str | None:
 
 def write_split(path: str | Path, split: Split) -> None:
     """A split of continuous episodes as a PointNav file: their starts and goals. Words and references are left out."""
+    encoded = encode_split(split)
+    with atomic_write(Path(path)) as stream:
+        stream.write(encoded)
+
+
+def encode_split(split: Split) -> bytes:
+    """The content of the PointNav file of a split."""
     without = next((episode.id for episode in split.episodes if episode.goals_withheld), None)
     if without is not None:
         raise BadArgument(f'Episode "{without}" has no goal, which a PointNav task needs.')
     records = list(map(_record, split.episodes))
-    with atomic_write(Path(path)) as stream:
-        stream.write(msgspec.json.encode({"episodes": records}))
+    return msgspec.json.encode({"episodes": records})
 
 
 def _record(episode: Episode) -> _Record:

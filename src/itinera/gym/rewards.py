@@ -20,7 +20,7 @@ from itinera.metrics.attempts import Attempts
 from itinera.metrics.fidelity import cls
 from itinera.metrics.goal import success
 from itinera.records import Ending
-from itinera.simulators.pointnav.houses import episode_goals
+from itinera.simulators.pointnav.house_set import episode_goals
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import Array, Euclidean, NavGraph, Place, Places, Ragged, Space, World
 from itinera.worlds._goal_table_kernels import MAX_TURNS

@@ -29,9 +29,9 @@ from itinera.records import Ending
 from itinera.rendering.appearance import FLAT
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import EpisodeSource, Start, find_start
-from itinera.simulators.pointnav.houses import PointNavHouses, compute_table, episode_goals
+from itinera.simulators.pointnav.house_set import PointNavHouses, compute_table, episode_goals
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
-from itinera.simulators.pointnav.stage import Endings, Observations, VectorizedPointNav
+from itinera.simulators.pointnav.vectorized import Endings, Observations, VectorizedPointNav
 from itinera.simulators.sensors import CameraSensor
 from itinera.simulators.unicycle import Speeds
 from itinera.tasks import Protocol, Split
@@ -76,11 +76,7 @@ class VectorPointNav(gymnasium.vector.VectorEnv[Arrays, NDArray[np.int64], NDArr
         """
         if render_mode is not None:
             raise BadArgument(
-<<<<<<< HEAD
-                'Many robots render no pictures: leave out render_mode, or give vectorization_mode="sync".'
-=======
                 'There are no pictures of many robots: omit render_mode, or give vectorization_mode="sync".'
->>>>>>> 7d5c540c628e750f7318bdc9deeb8588a547821b
             )
         task_set = load_task_set("points", tasks, worlds, find_ground_protocol(protocol))
         self.task_set, self.num_envs = task_set, num_envs

@@ -503,15 +503,24 @@ def object_digests(config: RunConfig, files: Mapping[str, str]) -> dict[str, str
     """
     digests = {}
     if isinstance(config.tasks, Split):
-        from itinera.formats.native_tasks import encode_tasks
-
-        digests["tasks"] = hashlib.blake2b(encode_tasks(config.tasks), digest_size=16).hexdigest()
+        digests["tasks"] = hashlib.blake2b(_encode_split(config.tasks), digest_size=16).hexdigest()
     if config.worlds_path is None and not isinstance(config.worlds, Path):
         world_ids = config.read_tasks().world_ids
         digests["worlds"] = plan_fingerprint(*describe_worlds(config.worlds, world_ids))
     if not isinstance(config.agent, str):
         digests["agent"] = plan_fingerprint(*_describe_object(config.agent), sorted(files.items()))
     return digests
+
+
+def _encode_split(split: Split) -> bytes:
+    """The content of a file of these tasks."""
+    if any(len(episode.goals) and not len(episode.reference) for episode in split.episodes):
+        from itinera.formats.pointnav import encode_split
+
+        return encode_split(split)
+    from itinera.formats.native_tasks import encode_tasks
+
+    return encode_tasks(split)
 
 
 def describe_worlds(worlds: Mapping[str, World], world_ids: Sequence[str]) -> Iterator[object]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from itinera.errors import BadArgument, validate_choice
 
 if TYPE_CHECKING:
+    from itinera.simulators.pointnav.sensors import ScanSensor
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.simulator import Simulator
     from itinera.simulators.unicycle import Speeds
@@ -25,8 +26,9 @@ def make_simulator(
     views: ViewSource | None = None,
     descriptions: Mapping[str, Mapping[str, Any]] | None = None,
     camera: CameraSensor | None = None,
+    scan: ScanSensor | None = None,
 ) -> Simulator:
-    """The simulator of a protocol: views and scene descriptions are for graphs, a camera for the ground."""
+    """The simulator of a protocol: views and scene descriptions are for graphs, a camera and a scan for the ground."""
     if not protocol.on_ground:
         from itinera.simulators.graph import GraphSimulator
 
@@ -34,10 +36,10 @@ def make_simulator(
     if protocol.drive is not None:
         from itinera.simulators.unicycle import UnicycleSimulator
 
-        return UnicycleSimulator(make_speeds(protocol), sliding=bool(protocol.sliding), camera=camera)
+        return UnicycleSimulator(make_speeds(protocol), sliding=bool(protocol.sliding), camera=camera, scan=scan)
     from itinera.simulators.ground import GroundSimulator
 
-    return GroundSimulator.for_protocol(protocol, camera=camera)
+    return GroundSimulator.for_protocol(protocol, camera=camera, scan=scan)
 
 
 def count_ground_actions(protocol: Protocol) -> int:

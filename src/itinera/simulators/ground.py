@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 
 from itinera.errors import BadArgument
+from itinera.simulators.pointnav.scan_renderer import ScanRenderer, TakeScan
+from itinera.simulators.pointnav.sensors import ScanSensor
 from itinera.simulators.sensors import CameraRenderer, CameraSensor, RenderFrame
 from itinera.simulators.simulator import STOP, Observation
 from itinera.tasks import Protocol
@@ -33,6 +35,7 @@ class GroundSimulator:
         tilt: float | None = None,  # radians; None: the camera keeps its elevation at the start
         sliding: bool = True,
         camera: CameraSensor | None = None,  # None: observations have no frame
+        scan: ScanSensor | None = None,  # None: observations have no scan
     ) -> None:
         if not (math.isfinite(step) and step > 0):
             raise BadArgument(f"step must be above 0 m, not {step}.")
@@ -45,6 +48,8 @@ class GroundSimulator:
             turns if math.isclose(turns * turn, math.tau, rel_tol=1e-9) else 0
         )  # in a full turn; 0 if not a whole number
         self._renderer = None if camera is None else CameraRenderer(camera)
+        self._scanner = None if scan is None else ScanRenderer(scan)
+        self._scan: TakeScan | None = None
         self._render: RenderFrame | None = None
         self._body: BodyState | None = None
         self._world_id = ""
@@ -54,7 +59,9 @@ class GroundSimulator:
         self._elevation = self._time = 0.0
 
     @classmethod
-    def for_protocol(cls, protocol: Protocol, *, camera: CameraSensor | None = None) -> GroundSimulator:
+    def for_protocol(
+        cls, protocol: Protocol, *, camera: CameraSensor | None = None, scan: ScanSensor | None = None
+    ) -> GroundSimulator:
         """The simulator of a protocol."""
         if protocol.step_size is None or protocol.turn_angle is None:
             raise BadArgument(f"Protocol {protocol.name} has no step size and turn angle: it is not on the ground.")
@@ -64,11 +71,13 @@ class GroundSimulator:
             tilt=protocol.tilt_angle,
             sliding=bool(protocol.sliding),
             camera=camera,
+            scan=scan,
         )
 
     def reset(self, world: World, pose: Pose) -> Observation:
         self._body = place_body(world, pose)
         self._render = None if self._renderer is None else self._renderer.for_world(world)
+        self._scan = None if self._scanner is None else self._scanner.for_body(world, self._body)
         self._world_id = world.id
         self._start_heading, self._left_turns, self._steps_by_turn = wrap_angle(pose.heading), 0, {}
         self._elevation, self._time = pose.elevation, 0.0
@@ -117,7 +126,10 @@ class GroundSimulator:
         assert self._body is not None
         place, heading, elevation = self._body.place, self._heading_and_step()[0], self._elevation
         frame = None if self._render is None else self._render(place, heading, elevation)
-        return Observation(self._world_id, place, heading, elevation, None, None, frame, None, collided, self._time)
+        scan = None if self._scan is None else self._scan(self._body, heading)
+        return Observation(
+            self._world_id, place, heading, elevation, None, None, frame, None, collided, self._time, scan
+        )
 
 
 def place_body(world: World, pose: Pose) -> BodyState:

@@ -43,6 +43,7 @@ class Observation:
     description: Any = None  # a SceneDescription, on graphs with scene descriptions (Hearth)
     collided: bool = False  # whether the last action hit a wall
     time: float = 0.0  # seconds since the start of the episode
+    scan: NDArray[np.float32] | None = None  # (rays,) metres, on the ground with a scan sensor
 
 
 class Simulator(Protocol):

@@ -12,6 +12,8 @@ from itertools import pairwise
 
 from itinera.errors import BadArgument
 from itinera.simulators.ground import place_body, unit_vector, wrap_angle
+from itinera.simulators.pointnav.scan_renderer import ScanRenderer, TakeScan
+from itinera.simulators.pointnav.sensors import ScanSensor
 from itinera.simulators.sensors import CameraRenderer, CameraSensor, RenderFrame
 from itinera.simulators.simulator import Observation
 from itinera.worlds import Pose, World
@@ -53,6 +55,7 @@ class UnicycleSimulator:
         hold: float = 1.0,  # seconds
         sliding: bool = False,
         camera: CameraSensor | None = None,  # None: observations have no frame
+        scan: ScanSensor | None = None,  # None: observations have no scan
     ) -> None:
         if not (math.isfinite(hold) and hold > 0):
             raise BadArgument(f"hold must be above 0 seconds, not {hold}.")
@@ -64,6 +67,8 @@ class UnicycleSimulator:
         self._turns = [w * hold for _, w in speeds]
         self._hold, self._sliding = hold, sliding
         self._renderer = None if camera is None else CameraRenderer(camera)
+        self._scanner = None if scan is None else ScanRenderer(scan)
+        self._scan: TakeScan | None = None
         self._render: RenderFrame | None = None
         self._body: BodyState | None = None
         self._world_id = ""
@@ -72,6 +77,7 @@ class UnicycleSimulator:
     def reset(self, world: World, pose: Pose) -> Observation:
         self._body = place_body(world, pose)
         self._render = None if self._renderer is None else self._renderer.for_world(world)
+        self._scan = None if self._scanner is None else self._scanner.for_body(world, self._body)
         self._world_id = world.id
         self._heading, self._elevation, self._time = wrap_angle(pose.heading), pose.elevation, 0.0
         return self._observation(False)
@@ -111,7 +117,10 @@ class UnicycleSimulator:
         assert self._body is not None
         place, heading, elevation = self._body.place, self._heading, self._elevation
         frame = None if self._render is None else self._render(place, heading, elevation)
-        return Observation(self._world_id, place, heading, elevation, None, None, frame, None, collided, self._time)
+        scan = None if self._scan is None else self._scan(self._body, heading)
+        return Observation(
+            self._world_id, place, heading, elevation, None, None, frame, None, collided, self._time, scan
+        )
 
 
 def make_arc(length: float, turn: float) -> list[tuple[float, float]]:

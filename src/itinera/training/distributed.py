@@ -14,6 +14,8 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.distributed_c10d import PrefixStore
+from torch.distributed.rendezvous import rendezvous
 
 from itinera.errors import ItineraError
 
@@ -67,9 +69,10 @@ class Ranks:
         count = gradients[0].new_tensor([float(samples)])
         flat = self.add(torch.cat([count, *(gradient.reshape(-1) for gradient in gradients)]))
         flat /= flat[0].clone()
-        parts = flat[1:].split([gradient.numel() for gradient in gradients])
-        for gradient, part in zip(gradients, parts, strict=True):
-            gradient.copy_(part.view_as(gradient))
+        first = 1
+        for gradient in gradients:
+            gradient.copy_(flat[first : first + gradient.numel()].view_as(gradient))
+            first += gradient.numel()
 
     def check_equal(self, content: bytes, when: str) -> None:
         """Raise RanksDiffer unless all ranks give the same bytes."""
@@ -111,12 +114,10 @@ def is_launched() -> bool:
 
 def join_ranks(*, backend: str = "gloo", preempt_share: float | None = 0.6, timeout: timedelta = TIMEOUT) -> Ranks:
     """This process among those that `torchrun` started; `backend` is gloo for CPUs and nccl for GPUs."""
-    store, rank, size = next(iter(dist.rendezvous("env://", timeout=timeout)))
+    store, rank, size = next(rendezvous("env://", timeout=timeout))
     store.set_timeout(timeout)
-    own = dist.PrefixStore("itinera", store)
-    dist.init_process_group(
-        backend, store=dist.PrefixStore("default", store), rank=rank, world_size=size, timeout=timeout
-    )
+    own = PrefixStore("itinera", store)
+    dist.init_process_group(backend, store=PrefixStore("default", store), rank=rank, world_size=size, timeout=timeout)
     return Ranks(rank, size, own, preempt_share=preempt_share)
 
 

@@ -32,7 +32,7 @@ from itinera.policies.pointnav.observation import PointNavTensors, make_tensors,
 from itinera.policies.pointnav.policy import PointNavPolicy
 from itinera.runs.resume import exclusive_lock
 from itinera.seeding import generator
-from itinera.simulators.pointnav.stage import Endings, Observations, StageStep
+from itinera.simulators.pointnav.vectorized import Endings, Observations, StageStep
 from itinera.training.distributed import ALONE, Ranks
 from itinera.training.ppo_config import PPOConfig, linear
 from itinera.training.progress import TrainingLog
@@ -42,12 +42,14 @@ EPSILON = 1e-5  # of Adam
 _log = logging.getLogger("itinera")
 
 
-class Stage(Protocol):
+class PointNavStage(Protocol):
     """Environments that step together and start new episodes by themselves, such as `VectorizedPointNav`."""
 
     num_envs: int
-    num_actions: int
     steps_taken: int
+
+    @property
+    def num_actions(self) -> int: ...
 
     def reset(self, seed: int | None = None) -> Observations: ...
 
@@ -108,7 +110,7 @@ class PPO:
     def __init__(
         self,
         model: Model,
-        stage: Stage,
+        stage: PointNavStage,
         config: PPOConfig,
         *,
         starts: Starts | None = None,
@@ -322,7 +324,8 @@ class PPO:
         near = batch.values + (output.value - batch.values).clamp(-config.clip, config.clip)
         value_loss = 0.5 * torch.maximum((output.value - batch.returns) ** 2, (near - batch.returns) ** 2)
         entropy = -(log_probs.exp() * log_probs).sum(dim=-1)
-        return (-gain + config.value_coefficient * value_loss - config.entropy_coefficient * entropy).sum()
+        loss: Tensor = -gain + config.value_coefficient * value_loss - config.entropy_coefficient * entropy
+        return loss.sum()
 
     # Evaluation, messages and checkpoints
 

@@ -9,13 +9,13 @@ from itinera.errors import BadArgument
 FORBIDDEN = 1e9  # subtracted from the logit of an action that must not be sampled
 
 
-def linear(step: float, first: float, last: float, begin: float, end: float) -> float:
-    """A value that goes from `first` at `begin` to `last` at `end` on a line, and stays there.
+def linear(step: float, first: float, last: float, since: float, until: float) -> float:
+    """A value that goes on a line from `first` at step `since` to `last` at step `until`, and stays there.
 
     >>> linear(75, 1.0, 0.0, 50, 100)
     0.5
     """
-    share = 1.0 if end <= begin else min(1.0, max(0.0, (step - begin) / (end - begin)))
+    share = 1.0 if until <= since else min(1.0, max(0.0, (step - since) / (until - since)))
     return first + share * (last - first)
 
 

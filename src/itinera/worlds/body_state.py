@@ -39,6 +39,11 @@ class BodyState:
         return bool(abs(self._u - u) < UNBLOCKED and abs(self._v - v) < UNBLOCKED)
 
     @property
+    def spot(self) -> tuple[int, float, float]:
+        """The cell of the ground it is in, and its position in cells."""
+        return self._cell, self._u, self._v
+
+    @property
     def place(self) -> Array:
         """(3,) metres, at floor height (stairs smoothed to ramps)."""
         cell, slopes = self._cell, self._slopes

@@ -15,8 +15,8 @@ from itinera.policies.pointnav.requirements import PointNavRequirements
 from itinera.policies.tokenizer import Tokenizer
 from itinera.simulators.factory import apply_drive
 from itinera.simulators.pointnav.episodes import EpisodeList
-from itinera.simulators.pointnav.houses import PointNavHouses, episode_goals
-from itinera.simulators.pointnav.stage import VectorizedPointNav
+from itinera.simulators.pointnav.house_set import PointNavHouses, episode_goals
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.tasks import Episode, Instruction, Split
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 from itinera.tasks.protocol import POINTNAV

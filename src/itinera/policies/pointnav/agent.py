@@ -99,7 +99,7 @@ class PointNavAgent:
         tensors = make_tensors(arrays, self._policy.config.sensor, actions, starts)
         with torch.no_grad():
             output, self._state = self._policy(tensors, self._state)
-        logits = output.logits[0, 0]
+        logits: Tensor = output.logits[0, 0]
         gate = self.requirements.gate
         if gate is not None and arrays["pointgoal"][0, 0] >= gate:
             logits = torch.cat([logits.new_tensor([-math.inf]), logits[1:]])
@@ -137,7 +137,7 @@ class PointNavAgent:
             raise self._lacks("depth image")
         (rows, columns), (high, wide) = sensor.shape, sensor.pool
         depth = observation.frame.depth.reshape(rows, high, columns, wide).min(axis=(1, 3))
-        return np.minimum(depth, sensor.max_range).astype(np.float32)[None]
+        return np.asarray(np.minimum(depth, sensor.max_range), dtype=np.float32)[None]
 
     def _lacks(self, what: str) -> BadArgument:
         return BadArgument(

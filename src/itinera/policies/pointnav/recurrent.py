@@ -26,10 +26,11 @@ class Recurrent(nn.Module):
     def __init__(self, cell: str, input_dim: int, hidden_dim: int, num_layers: int = 1) -> None:
         super().__init__()
         self.cell = validate_choice("cell", cell, CELLS)
-        make = _GRULayer if cell == "gru" else _LSTMLayer
+        make: type[_GRULayer | _LSTMLayer] = _GRULayer if cell == "gru" else _LSTMLayer
         self.layers = nn.ModuleList(make(input_dim if k == 0 else hidden_dim, hidden_dim) for k in range(num_layers))
         self.hidden_dim = hidden_dim
-        self.state_dim = sum(layer.state_dim for layer in self.layers)
+        self.layer_state_dim = make.states * hidden_dim
+        self.state_dim = num_layers * self.layer_state_dim
 
     def forward(self, inputs: Tensor, state: Tensor, starts: Tensor) -> tuple[Tensor, Tensor]:
         """(steps, batch, hidden) outputs and (batch, state_dim) the last state.
@@ -38,16 +39,16 @@ class Recurrent(nn.Module):
         starts, which forgets the state before it.
         """
         keep = 1.0 - starts
-        last, begin = [], 0
-        for layer in self.layers:
-            part = state[:, begin : begin + layer.state_dim]
-            begin += layer.state_dim
+        last = []
+        for layer, part in zip(self.layers, state.split(self.layer_state_dim, dim=1), strict=True):
             inputs, part = layer(inputs, part, keep)
             last.append(part)
         return inputs, torch.cat(last, dim=1)
 
 
 class _Layer(nn.Module):
+    states: int  # tensors of a state
+
     def __init__(self, gates: int, input_dim: int, hidden_dim: int) -> None:
         super().__init__()
         self.hidden_dim = hidden_dim
@@ -61,9 +62,10 @@ class _Layer(nn.Module):
 
 
 class _GRULayer(_Layer):
+    states = 1
+
     def __init__(self, input_dim: int, hidden_dim: int) -> None:
         super().__init__(3, input_dim, hidden_dim)
-        self.state_dim = hidden_dim
 
     def forward(self, inputs: Tensor, state: Tensor, keep: Tensor) -> tuple[Tensor, Tensor]:
         gates = functional.linear(inputs, self.weight_ih, self.bias_ih)
@@ -72,9 +74,10 @@ class _GRULayer(_Layer):
 
 
 class _LSTMLayer(_Layer):
+    states = 2  # hidden and cell
+
     def __init__(self, input_dim: int, hidden_dim: int) -> None:
         super().__init__(4, input_dim, hidden_dim)
-        self.state_dim = 2 * hidden_dim
 
     def forward(self, inputs: Tensor, state: Tensor, keep: Tensor) -> tuple[Tensor, Tensor]:
         gates = functional.linear(inputs, self.weight_ih, self.bias_ih + self.bias_hh)
@@ -111,7 +114,7 @@ class _GRUScan(torch.autograd.Function):
         return after
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, grad_after: Tensor) -> tuple[Tensor | None, ...]:
         keep, weight, before, reset_update, candidate, recurrent = ctx.saved_tensors
         steps, batch, hidden = before.shape

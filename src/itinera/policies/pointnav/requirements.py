@@ -22,9 +22,14 @@ SENSORS = ("none", "scan", "pooled-depth", "depth")
 class PointNavSizes(Protocol):
     """What decides whether requirements fit a policy: its configuration."""
 
-    sensor: str
-    rays: int
-    depth_size: int
+    @property
+    def sensor(self) -> str: ...
+
+    @property
+    def rays(self) -> int: ...
+
+    @property
+    def depth_size(self) -> int: ...
 
 
 class PointNavRequirements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,5 +1,5 @@
-"""PointNav for reinforcement learning: many robots in many houses in one call. Start with `stage.py`.
+"""PointNav for reinforcement learning: many robots in many houses in one call. Start with `vectorized.py`.
 
-`goal_table.py` keeps the distances to goals, `houses.py` the houses of a stage, `episodes.py` where episodes come from,
-`scan.py` and `depth.py` what the robots observe.
+`house_set.py` has the houses of a stage and the distances to their goals, `episodes.py` where episodes come from,
+`sensors.py` and `observations.py` what robots observe, `storeys.py` the maps of scans.
 """

@@ -7,12 +7,12 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from itinera.worlds._goal_table_kernels import BLOCKED, CLOSE, UNSURE
 from itinera.worlds._surface_kernels import COLUMN, ROW, Floats, Ints, Singles, widened
 
 Bytes = NDArray[np.uint8]
 Longs = NDArray[np.int64]
 
-BLOCKED, CLOSE = 0, 1  # codes of a map: a blocked cell; a free one beside a blocked one; then 1 + half cells of room
 _MOST = 254
 
 
@@ -67,10 +67,16 @@ def mark_free(links: Ints, heights: Floats, wide: int, level: float, at: Ints, f
 
 
 @njit(cache=True, nogil=True)
-def encode_room(free: NDArray[np.bool_], room: Floats, out: Bytes) -> None:
-    """out <- the codes of a map, from the cells of room between the border of each cell and the nearest blocked one."""
+def encode_room(free: NDArray[np.bool_], at: Ints, room: Floats, unsure: bool, out: Bytes) -> None:
+    """out <- the codes of a map, from the cells of room between the border of each cell and the nearest one not free.
+
+    Ground that is not free is UNSURE if asked for, else BLOCKED.
+    """
     for k in range(len(out)):
-        out[k] = min(CLOSE + int(2.0 * room[k]), _MOST) if free[k] else BLOCKED
+        if free[k]:
+            out[k] = min(CLOSE + int(2.0 * room[k]), _MOST)
+        else:
+            out[k] = UNSURE if unsure and at[k] >= 0 else BLOCKED
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -12,7 +12,7 @@ from numba import njit
 
 from itinera.simulators._vectorized_kernels import Bools, Longs, move_one, place_body, wrap
 from itinera.worlds._distance_field_kernels import Records
-from itinera.worlds._goal_table_kernels import Codes, cell_distance, goal_distance
+from itinera.worlds._goal_table_kernels import Bytes, Codes, cell_distance, goal_distance
 from itinera.worlds._surface_kernels import Floats, Ints, Singles, line_length, widened
 
 _NEAR = 2.0  # cells, by which the distance of a point and that of its cell may differ
@@ -35,6 +35,11 @@ def step_robots(
     first_rising: Longs,
     house: Longs,
     goal_places: Floats,
+    maps: Bytes,
+    first_map: Longs,
+    map_sizes: Longs,
+    columns: Longs,
+    storeys: Bytes,
     sliding: bool,
     chords: Floats,
     pieces: Longs,
@@ -106,7 +111,8 @@ def step_robots(
                 distances[k] = size * goal_distance(
                     near_links, near_slopes, codes[first_code[goal] : first_code[goal + 1]],
                     bends[first_bend[goal] : first_bend[goal + 1]], rising[first_rising[goal] : first_rising[goal + 1]],
-                    rising_distances[first_rising[goal] : first_rising[goal + 1]], m, x, y,
+                    rising_distances[first_rising[goal] : first_rising[goal + 1]], maps, storeys[own], first_map[h],
+                    map_sizes[h], columns[h], m, x, y,
                 )  # fmt: skip
                 if before < np.inf and distances[k] < np.inf:
                     progress = before - distances[k]
@@ -135,6 +141,11 @@ def begin_episodes(
     first_rising: Longs,
     house: Longs,
     goal_places: Floats,
+    maps: Bytes,
+    first_map: Longs,
+    map_sizes: Longs,
+    columns: Longs,
+    storeys: Bytes,
     which: Longs,
     goals: Longs,
     cells: Ints,
@@ -153,8 +164,8 @@ def begin_episodes(
         distances[k] = sizes[h] * goal_distance(
             links[own], slopes[own], codes[first_code[goal] : first_code[goal + 1]],
             bends[first_bend[goal] : first_bend[goal + 1]], rising[first_rising[goal] : first_rising[goal + 1]],
-            rising_distances[first_rising[goal] : first_rising[goal + 1]],
-            widened(cells[k]), across[k, 0], across[k, 1],
+            rising_distances[first_rising[goal] : first_rising[goal + 1]], maps, storeys[own], first_map[h],
+            map_sizes[h], columns[h], widened(cells[k]), across[k, 0], across[k, 1],
         )  # fmt: skip
         point_to_goal(goal_places[goal], places[k], headings[k], pointgoal[k])
 
@@ -176,27 +187,28 @@ def choose_start(
     rising: Ints,
     rising_distances: Floats,
     level: float,
-    least: float,
-    most: float,
+    min_cells: float,
+    max_cells: float,
     floor: float,
     drawn: Floats,
     out: Floats,
 ) -> int:
-    """The cell of the first drawn point at a distance of `least` to `most` cells, on the goal's floor; -1 if none is.
+    """The cell of the first drawn point `min_cells` to `max_cells` from the goal, on its floor; -1 if none is.
 
     drawn: (k, 3) numbers below 1: which cell, and where in it. out <- u, v and the distance in cells.
     """
+    none = np.empty(0, np.uint8)
     for row in range(len(drawn)):
         n = int(drawn[row, 0] * len(links))
         if abs(heights[n] - level) > floor:
             continue
         about = cell_distance(links, codes, bends, rising, rising_distances, n)
-        if not least - _NEAR <= about <= most + _NEAR:
+        if not min_cells - _NEAR <= about <= max_cells + _NEAR:
             continue
         # Away from the borders, where rounding could move a point into the next cell.
         u, v = links[n, 8] + 0.001 + 0.998 * drawn[row, 1], links[n, 9] + 0.001 + 0.998 * drawn[row, 2]
-        far = goal_distance(links, slopes, codes, bends, rising, rising_distances, n, u, v)
-        if least <= far <= most:
+        far = goal_distance(links, slopes, codes, bends, rising, rising_distances, none, none, 0, 0, 0, n, u, v)
+        if min_cells <= far <= max_cells:
             out[0], out[1], out[2] = u, v, far
             return n
     return -1

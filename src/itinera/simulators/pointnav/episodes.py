@@ -11,7 +11,7 @@ import numpy as np
 from itinera.errors import BadArgument
 from itinera.simulators.ground import check_start, wrap_angle
 from itinera.simulators.pointnav._stage_kernels import choose_start
-from itinera.simulators.pointnav.houses import PointNavHouses
+from itinera.simulators.pointnav.house_set import PointNavHouses
 from itinera.tasks import Episode
 from itinera.worlds.distance_field import snap_to_ground
 

@@ -1,4 +1,4 @@
-"""The maps in which scans are taken: one per storey, seen from above, with the room around each cell."""
+"""Maps of storeys, seen from above, with the room around each cell: for scans, and for lines over level ground."""
 
 from __future__ import annotations
 
@@ -34,11 +34,15 @@ class StoreyMaps:
         open_ground = Surface.from_mesh(
             world.mesh, radius=NO_RADIUS, height=height, cell=ground.size, climb=ground.climb
         ).ground
-        return cls.from_grounds(open_ground, ground, used)
+        return cls._unfold(open_ground, ground, used, level_only=False)
 
     @classmethod
-    def from_grounds(cls, open_ground: Ground, ground: Ground, used: Bools) -> StoreyMaps:
-        """The maps of the ground of a robot without width, for a robot on another ground of the same mesh."""
+    def for_lines(cls, ground: Ground, used: Bools) -> StoreyMaps:
+        """The maps of the ground itself, for straight lines; slopes are not shown in them."""
+        return cls._unfold(ground, ground, used, level_only=True)
+
+    @classmethod
+    def _unfold(cls, open_ground: Ground, ground: Ground, used: Bools, *, level_only: bool) -> StoreyMaps:
         wide, tall = ground.shape
         columns = ground.columns[:, 0].astype(np.int64) + wide * ground.columns[:, 1]
         storey = np.zeros(len(ground), dtype=np.uint8)
@@ -54,7 +58,7 @@ class StoreyMaps:
             here |= np.isinf(gap) & (distance <= _LEVEL)
             closer = here & (distance < gap)
             storey[closer], gap[closer] = len(maps), distance[closer]
-            maps.append(_room_map(open_ground, level, at))
+            maps.append(_room_map(open_ground, level, at, level_only))
         return cls(np.array(maps, dtype=np.uint8), storey)
 
 
@@ -65,13 +69,15 @@ def _commonest_level(heights: NDArray[np.float64]) -> float:
     return float(np.median(heights[steps == values[np.argmax(counts)]]))
 
 
-def _room_map(ground: Ground, level: float, at: NDArray[np.int32]) -> NDArray[np.uint8]:
+def _room_map(ground: Ground, level: float, at: NDArray[np.int32], level_only: bool) -> NDArray[np.uint8]:
     # Takes longer to import than the rest of a simulator.
     from scipy.ndimage import binary_dilation, distance_transform_edt
 
     wide, tall = ground.shape
     free = np.empty(wide * tall, dtype=np.bool_)
     mark_free(ground.links, ground.heights, wide, level, at, free)
+    if level_only:
+        free &= ~(ground.slopes[at] != 0.0).any(axis=1)
     image = free.reshape(tall, wide)
     image[[0, -1]] = False
     image[:, [0, -1]] = False
@@ -79,5 +85,5 @@ def _room_map(ground: Ground, level: float, at: NDArray[np.int32]) -> NDArray[np
     wider = binary_dilation(~image, np.ones((3, 3), dtype=np.bool_))
     room = distance_transform_edt(~wider)
     out = np.empty(wide * tall, dtype=np.uint8)
-    encode_room(free, room.ravel(), out)
+    encode_room(free, at, room.ravel(), level_only, out)
     return out.reshape(tall, wide)

@@ -18,7 +18,7 @@ from torch import Tensor
 from itinera.errors import BadArgument
 from itinera.policies.pointnav.observation import make_tensors
 from itinera.policies.pointnav.policy import PointNavPolicy
-from itinera.simulators.pointnav.stage import Observations, StageStep
+from itinera.simulators.pointnav.vectorized import Observations, StageStep
 from itinera.stats.intervals import Interval, interval
 from itinera.tasks.episode import Episode
 from itinera.tasks.fastest_times import FastestTimes
@@ -133,4 +133,5 @@ def _sct(columns: Mapping[str, Array], episodes: Sequence[Episode], times: Faste
     fastest = np.array([times.upper[times.rows[episode.id]] for episode in episodes])
     with np.errstate(invalid="ignore"):
         shares = np.where(np.isfinite(fastest), fastest / np.maximum(columns["seconds"], fastest), 0.0)
-    return columns["SR"] * np.nan_to_num(shares)
+    found: Array = columns["SR"] * np.nan_to_num(shares)
+    return found

@@ -228,7 +228,7 @@ class Cell:
 
 def solved_by_all(scores: Sequence[StoredScores]) -> Array:
     """(episodes,) True where every agent succeeds."""
-    return np.all([one.column("SR") > 0 for one in scores], axis=0)
+    return np.asarray(np.all([one.column("SR") > 0 for one in scores], axis=0))
 
 
 def mean_cell(scores: Sequence[StoredScores], metric: str, masks: Sequence[Array] | None = None) -> Cell:

@@ -1,8 +1,8 @@
 """`train_pointnav`: a policy learns to drive to a point by PPO, in the houses of a split. See `itinera.api.train`.
 
-The algorithm is `training/ppo.py`, the robots are `simulators/pointnav/stage.py`; this module joins them: goals in the
-houses, a robot and its sensor, evaluation on other houses, and the model file. Under `torchrun` every process runs it,
-and the first one writes.
+The algorithm is `training/ppo.py`, the robots are `simulators/pointnav/vectorized.py`; this module joins them: goals in
+the houses, a robot and its sensor, evaluation on other houses, and the model file. Under `torchrun` every process runs
+it, and the first one writes.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from itinera.records.provenance import itinera_version
 from itinera.simulators.factory import DRIVES, apply_drive
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav.episodes import EpisodeList, TrainingStarts
-from itinera.simulators.pointnav.houses import PointNavHouses, compute_table, episode_goals, sample_goals
-from itinera.simulators.pointnav.stage import VectorizedPointNav
+from itinera.simulators.pointnav.house_set import PointNavHouses, compute_table, episode_goals, sample_goals
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.tasks import PROTOCOLS, Protocol, Split
 from itinera.tasks.fastest_times import FastestTimes
 from itinera.training.distributed import ALONE, Ranks

@@ -29,7 +29,7 @@ Longs: TypeAlias = NDArray[np.int64]
 Codes: TypeAlias = NDArray[np.uint16]
 
 
-class ScanMaps(NamedTuple):
+class HouseMaps(NamedTuple):
     """The maps of all storeys of all houses, one after the other."""
 
     maps: NDArray[np.uint8]
@@ -39,7 +39,7 @@ class ScanMaps(NamedTuple):
     storeys: NDArray[np.uint8]  # the storey of each cell of all grounds
 
     @classmethod
-    def join(cls, houses: list[StoreyMaps]) -> ScanMaps:
+    def join(cls, houses: list[StoreyMaps]) -> HouseMaps:
         """The maps of these houses."""
         return cls(
             np.concatenate([house.maps.ravel() for house in houses]),
@@ -80,6 +80,12 @@ class GoalArrays(NamedTuple):
     bends: NDArray[np.void]
     rising: Ints
     rising_distances: Array
+
+
+def reachable(table: GoalTable) -> NDArray[np.bool_]:
+    """(cells,) whether any goal of a table can be reached from a cell."""
+    found: NDArray[np.bool_] = (table.codes != UNREACHED).any(axis=0)
+    return found
 
 
 def compute_table(world_id: str, ground: Ground, goals: Array) -> GoalTable:
@@ -125,7 +131,10 @@ class PointNavHouses:
         self.rising_distances = np.concatenate([table.rising_distances for table in tables])
         self.first_rising = _starts(n for table in tables for n in np.diff(table.rising_starts))
         self.rasters = rasters
-        self.maps = None if storeys is None else ScanMaps.join(storeys)
+        self.scan_maps = None if storeys is None else HouseMaps.join(storeys)
+        self.line_maps = HouseMaps.join(
+            [StoreyMaps.for_lines(ground, reachable(table)) for ground, table in zip(grounds, tables, strict=True)]
+        )
         self._goal_rows = {
             (world_ids[h], place.tobytes()): row
             for row, (h, place) in enumerate(zip(self.house, self.goals, strict=True))
@@ -158,8 +167,7 @@ class PointNavHouses:
             grounds.append(ground)
             tables.append(table)
             if scan:
-                used = (table.codes != UNREACHED).any(axis=0)
-                storeys.append(StoreyMaps.compute(world, ground, used, height=height))
+                storeys.append(StoreyMaps.compute(world, ground, reachable(table), height=height))
             if depth:
                 assert world.mesh is not None
                 rasters.append(Rasterizer(world.mesh))

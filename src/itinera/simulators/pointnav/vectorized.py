@@ -17,8 +17,8 @@ from itinera.seeding import generator
 from itinera.simulators.motion import Motion
 from itinera.simulators.pointnav._stage_kernels import begin_episodes, step_robots
 from itinera.simulators.pointnav.episodes import EpisodeSource
-from itinera.simulators.pointnav.houses import PointNavHouses
-from itinera.simulators.pointnav.observing import DepthCamera, Scanner
+from itinera.simulators.pointnav.house_set import PointNavHouses
+from itinera.simulators.pointnav.observations import DepthCamera, Scanner
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
 from itinera.tasks import Protocol
 from itinera.worlds import Array
@@ -105,7 +105,7 @@ class VectorizedPointNav:
         self._sliding, self._radius, self._decay = sliding, success_radius, float(decay_steps or 0)
         self._numbers = range(first_env, first_env + num_envs)
         self._seed(seed)
-        self._arrays, self._exact = houses.arrays, exact_lengths
+        self._arrays, self._maps, self._exact = houses.arrays, houses.line_maps, exact_lengths
         n = self.num_envs = num_envs
         self.steps_taken = 0  # of all robots together, for the decaying reward; set it when training resumes
         self._episode_ids, self._idle = [""] * n, np.ones(n, dtype=np.bool_)
@@ -207,6 +207,7 @@ class VectorizedPointNav:
         before = GroundPoints(self._cells.copy(), self._across.copy()) if self._exact else None
         ended = step_robots(
             *self._arrays,
+            *self._maps,
             self._sliding,
             motion.chords,
             motion.pieces,
@@ -297,6 +298,7 @@ class VectorizedPointNav:
             self.observations["velocity"][fresh] = 0.0
         begin_episodes(
             *self._arrays,
+            *self._maps,
             fresh,
             self._goals,
             self._cells,

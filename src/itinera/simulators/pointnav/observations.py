@@ -11,7 +11,7 @@ from itinera.errors import BadArgument
 from itinera.rendering.camera import blank_frames
 from itinera.simulators.pointnav._scan_kernels import cast_rays
 from itinera.simulators.pointnav._stage_kernels import pool_depth
-from itinera.simulators.pointnav.houses import PointNavHouses
+from itinera.simulators.pointnav.house_set import PointNavHouses
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
 from itinera.worlds import Array
 
@@ -23,7 +23,7 @@ class Scanner:
     """Scans of robots in the houses."""
 
     def __init__(self, houses: PointNavHouses, sensor: ScanSensor) -> None:
-        if houses.maps is None:
+        if houses.scan_maps is None:
             raise BadArgument("The houses have no maps for scans: load them with scan=True.")
         self._houses, self._sensor = houses, sensor
         self._cos, self._sin = np.cos(sensor.angles), np.sin(sensor.angles)
@@ -33,9 +33,9 @@ class Scanner:
     ) -> None:
         """out <- the scans of the robots `which`; all other arrays are by robot."""
         houses = self._houses
-        assert houses.maps is not None
+        assert houses.scan_maps is not None
         cast_rays(
-            *houses.maps,
+            *houses.scan_maps,
             houses.first_cell,
             houses.sizes,
             self._cos,
