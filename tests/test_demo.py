@@ -115,7 +115,8 @@ def test_the_demo_has_the_numbers_it_states(tmp_path):
     assert curving["PL"].mean() > turning["PL"].mean()
     found = read_report_json(tmp_path / "demo" / "skills" / "findings.json")
     assert isinstance(found, StudyResults)
-    assert all("no effect in any scene" in verdict for skill in found.agents["uniform"].values() for verdict in skill.verdicts)
+    verdicts = [verdict for skill in found.agents["uniform"].values() for verdict in skill.verdicts]
+    assert all("no effect in any scene" in verdict for verdict in verdicts)
     page = (tmp_path / "demo" / "report.html").read_text(encoding="utf-8")
     linked = set(re.findall(r'href="(replays/[^"#]+)', page))
     assert linked == {f"replays/{name}.html" for name in ("r2r", "tour", "vlnce", "pointnav")}

@@ -85,7 +85,7 @@ def test_a_server_that_fails_is_one_sentence(itinera, files):
         (("--price", "2.5"), "--price is INPUT,OUTPUT"),
         (("--prompt", "poems"), "prompt must be one of"),
         (("--max-cost", "1"), "needs the price"),
-        (("--agent-option", "temprature=1"), "Did you mean temperature"),
+        (("--agent-option", "tempratur=1"), "Did you mean temperature"),
     ],
 )
 def test_other_options_are_refused(itinera, files, more, problem):

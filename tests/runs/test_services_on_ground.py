@@ -79,7 +79,7 @@ def test_waypoints_are_choices(ground, tmp_path):
     ("place", "options", "problem"),
     [
         ("house", {"prompt": "words"}, "steps on the ground"),
-        ("house", {"agent_options": {"temprature": 1}}, "Did you mean temperature"),
+        ("house", {"agent_options": {"tempratur": 1}}, "Did you mean temperature"),
         ("house", {"max_cost": 1.0}, "needs the price"),
         ("ground", {}, "--prompt words needs images"),
         ("ground", {"prompt": "choices"}, "needs candidates"),

@@ -539,6 +539,7 @@ def check_any_agent(
     from itinera.agents.checks import default_camera, make_ground_world
     from itinera.policies.ground.requirements import GroundRequirements
     from itinera.policies.pointnav.requirements import PointNavRequirements
+    from itinera.policies.pointnav.requirements import PointNavRequirements
     from itinera.policies.pretrained import ModelRequirements
 
     given, is_command = parse_agent(agent, command)
@@ -577,6 +578,7 @@ def check_any_agent(
 def _check_made(made: Agent, chosen: Protocol, requirements: object, columns: Sequence[str]) -> None:
     from itinera.agents.checks import VIEW_SIZE, check_agent, default_camera
     from itinera.policies.ground.requirements import GroundRequirements
+    from itinera.policies.pointnav.requirements import PointNavRequirements
 
     if chosen.on_ground:
         if isinstance(requirements, PointNavRequirements):

@@ -37,7 +37,7 @@ def test_every_option_is_documented():
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ({"temprature": 0.5}, "Did you mean temperature"),
+        ({"tempratur": 0.5}, "Did you mean temperature"),
         ({"temperature": -1}, "0 to 10"),
         ({"temperature": True}, "0 to 10"),
         ({"temperature": float("nan")}, "0 to 10"),
