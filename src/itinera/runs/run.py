@@ -539,7 +539,6 @@ def check_any_agent(
     from itinera.agents.checks import default_camera, make_ground_world
     from itinera.policies.ground.requirements import GroundRequirements
     from itinera.policies.pointnav.requirements import PointNavRequirements
-    from itinera.policies.pointnav.requirements import PointNavRequirements
     from itinera.policies.pretrained import ModelRequirements
 
     given, is_command = parse_agent(agent, command)
