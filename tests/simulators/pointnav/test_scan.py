@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 
 from itinera.errors import BadArgument
 from itinera.rendering.camera import Camera
 from itinera.simulators.pointnav.episodes import EpisodeList
 from itinera.simulators.pointnav.house_set import PointNavHouses
 from itinera.simulators.pointnav.sensors import DepthSensor, ScanSensor
+from itinera.simulators.pointnav.vectorized import VectorizedPointNav
 from itinera.tasks import Episode, Instruction
 from itinera.worlds import Pose, World
 from itinera.worlds.surface import Surface
