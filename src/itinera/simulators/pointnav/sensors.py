@@ -38,7 +38,8 @@ class ScanSensor:
     @property
     def angles(self) -> Array:
         """(rays,) radians to the left of the heading."""
-        return (np.arange(self.rays) + 0.5) * (self.fov / self.rays) - 0.5 * self.fov
+        angles: Array = (np.arange(self.rays, dtype=np.float64) + 0.5) * (self.fov / self.rays) - 0.5 * self.fov
+        return angles
 
 
 @dataclass(frozen=True)
