@@ -49,7 +49,7 @@ def cell_distance(links: Ints, codes: Codes, bends: Records, rising: Ints, dista
     """The distance of the center of cell n, in cells; inf where the goal cannot be reached."""
     code = widened(codes[n])
     if code < RISING:
-        return level_distance(links, bends, n, code)  # type: ignore[no-any-return]
+        return level_distance(links, bends, n, code)
     if code == UNREACHED:
         return np.inf
     low, high = 0, len(rising)
@@ -133,7 +133,7 @@ def _length(
         if clear > 0:
             du, dv = u1 - u, v1 - v
             return np.sqrt(du * du + dv * dv)  # type: ignore[no-any-return]
-    return line_length(links, slopes, n, u, v, m, u1, v1)  # type: ignore[no-any-return]
+    return line_length(links, slopes, n, u, v, m, u1, v1)
 
 
 @njit(cache=True, nogil=True)

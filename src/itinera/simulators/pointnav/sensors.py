@@ -19,8 +19,8 @@ class ScanSensor:
     """An ideal laser scan: the distance along each ray to whatever would stop a robot without width.
 
     Rays go counter-clockwise from the robot's right, at the centers of equal parts of the field of view. A ray stays on
-    the storey of the robot and its stairs, which are ramps; at their far end it ends, and where the floor drops, as at a
-    wall.
+    the storey of the robot and its stairs, which are ramps. It ends at their far end, and where the floor drops, as at
+    a wall.
     """
 
     rays: int = 32
@@ -38,7 +38,8 @@ class ScanSensor:
     @property
     def angles(self) -> Array:
         """(rays,) radians to the left of the heading."""
-        return (np.arange(self.rays) + 0.5) * (self.fov / self.rays) - 0.5 * self.fov
+        angles: Array = (np.arange(self.rays, dtype=np.float64) + 0.5) * (self.fov / self.rays) - 0.5 * self.fov
+        return angles
 
 
 @dataclass(frozen=True)
