@@ -95,7 +95,7 @@ def train_pointnav(
     split = load_split(tasks)
     opened = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), PROTOCOLS["pointnav"])
     launched = is_launched()
-    ranks = join_ranks(backend="gloo" if device == "cpu" else "nccl") if launched else ALONE
+    ranks = join_ranks(device=device) if launched else ALONE
     try:
         return train(
             split,
@@ -107,7 +107,7 @@ def train_pointnav(
             times=times if times is None or isinstance(times, FastestTimes) else read_times(Path(times)),
             tables=optional_path(tables),
             seed=seed,
-            device=device,
+            device=ranks.device if launched else device,
             out=optional_path(out),
             overwrite=overwrite,
             tensorboard=optional_path(tensorboard),

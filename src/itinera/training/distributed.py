@@ -35,9 +35,20 @@ class RanksDiffer(ItineraError):
 class Ranks:
     """This process among those that train together."""
 
-    def __init__(self, rank: int = 0, size: int = 1, store: Any = None, *, preempt_share: float | None = None) -> None:
-        """A roll-out ends early once this share of the ranks is done with theirs; None: never."""
-        self.rank, self.size, self._store = rank, size, store
+    def __init__(
+        self,
+        rank: int = 0,
+        size: int = 1,
+        store: Any = None,
+        *,
+        preempt_share: float | None = None,
+        device: str = "cpu",
+    ) -> None:
+        """A roll-out ends early once this share of the ranks is done with theirs; None: never.
+
+        Tensors are exchanged on `device`, which is a GPU of this rank's own with the backend nccl.
+        """
+        self.rank, self.size, self._store, self.device = rank, size, store, device
         self._enough = size if preempt_share is None else max(1, round(preempt_share * size))
         self._polls = preempt_share is not None and size > 1
         self._rollout = 0
@@ -50,8 +61,10 @@ class Ranks:
     def add(self, values: Tensor) -> Tensor:
         """The sum over all ranks, in place."""
         if self.size > 1:
+            sent = values.to(self.device)  # the same tensor if it is there already
             try:
-                dist.all_reduce(values)
+                dist.all_reduce(sent)
+                values.copy_(sent)
             except RuntimeError as error:
                 reason = str(error).partition("\n")[0]
                 raise RankLost(
@@ -112,13 +125,16 @@ def is_launched() -> bool:
     return dist.is_available() and dist.is_torchelastic_launched()
 
 
-def join_ranks(*, backend: str = "gloo", preempt_share: float | None = 0.6, timeout: timedelta = TIMEOUT) -> Ranks:
-    """This process among those that `torchrun` started; `backend` is gloo for CPUs and nccl for GPUs."""
+def join_ranks(*, device: str = "cpu", preempt_share: float | None = 0.6, timeout: timedelta = TIMEOUT) -> Ranks:
+    """This process among those that `torchrun` started: with the backend gloo on CPUs, and nccl on GPUs ("cuda")."""
     store, rank, size = next(rendezvous("env://", timeout=timeout))
     store.set_timeout(timeout)
     own = PrefixStore("itinera", store)
+    backend = "gloo"
+    if device != "cpu":
+        backend, device = "nccl", f"cuda:{rank % torch.cuda.device_count()}"
     dist.init_process_group(backend, store=PrefixStore("default", store), rank=rank, world_size=size, timeout=timeout)
-    return Ranks(rank, size, own, preempt_share=preempt_share)
+    return Ranks(rank, size, own, preempt_share=preempt_share, device=device)
 
 
 def leave_ranks() -> None:

@@ -296,11 +296,12 @@ class PPO:
     def _normalize(self, advantages: Tensor) -> Tensor:
         """Advantages with the mean 0 and the deviation 1 over all ranks."""
         values = advantages.double()
-        sums = torch.stack([torch.tensor(float(values.numel())), values.sum(), (values * values).sum()])
-        count, total, squares = self.ranks.add(sums.double()).tolist()
+        sums = torch.stack([torch.full((), values.numel()).double(), values.sum(), (values * values).sum()])
+        count, total, squares = self.ranks.add(sums).tolist()
         mean = total / count
         deviation = math.sqrt(max(0.0, squares / count - mean * mean))
-        return (advantages - mean) / (deviation + 1e-8)
+        normalized: Tensor = (advantages - mean) / (deviation + 1e-8)
+        return normalized
 
     def _descend(self, batch: RolloutBatch) -> None:
         """A step down the gradient of all ranks, each sample with the same weight."""

@@ -29,8 +29,7 @@ class Recurrent(nn.Module):
         make: type[_GRULayer | _LSTMLayer] = _GRULayer if cell == "gru" else _LSTMLayer
         self.layers = nn.ModuleList(make(input_dim if k == 0 else hidden_dim, hidden_dim) for k in range(num_layers))
         self.hidden_dim = hidden_dim
-        self.layer_state_dim = make.states * hidden_dim
-        self.state_dim = num_layers * self.layer_state_dim
+        self.state_dim = num_layers * make.states * hidden_dim
 
     def forward(self, inputs: Tensor, state: Tensor, starts: Tensor) -> tuple[Tensor, Tensor]:
         """(steps, batch, hidden) outputs and (batch, state_dim) the last state.
@@ -40,7 +39,7 @@ class Recurrent(nn.Module):
         """
         keep = 1.0 - starts
         last = []
-        for layer, part in zip(self.layers, state.split(self.layer_state_dim, dim=1), strict=True):
+        for layer, part in zip(self.layers, state.chunk(len(self.layers), dim=1), strict=True):
             inputs, part = layer(inputs, part, keep)
             last.append(part)
         return inputs, torch.cat(last, dim=1)
