@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from itinera.metrics.attempts import Attempts
+from itinera.metrics.goal import ratio
 from itinera.records.usage import EpisodeUsage
 from itinera.worlds import Array
 
@@ -35,7 +36,7 @@ def cost(attempts: Attempts) -> Array:
 def unparsable_rate(attempts: Attempts) -> Array:
     """(n,) the share of answers that named no possible action; weigh it by `calls` for that of all answers."""
     usage = _usage(attempts)
-    return np.divide(usage.unparsable, usage.calls, out=np.full(len(attempts), np.nan), where=usage.calls > 0)
+    return ratio(usage.unparsable, usage.calls, np.nan)
 
 
 def call_weights(attempts: Attempts) -> Array:

@@ -110,9 +110,8 @@ def test_the_estimate_counts_questions():
 def test_images_are_estimated_too():
     plain, drawn = (estimate_bill("choices", [5], SETTINGS, images=images) for images in (False, True))
     assert drawn.prompt_tokens == plain.prompt_tokens + 6 * 4 * 500
-    plain, drawn = (
-        estimate_bill("words", [0.6], replace(SETTINGS, history=1), images=images) for images in (False, True)
-    )
+    short = replace(SETTINGS, history=1)
+    plain, drawn = (estimate_bill("words", [0.6], short, images=images) for images in (False, True))
     assert plain.calls == 3  # 0.8 moves, 1.2 turns, stop
     assert drawn.prompt_tokens == plain.prompt_tokens + (1 + 2 + 2) * 500
     assert estimate_bill("words", [7.5], SETTINGS, images=True).calls == 26  # 10 moves, 15 turns, stop

@@ -96,7 +96,7 @@ class ChatClient:
         if not model:
             raise BadArgument("A language model is given as openai:MODEL, with the name its server knows it by.")
         self.model, self._settings, self._sleep = model, settings, sleep
-        self._key = read_key(settings.key_variable)
+        self._key = find_key(settings.key_variable)
         self._connection = HttpConnection(settings.base_url, seconds=settings.timeout, secret=self._key)
         self._answers = AnswerStore(settings.answers)
         path = settings.answers / "bills" / f"{settings.bill}.jsonl" if settings.bill else None
@@ -202,7 +202,7 @@ class ChatClient:
         raise StopRun(f"The run stopped because the server at {self._connection.url} {problem}.")
 
 
-def read_key(variable: str) -> str:
+def find_key(variable: str) -> str:
     """The key in an environment variable; empty if it is not set."""
     key = "" if variable == NO_KEY else os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()) or " " in key:

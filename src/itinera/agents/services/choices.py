@@ -77,14 +77,13 @@ class ChoicesStyle:
         candidates = observation.candidates
         assert candidates is not None
         here, scene = self._number(observation.place), describe_viewpoint(observation, self._columns)
-        self._options, self._here = ["stop here"], here
-        images = []
+        options, images = ["stop here"], []
         lines = ["A. stop here"]
         for k, node in enumerate(candidates.nodes):
             where = describe_turn(float(candidates.headings[k]) - observation.heading)
             visited = ", visited before" if self._number(node) in self._edges else ""
             option = f"go to Place {self._number(node)}, {where}, {float(candidates.distances[k]):.1f} m{visited}"
-            self._options.append(option)
+            options.append(option)
             more = f": {scene.options[k]}" if scene.options[k] else ""
             image = ""
             if self._render is not None:
@@ -92,6 +91,7 @@ class ChoicesStyle:
                 images.append(encode_image(self._render(observation.world_id, str(observation.place), heading)))
                 image = f" (image {len(images)})"
             lines.append(f"{make_label(k + 1)}. {option}{image}{more}")
+        self._options, self._here = options, here
         parts = [
             f"Instruction: {self._instruction.text}",
             self._describe_map(),
@@ -147,7 +147,7 @@ class ChoicesStyle:
     def _forget_episode(self) -> None:
         self._history: list[str] = []
         self._plan = ""
-        self._options: list[str] = []
+        self._options = []
         self._here = 0
 
 
