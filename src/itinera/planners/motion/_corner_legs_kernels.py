@@ -38,6 +38,7 @@ class Legs(NamedTuple):
     goal_sides: Bools  # (n, 2) on which sides the corner may be of a path to the goal
     short: float  # shorter legs belong to a bend
     bend: float  # the greatest length of a bend
+    turn: float  # radians turned in a bend before its last corner, at most
 
 
 @njit(cache=True, nogil=True)
@@ -134,7 +135,8 @@ def find_next(legs: Legs, state: int, direction: float, slack: float, found: Int
             if turn < -tolerance:
                 continue
             end = legs.states[leg, 1]
-            within = length <= legs.short and driven[depth] + length <= legs.bend and turned[depth] + turn <= math.pi
+            within = length <= legs.short and driven[depth] + length <= legs.bend
+            within = within and turned[depth] + turn <= legs.turn
             if within and end % 2 == state % 2 and depth < _DEEPEST:
                 depth += 1
                 path[depth], cursor[depth], bearing[depth] = end, legs.begins[end] - 1, ahead

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from itinera.planners.motion._corner_legs_kernels import LEFT, SLANT, Legs, find_next, touches
+from itinera.planners.motion._corner_legs_kernels import LEFT, Legs, find_next, touches
 from itinera.planners.motion._steering_kernels import wrap_angle
 from itinera.planners.motion._value_field_kernels import visible
 
@@ -100,10 +100,14 @@ def force_turning(values: Floats, costs: Floats, step: float, side: int, node: i
 
 
 @njit(cache=True, nogil=True)
-def merge_shares(values: Floats, first: int, headings: int, found: Floats) -> None:
-    """found (headings,) <- the best column of values (n, j) between any two nodes; elsewhere the robot turns there."""
+def merge_shares(values: Floats, first: int, side: int, shares: Shares, found: Floats) -> None:
+    """found (headings,) <- the best column of values (n, j) between any two nodes, and what it takes to turn there.
+
+    Around a corner on the left, a robot that faces more to the right than all nodes has to turn left as far as the
+    first of them, or the other way by half a turn.
+    """
     count, many = values.shape
-    step = 2 * math.pi / headings
+    headings, step = shares.headings, 2 * math.pi / shares.headings
     found[:] = np.inf
     for i in range(count - 1):
         best, chosen = -np.inf, 0
@@ -114,9 +118,11 @@ def merge_shares(values: Floats, first: int, headings: int, found: Floats) -> No
         low, high = (first + i) % headings, (first + i + 1) % headings
         found[low] = min(found[low], values[i, chosen])
         found[high] = min(found[high], values[i + 1, chosen])
-    begin, end = found[first % headings], found[(first + count - 1) % headings]
+    around = found.min() + math.pi - shares.hidden.max()
+    edge = first if side == LEFT else first + count - 1
     for n in range(1, headings - count + 1):
-        found[(first + count - 1 + n) % headings] = min(end + n * step, begin + (headings - count + 1 - n) * step)
+        beyond = edge - n if side == LEFT else edge + n
+        found[beyond % headings] = min(found[edge % headings] + n * step, around)
 
 
 @njit(cache=True, nogil=True)
@@ -153,13 +159,13 @@ def leg_bound(legs: Legs, shares: Shares, leg: int, ends: Floats) -> tuple[int, 
 def move_to_gate(legs: Legs, shares: Shares, leg: int, gate: int, first: int, values: Floats, found: Floats) -> None:
     """found (headings,) <- the bound at a gate, of a bend from there to the start of a leg with these values."""
     if leg < len(legs.states):
-        corner, direction, spread = legs.states[leg, 0] // 2, legs.lines[leg, 1], 0.0
-        sign = tilt_sign(legs.states[leg, 0] % 2, legs.states[leg, 1] % 2)
+        corner, side, direction, spread = legs.states[leg, 0] // 2, legs.states[leg, 0] % 2, legs.lines[leg, 1], 0.0
+        sign = tilt_sign(side, legs.states[leg, 1] % 2)
     else:
         state = leg - len(legs.states)
-        corner = state // 2
+        corner, side = state // 2, state % 2
         length, direction, spread = legs.goal_lines[corner]
-        sign = tilt_sign(state % 2, 1 - state % 2)
+        sign = tilt_sign(side, 1 - side)
         if length == 0.0:
             found[:] = 0.0
             return
@@ -170,14 +176,14 @@ def move_to_gate(legs: Legs, shares: Shares, leg: int, gate: int, first: int, va
         for j in range(len(shares.rho)):
             aside = abs(wrap_angle(math.atan2(dy, dx) - direction - sign * shares.tilt[j])) + spread
             moved[:, j] += shares.rho[j] * math.sqrt(dx * dx + dy * dy) * math.cos(min(aside, math.pi))
-    merge_shares(moved, first, shares.headings, found)
+    merge_shares(moved, first, side, shares, found)
 
 
 @njit(cache=True, nogil=True)
 def join(
     legs: Legs, shares: Shares, corner: int, gate: int, direction: float, sign: float, gated: Floats, ends: Floats
 ) -> float:
-    """ends (width, j) <- also over a gate with this bound (headings,), after a leg to a corner; what improved, least."""
+    """ends (width, j) <- also over a gate with this bound (headings,), after a leg to a corner; the least improved."""
     first, count = window(direction, 0.5 * math.pi, shares.headings)
     dx, dy = legs.places[gate, 0] - legs.places[corner, 0], legs.places[gate, 1] - legs.places[corner, 1]
     least = np.inf
@@ -316,6 +322,6 @@ def least_turning_times(
                     join(legs, shares, n, gate, direction, tilt_sign(1 - side, side), gated, ends_here)
                 if many:
                     value = first_leg(length / radius, direction, side, heading, ends_here, shares)
-                    lowest = min(lowest, value - slack - SLANT * slack)
+                    lowest = min(lowest, value - slack)
         found[p] = lowest
     return found

@@ -64,6 +64,7 @@ class TurningBound:
         goal_lines = _goal_lines(corners, goal)
         sides = leg_kernels.find_goal_sides(goal_cells, resolution, corners, angles, goal, goal_lines)
         pivots = math.isinf(dynamics.min_radius)
+        shares = _make_shares(pivots, len(states))
         legs = leg_kernels.Legs(
             places=corners[:, :2] / radius,
             begins=begins,
@@ -73,8 +74,9 @@ class TurningBound:
             goal_sides=sides,
             short=0.0 if pivots else _SHORT,
             bend=_BEND,
+            # The whole bend turns by less than half a turn: its first and last headings have no node in common.
+            turn=0.5 * math.pi - 6 * math.pi / shares.headings,
         )
-        shares = _make_shares(pivots, len(states))
         pairs = leg_kernels.find_pairs(legs)
         pairs = np.ascontiguousarray(pairs[np.lexsort((pairs[:, 2], pairs[:, 1]))])
         into = np.searchsorted(pairs[:, 1], np.arange(len(states) + sides.size + 1))

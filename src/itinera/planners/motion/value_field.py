@@ -213,18 +213,28 @@ class LowerBound:
     def at(self, poses: ArrayLike) -> Array:
         """(n,) seconds that every drive from poses (n, 3) to the goal takes at least; inf where unreachable."""
         queries = self._with_border(np.atleast_2d(np.asarray(poses, dtype=np.float64)))
-        turning_cost = _turning_cost(self.dynamics)
-        found = self._least(queries, turning_cost)
-        free_space = np.zeros(len(queries))
-        if self.goal[2] == 0 and not self.dynamics.reverse:
-            points = np.tile(self.goal[:2], (len(queries), 1))
-            free_space = kernels.leg_times(queries, points, _relax(self.dynamics).motion)
-        if turning_cost != kernels.NO_TURN_COST and len(self.corners) <= MAX_CORNERS:
-            sizes = self.grid.resolution, self.goal, np.array([self.dynamics.vmax, self.dynamics.wmax]), turning_cost
-            direct = np.maximum(kernels.direct_times(self.goal_cells, *sizes, queries), free_space)
+        found, cost = self._first_turn(queries), _turning_cost(self.dynamics)
+        if cost != kernels.NO_TURN_COST and len(self.corners) <= MAX_CORNERS:
+            limits = np.array([self.dynamics.vmax, self.dynamics.wmax])
+            direct = kernels.direct_times(self.goal_cells, self.grid.resolution, self.goal, limits, cost, queries)
+            direct = np.maximum(direct, self._free_space(queries))
             found = np.maximum(found, self._turning_bound.at(queries, direct))
-        found = np.maximum(found, free_space)
         return self._mask_unreachable(queries, np.maximum(found - MARGIN, 0.0))
+
+    def first_turn(self, poses: ArrayLike) -> Array:
+        """(n,) the simpler bound, without turning at corners. Along drives it falls no faster than time passes."""
+        queries = self._with_border(np.atleast_2d(np.asarray(poses, dtype=np.float64)))
+        return self._mask_unreachable(queries, np.maximum(self._first_turn(queries) - MARGIN, 0.0))
+
+    def _first_turn(self, queries: Array) -> Array:
+        return np.maximum(self._least(queries, _turning_cost(self.dynamics)), self._free_space(queries))
+
+    def _free_space(self, queries: Array) -> Array:
+        """(n,) seconds to a goal point without obstacles; 0 for a disc and for a robot in reverse."""
+        if self.goal[2] > 0 or self.dynamics.reverse:
+            return np.zeros(len(queries))
+        points = np.tile(self.goal[:2], (len(queries), 1))
+        return kernels.leg_times(queries, points, _relax(self.dynamics).motion)
 
     @cached_property
     def _turning_bound(self) -> TurningBound:
