@@ -93,7 +93,7 @@ def run(place, tmp_path, *, entries, most_kills, seed):
                 return False
             return not {"queued", "running"} & set(found)
 
-        wait_for(settled, 60 + entries / 5)
+        wait_for(settled, 120 + entries)
         waited = time.monotonic() - submitted
     finally:
         server.end()
