@@ -152,7 +152,9 @@ def test_the_host_opens_closes_grants_hides_bans_and_reruns(itinera, folder, tmp
     ):
         done = itinera("host", *words)
         assert done.code == 0, (words, done.err)
-    kinds = [line.split('"kind":"')[1].split('"')[0] for line in (tmp_path / "export/events.jsonl").open()]
+    kinds = [
+        line.split('"kind":"')[1].split('"')[0] for line in (tmp_path / "export/events.jsonl").read_text().splitlines()
+    ]
     assert kinds == ["season", "phase", "switch", "switch", "switch", "team", "token", "grant", "ban", "readmit"]
     assert (tmp_path / "export/entries.json").read_text() == "[]"
 

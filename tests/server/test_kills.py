@@ -18,7 +18,7 @@ from itinera.server.store import Store
 from itinera.server.tables import blob, entry, judgement, shot
 from itinera.server.teams import create_team, make_token
 from itinera.server.verdicts import decode_verdict
-from killing import CHALLENGE, HERE, LEASE_SECONDS, Teams, Ward, free_port, kill_at_random, wait_for
+from killing import CHALLENGE, HERE, LEASE_SECONDS, Teams, Ward, answers, free_port, kill_at_random, wait_for
 from postgres import Cluster
 
 TEAMS = 4
@@ -72,9 +72,15 @@ def run(place, tmp_path, *, entries, most_kills, seed):
         worker.start()
         threads = teams.run()
         done = lambda: not any(thread.is_alive() for thread in threads)  # noqa: E731
-        kills = kill_at_random(
-            [server.kill, worker.kill, *kill_database], np.random.default_rng(seed), done, most_kills
-        )
+        rng = np.random.default_rng(seed)
+
+        def kill_server():
+            if rng.random() < 0.8:  # else perhaps while it starts
+                wait_for(lambda: answers(address) or done(), 60)
+                time.sleep(rng.uniform(0, 0.5))
+            server.kill()
+
+        kills = kill_at_random([kill_server, worker.kill, *kill_database], rng, done, most_kills)
         for thread in threads:
             thread.join()
         submitted = time.monotonic()
@@ -87,7 +93,7 @@ def run(place, tmp_path, *, entries, most_kills, seed):
                 return False
             return not {"queued", "running"} & set(found)
 
-        wait_for(settled, 60 + entries / 5)
+        wait_for(settled, 120 + entries)
         waited = time.monotonic() - submitted
     finally:
         server.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import http.client
 import json
@@ -9,6 +10,7 @@ import socket
 from urllib.parse import urlsplit
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from itinera.server import requests
 from itinera.server.blobs import BlobFolder
@@ -29,6 +31,7 @@ from itinera.server.messages import (
     QueueReport,
     WriteReply,
 )
+from itinera.server.refusals import TooMany
 from itinera.server.requests import MAX_GUESSES, GuessLimiter
 from itinera.server.service import Service
 from itinera.server.teams import create_team, make_token, revoke_token
@@ -333,6 +336,39 @@ def test_health_and_metrics(url, blue, bundle):
     text = ask(url, "GET", "/metrics")[1].decode()
     assert 'itinera_judgements{state="queued"} 1\n' in text
     assert 'itinera_requests_total{status="201"} 2\n' in text
+
+
+def test_a_full_disk_and_a_silent_database_are_temporary(url, store, blue, bundle, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(BlobFolder, "complete", full)
+    with pytest.raises(Refusal, match="disk of the server is full") as caught:
+        blue.upload(bundle, phase="dev")
+    assert caught.value.status == 507
+    monkeypatch.undo()
+    assert blue.upload(bundle, phase="dev") == DIGEST
+
+    def silent(*arguments, **options):
+        raise OperationalError("SELECT", {}, Exception("database is locked"))
+
+    monkeypatch.setattr(Service, "describe_queue", silent)
+    reply, content = ask(url, "GET", "/healthz")
+    assert (reply.status, reply.headers["Retry-After"]) == (503, "5")
+    assert "locked" not in content.decode()
+
+
+def test_wrong_tokens_of_very_many_addresses_take_little_memory(minutes, monkeypatch):
+    monkeypatch.setattr(requests, "_MAX_ADDRESSES", 3)
+    limiter = GuessLimiter(minutes)
+    for _ in range(MAX_GUESSES):
+        limiter.count("first")
+    with pytest.raises(TooMany):
+        limiter.check("first")
+    for number in range(3):
+        limiter.count(f"other {number}")
+    limiter.check("first")  # forgotten
+    limiter.check("other 2")
 
 
 def test_a_silent_upload_is_ended_and_keeps_what_has_arrived(url, tokens, blue, monkeypatch):

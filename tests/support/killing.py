@@ -126,6 +126,14 @@ class Teams:
         raise TimeoutError
 
 
+def answers(url: str) -> bool:
+    """Whether a server and its database answer."""
+    try:
+        return Client(url)._send("GET", "/healthz") != b""
+    except (Unreachable, Refusal):
+        return False
+
+
 def wait_for(answer: Callable[[], bool], seconds: float) -> None:
     """Wait until something is so."""
     until = time.monotonic() + seconds
