@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any, Literal
 from urllib.parse import quote, urlsplit
 
-from itinera.errors import MissingExtra
+from itinera.errors import MissingExtra, escape_controls
 from itinera.records import Column
 from itinera.records.tables import column_heading, format_number
 from itinera.reports.markup import display_name
@@ -268,6 +268,7 @@ def _environment() -> Any:
         auto_reload=False,
     )
     made.filters["name"] = _shorten_name
+    made.filters["visible"] = escape_controls
     made.filters["day"] = lambda at: _to_iso(at)[:10]
     made.filters["minute"] = lambda at: _to_iso(at)[:16].replace("T", " ")
     made.filters["iso"] = _to_iso
