@@ -32,7 +32,7 @@ NOT_FUZZED = {
     "formats.settings.read_settings": "the part that readers of TOML files share",
     "agents.reference_parser.read_reference": "takes a phrase of an instruction, not a file",
     "formats.season_tasks.read_house_tasks": "the readers of R2R, RxR and REVERIE",
-    "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
+    "runs.context.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
     "runs.waypoints.read_viewpoints": "formats.catalog.read_worlds",
     "policies.segmentation.labeling.read_segmenter": "policies.checkpoint.read_model",
     "training.ground.decision_store.read_rolls": "a cache of training: a file that is damaged is made again",
