@@ -47,6 +47,7 @@ class Rung:
     waypoints: str
     views: str
     driver: str
+    stops: str = "waypoint"
 
 
 RUNGS = {
@@ -55,6 +56,8 @@ RUNGS = {
     "depth": Rung("depth", "annotations", "follower"),
     "inferred": Rung("depth", "inferred", "follower"),
     "panorama": Rung("depth", "inferred", "straight"),
+    "depth-between": Rung("depth", "annotations", "follower", "between"),
+    "panorama-between": Rung("depth", "inferred", "straight", "between"),
 }
 GRAPH = "graph"  # the rung of the graph itself
 
@@ -149,7 +152,7 @@ class Ladder:
                 format_row(name, "graph, by graph distance", words, by_graph, found),
             ]
         chosen = RUNGS[rung]
-        options = {"waypoints": chosen.waypoints, "views": chosen.views, "driver": chosen.driver}
+        options = {name: getattr(chosen, name) for name in ("waypoints", "views", "driver", "stops")}
         found = itinera.run(agent, self.words[words], self.ground, workers=workers, out=file, **options)
         return [format_row(name, rung, words, self.score(found), found)]
 

@@ -574,9 +574,10 @@ def test_every_public_package_is_in_the_api_reference():
     assert packages <= set(re.findall(r"^::: itinera\.([\w.]+)$", pages, re.MULTILINE))
 
 
-# Functions without a verb: readers and single rollouts.
+# Functions without a verb: readers, single rollouts, and the training of networks that only label pixels.
 WITHOUT_VERB = {
     "load_agent", "read_map", "read_predictions", "read_scores", "read_study", "read_tasks", "read_worlds", "rollout",
+    "train_segmentation",
 }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ NOT_FUZZED = {
     "server.requests.read_token": "a header of a request",
     "agents.reference_parser.read_reference": "takes a phrase of an instruction, not a file",
     "formats.season_tasks.read_house_tasks": "the readers of R2R, RxR and REVERIE",
-    "runs.config.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
+    "runs.context.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
     "runs.waypoints.read_viewpoints": "formats.catalog.read_worlds",
     "policies.segmentation.labeling.read_segmenter": "policies.checkpoint.read_model",
     "formats.goal_tables.read_goal_table": "a cache of distances: a file that is damaged is made again",

@@ -18,8 +18,8 @@ from itinera.mapping.config import MapConfig, MapLifetime
 from itinera.policies.checkpoint import build_model, encode_model, make_card
 from itinera.policies.ground.requirements import GroundRequirements
 from itinera.rendering.camera import Camera
-from itinera.runs.config import make_agent
-from itinera.runs.run import prepare_run
+from itinera.runs.context import make_agent
+from itinera.runs.prepare import prepare_run
 from itinera.simulators.sensors import CameraSensor
 from policies.ground.examples import POLICIES, TOKENIZER
 

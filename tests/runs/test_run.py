@@ -15,7 +15,7 @@ import tiny
 from itinera.errors import BadArgument
 from itinera.formats.native_predictions import encode_rollout, read_predictions
 from itinera.metrics.running import RunningScore
-from itinera.runs.run import choose_start_method, make_jobs
+from itinera.runs.prepare import choose_start_method, make_jobs
 from scripted_agents import Scripted, Wanderer
 
 CLIENT = Path(__file__).parents[2] / "examples" / "client.py"

@@ -1,6 +1,6 @@
 """The named agents: baselines, the shortest-path expert and the rule-based agent, in one dictionary.
 
-Pretrained policies, model files, classes of yours and agents in other processes are resolved in `runs/config.py`.
+Pretrained policies, model files, classes of yours and agents in other processes are resolved in `runs/context.py`.
 """
 
 from __future__ import annotations

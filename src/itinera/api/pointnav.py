@@ -79,7 +79,7 @@ def train_pointnav(
     from itinera.formats.io import check_outputs
     from itinera.policies.checkpoint import read_model
     from itinera.runs.config import load_worlds
-    from itinera.runs.run import check_seed
+    from itinera.runs.prepare import check_seed
     from itinera.tasks import PROTOCOLS
     from itinera.tasks.fastest_times import FastestTimes
     from itinera.training.distributed import ALONE, is_launched, join_ranks, leave_ranks

@@ -129,7 +129,7 @@ def run(
     """
     from itinera.formats.io import check_outputs
     from itinera.runs.observations import make_camera
-    from itinera.runs.run import prepare_run
+    from itinera.runs.prepare import prepare_run
 
     if out is not None:
         files = [one for one in (agent, views) if "." in str(one)]  # the others are names
@@ -318,7 +318,7 @@ def check_agent(
     >>> from itinera.agents.baselines import UniformAgent
     >>> agent = itinera.check_agent(UniformAgent())
     """
-    from itinera.runs.run import check_any_agent
+    from itinera.runs.prepare import check_any_agent
 
     return check_any_agent(
         agent,

@@ -114,7 +114,7 @@ def train(
     from itinera.formats.io import check_outputs
     from itinera.runs.config import load_worlds
     from itinera.runs.observations import open_views
-    from itinera.runs.run import check_seed
+    from itinera.runs.prepare import check_seed
     from itinera.tasks import PROTOCOLS
     from itinera.training.train_agent import TrainingOptions, configure_training_views, train_agent
 

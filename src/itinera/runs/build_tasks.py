@@ -24,7 +24,7 @@ from itinera.formats.provenance import read_sidecar, write_sidecar
 from itinera.formats.r2r import PathRecord, parse_id
 from itinera.planners.tsp.ordering import solve_order, solve_order_lkh
 from itinera.records import Provenance
-from itinera.runs.config import describe_worlds
+from itinera.runs.identity import describe_worlds
 from itinera.runs.resume import ResumableWriter, plan_fingerprint
 from itinera.tasks import Split, Tour
 from itinera.tasks.episode import PART_KEYS

@@ -1,48 +1,24 @@
 """The configuration of a run: which agent acts in which tasks and worlds, by which protocol, with which observations.
 
-Agents are resolved here: a name of `agents/registry.py`, a pretrained policy or model file, "module:Class", a command
-or address of an agent in another process, a class or an object. Every worker makes its own `WorkerContext`.
+Every worker makes its own `WorkerContext` of it (`context.py`); `identity.py` says what it depends on.
 """
 
 from __future__ import annotations
 
-import hashlib
-import inspect
-import shlex
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from itinera.agents.agent import Agent, ProbabilisticAgent
-from itinera.agents.loading import (
-    OptionValue,
-    describe_agent,
-    digest_agent,
-    import_class,
-    instantiate,
-    require_agent,
-    require_files,
-    short_name,
-)
-from itinera.agents.registry import AGENTS, PRIVILEGED, AgentContext
+from itinera.agents.agent import Agent
+from itinera.agents.loading import OptionValue
+from itinera.agents.registry import AGENTS, PRIVILEGED
 from itinera.agents.services.settings import ServiceSettings, is_chat, is_web_agent
 from itinera.errors import BadArgument, validate_choice
-from itinera.policies.pretrained import (
-    SUFFIX,
-    GroundAgent,
-    TrainedAgent,
-    load_pretrained_agent,
-    model_file,
-    model_requirements,
-    pretrained_models,
-)
+from itinera.policies.pretrained import SUFFIX, model_file, pretrained_models
 from itinera.records import Rollout
-from itinera.runs.resume import plan_fingerprint
 from itinera.runs.rollout import OnEpisode, rollout
 from itinera.runs.tour_loop import FindGoals
-from itinera.simulators.factory import make_simulator
 from itinera.simulators.simulator import Simulator
 from itinera.tasks import PROTOCOLS, Episode, Protocol, Split, Tour
 from itinera.tasks.protocol import TOUR_PROTOCOLS, check_protocol
@@ -50,13 +26,8 @@ from itinera.worlds import World
 from itinera.worlds.world import Worlds
 
 if TYPE_CHECKING:
-    from itinera.policies.ground.requirements import GroundContext, GroundRequirements
-    from itinera.policies.pointnav.requirements import PointNavRequirements
-    from itinera.policies.pretrained import ModelRequirements
-    from itinera.records import Provenance
     from itinera.simulators.pointnav.sensors import ScanSensor
     from itinera.simulators.sensors import CameraSensor
-    from itinera.simulators.view_features import ViewSource
 
 ANNOTATIONS, RENDERED = "annotations", "rendered"  # kinds of views; any other is a file of features
 INFERRED = "inferred"  # kind of views with waypoints: from a panorama instead of annotations
@@ -293,285 +264,6 @@ def load_worlds(worlds: Path | Mapping[str, World], protocol: Protocol) -> Mappi
             "or a Hearth season."
         )
     return surfaces
-
-
-def read_descriptions(config: RunConfig) -> Mapping[str, Mapping[str, Any]] | None:
-    """The scene descriptions of a season's nodes, by world and node."""
-    if config.worlds_path is None or not config.has_descriptions:
-        return None
-    from itinera.formats.scene_descriptions import read_descriptions
-
-    return read_descriptions(config.worlds_path / DESCRIPTIONS)
-
-
-def make_context(config: RunConfig) -> WorkerContext:
-    """The agent, simulator and worlds of a configuration."""
-    worlds = load_worlds(config.worlds, config.protocol)
-    if config.observations.waypoints is not None:
-        return _make_waypoint_context(config, worlds)
-    views: ViewSource | None = None
-    columns: tuple[str, ...] = ()
-    if config.observations.views is not None:
-        from itinera.runs.observations import open_views, view_columns
-
-        views = open_views(config.observations, config.worlds_path, worlds)
-        columns = view_columns(views)
-    observations = config.observations
-    simulator = make_simulator(
-        config.protocol,
-        views=views,
-        descriptions=read_descriptions(config),
-        camera=observations.camera,
-        scan=observations.scan,
-    )
-    agent, files = load_agent(config, worlds, columns=columns)
-    return WorkerContext(agent, simulator, worlds, files)
-
-
-def _make_waypoint_context(config: RunConfig, worlds: Mapping[str, World]) -> WorkerContext:
-    from itinera.runs.waypoints import make_waypoint_simulator
-
-    assert config.observations.waypoints is not None
-    simulator, columns = make_waypoint_simulator(
-        config.protocol, config.observations.waypoints, config.observations, config.worlds_path
-    )
-    agent, files = load_agent(config, worlds, columns=columns)
-    if simulator.stops_between and not isinstance(agent, ProbabilisticAgent):
-        raise BadArgument(
-            f"--stops between needs the probability of each action, and {describe_agent(config.agent)} does not report "
-            "them: it has no method action_probabilities. Leave --stops (stops=) out."
-        )
-    return WorkerContext(agent, simulator, worlds, files)
-
-
-def load_agent(
-    config: RunConfig, worlds: Mapping[str, World], *, columns: Sequence[str] = ()
-) -> tuple[Agent, Mapping[str, str]]:
-    """The agent of a configuration, and the digests of its files by name if it is somebody else's Python code."""
-    imported_before = tuple(sys.modules)
-    agent = make_agent(config, worlds, columns=columns)
-    if not config.is_foreign:
-        return agent, {}
-    if config.isolate:
-        return agent, getattr(agent, "files", {})
-    if config.policy is not None:
-        from itinera.policies.checkpoint import load_policy_class
-
-        return agent, digest_agent(load_policy_class(config.policy))
-    if isinstance(config.agent, str):
-        return agent, digest_agent(agent, imported_before=imported_before)
-    return agent, digest_agent(agent)
-
-
-def make_agent(config: RunConfig, worlds: Mapping[str, World], *, columns: Sequence[str] = ()) -> Agent:
-    """The agent of a configuration; `columns` are the meanings of the numbers of its views."""
-    agent = config.agent
-    if config.isolate and not config.is_named and config.model is None:
-        from itinera.agents.isolation import start_isolated
-
-        return start_isolated(
-            cast(str, agent),
-            is_command=config.is_command,
-            options=config.agent_options,
-            files=agent_files(config),
-            hidden=config.hidden,
-            seconds=config.reply_seconds,
-            columns=columns,
-        )
-    if config.is_remote:
-        from itinera.agents.remote import REPLY_SECONDS, connect_address, start_program
-
-        seconds = REPLY_SECONDS if config.reply_seconds is None else config.reply_seconds
-        connect = start_program if config.is_command else connect_address
-        return connect(cast(str, agent), seconds=seconds, columns=columns)
-    if config.is_service:
-        from itinera.runs.services import make_service_agent
-
-        return make_service_agent(config, worlds, columns)
-    if config.reply_seconds is not None:
-        raise BadArgument("--reply-seconds is for agents in other processes; --limit-seconds limits any agent.")
-    if config.model is not None:
-        return load_pretrained_agent(
-            config.model, columns, policy=config.policy, context=make_ground_context(config, worlds)
-        )
-    if not isinstance(agent, str):
-        names = agent_names()
-        if isinstance(agent, type):
-            return instantiate(agent, config.agent_options, names=names)
-        if isinstance(agent, GroundAgent):
-            context = make_ground_context(config, worlds)
-            return agent if context is None else cast(Agent, agent.with_context(context))
-        return require_agent(agent, names=names)
-    if agent in AGENTS:
-        return AGENTS[agent](
-            AgentContext(
-                agent,
-                config.protocol,
-                worlds,
-                config.read_tasks,
-                config.has_descriptions,
-                config.observations.waypoints is not None,
-            )
-        )
-    if ":" not in agent:
-        raise BadArgument(
-            f"There is no agent {agent!r}. Agents are {', '.join(agent_names())}; yours as module:Class, "
-            "NAME.safetensors, or a command (--agent-command, command=); language models as openai:MODEL."
-        )
-    return instantiate(import_class(agent), config.agent_options, names=agent_names())
-
-
-def make_ground_context(config: RunConfig, worlds: Mapping[str, World]) -> GroundContext | None:
-    """What a trained agent on the ground receives of a run; None for runs on graphs. It contains no tasks."""
-    if not config.protocol.on_ground:
-        return None
-    from itinera.mapping.config import MapLifetime
-    from itinera.policies.ground.requirements import GroundContext
-    from itinera.simulators.factory import count_ground_actions
-
-    asked = config.observations
-    return GroundContext(
-        worlds,
-        None if asked.map_lifetime is None else MapLifetime(asked.map_lifetime),
-        asked.semantics,
-        count_ground_actions(config.protocol),
-    )
-
-
-def requirements_for(config: RunConfig) -> ModelRequirements | GroundRequirements | PointNavRequirements | None:
-    """The views or sensors a trained agent needs; None for any other."""
-    if isinstance(config.agent, TrainedAgent):
-        return config.agent.requirements
-    return None if config.model is None else model_requirements(config.model, policy=config.policy)
-
-
-def agent_files(config: RunConfig) -> list[Path]:
-    """The files of an agent that are known before it is made: its model file, those declared, those that options name.
-
-    Of a command these are all files it names, as in `--weights=FILE` too; what those read in turn is not known.
-    """
-    found = require_files(config.agent_files) if config.agent_files else []
-    found += [Path(value) for value in config.agent_options.values() if isinstance(value, str) and Path(value).exists()]
-    if config.model is not None and not config.is_named:
-        found.insert(0, config.model)
-    if config.is_command:
-        try:
-            words = shlex.split(cast(str, config.agent))
-        except ValueError:  # reported when the command is run
-            words = []
-        named = [Path(word.partition("=")[2] or word) for word in words]
-        found = [*(file for file in named if file.is_file()), *found]
-    return list(dict.fromkeys(found))
-
-
-def agent_digests(config: RunConfig, files: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """The names of an agent's files and their digests, both by role; `files` are those it was found to consist of."""
-    from itinera.records.provenance import digest
-
-    first = 1 if isinstance(config.agent, str) else 2  # an object is the first itself; see `object_digests`
-    found = dict(files) if first == 1 else {}
-    for path in agent_files(config):
-        name = str(path) if config.is_command or path == config.model else short_name(path)
-        found.setdefault(name, digest(path))
-    roles = ["agent" if number == 1 else f"agent {number}" for number in range(first, len(found) + first)]
-    digests = dict(zip(roles, found.values(), strict=True))
-    if config.agent_options:
-        digests["agent options"] = plan_fingerprint(sorted(config.agent_options.items()))
-    return dict(zip(roles, found, strict=True)), digests
-
-
-def input_files(config: RunConfig) -> dict[str, Path | None]:
-    """The files a run depends on, by role. The file of a season stands for all its others."""
-    from itinera.formats.catalog import season_file
-
-    worlds = config.worlds_path
-    if worlds is not None and season_file(worlds).exists():
-        worlds = season_file(worlds)
-    tasks = config.tasks if isinstance(config.tasks, Path) else None
-    return {
-        "tasks": tasks,
-        "worlds": worlds,
-        "tours": config.tours,
-        **config.observations.inputs,
-    }
-
-
-def object_digests(config: RunConfig, files: Mapping[str, str]) -> dict[str, str]:
-    """The digests of what was given as objects instead of files, by role.
-
-    An agent object is known by the source code of its class, its plain attributes, and the digests of its `files`.
-    """
-    digests = {}
-    if isinstance(config.tasks, Split):
-        digests["tasks"] = hashlib.blake2b(_encode_split(config.tasks), digest_size=16).hexdigest()
-    if config.worlds_path is None and not isinstance(config.worlds, Path):
-        world_ids = config.read_tasks().world_ids
-        digests["worlds"] = plan_fingerprint(*describe_worlds(config.worlds, world_ids))
-    if not isinstance(config.agent, str):
-        digests["agent"] = plan_fingerprint(*_describe_object(config.agent), sorted(files.items()))
-    return digests
-
-
-def _encode_split(split: Split) -> bytes:
-    """The content of a file of these tasks."""
-    if any(len(episode.goals) and not len(episode.reference) for episode in split.episodes):
-        from itinera.formats.pointnav import encode_split
-
-        return encode_split(split)
-    from itinera.formats.native_tasks import encode_tasks
-
-    return encode_tasks(split)
-
-
-def describe_worlds(worlds: Mapping[str, World], world_ids: Sequence[str]) -> Iterator[object]:
-    from itinera.worlds import NavGraph
-
-    for world_id in world_ids:
-        yield world_id
-        space = worlds[world_id].space if world_id in worlds else None
-        if isinstance(space, NavGraph):
-            yield space.nodes, space.positions.tolist(), space.edges.tolist()
-        else:
-            yield type(space).__name__
-
-
-def _describe_object(agent: object) -> Iterator[object]:
-    kind = agent if isinstance(agent, type) else type(agent)
-    yield kind.__module__, kind.__qualname__
-    try:
-        yield inspect.getsource(kind)
-    except (OSError, TypeError):  # typed into an interactive session
-        yield ""
-    if kind is not agent:
-        plain = (bool, int, float, str, bytes, type(None))
-        attributes = dict(sorted(vars(agent).items())) if "__dict__" in dir(agent) else {}
-        yield [(name, value) for name, value in attributes.items() if isinstance(value, plain)]
-
-
-def make_plan(provenance: Provenance, config: RunConfig, *more: object) -> str:
-    """The fingerprint of everything that decides the result of a run; the number of workers does not."""
-    return plan_fingerprint(
-        provenance.version,
-        _identify(config),
-        config.reply_seconds,
-        config.observations.fingerprint,
-        sorted(provenance.digests.items()),
-        provenance.seed,
-        *more,
-        *(["isolated"] if config.isolate else []),
-    )
-
-
-def _identify(config: RunConfig) -> str:
-    """The agent by name, and a pretrained one by its weights too, a language model by its settings."""
-    from itinera.records.provenance import digest
-
-    if config.service is not None:
-        return f"{config.agent} {sorted(config.service.decisive.items())}"
-
-    model = config.model if config.is_named else None
-    name = describe_agent(config.agent)
-    return name if model is None else f"{name} {digest(model)}"
 
 
 def select_protocol(protocol: str | Protocol | None, split: Split) -> Protocol:

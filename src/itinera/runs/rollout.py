@@ -68,6 +68,8 @@ class _RolloutLoop:
         on_episode: OnEpisode | None,
     ) -> None:
         self.agent, self.loop, self.tour = agent, loop, tour
+        needed = record_probabilities or loop.stops_between
+        self.probabilistic = agent if needed and isinstance(agent, ProbabilisticAgent) else None
         self.records_probabilities = record_probabilities
         self.metered = agent if isinstance(agent, MeteredAgent) else None
         self.maps = maps
@@ -108,8 +110,8 @@ class _RolloutLoop:
     def _act(self) -> None:
         loop, probabilities = self.loop, None
         try:
-            if isinstance(self.agent, ProbabilisticAgent) and (self.records_probabilities or loop.stops_between):
-                found = self.agent.action_probabilities(loop.observation)
+            if self.probabilistic is not None:
+                found = self.probabilistic.action_probabilities(loop.observation)
                 probabilities = validate_probabilities(found, loop.num_actions)
                 if self.records_probabilities:
                     loop.record_probabilities(probabilities)

@@ -15,7 +15,7 @@ from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import encode_model
 from itinera.policies.ground.decision import SMALL, STOP_BIN
 from itinera.policies.ground.requirements import GroundContext
-from itinera.runs.run import prepare_run
+from itinera.runs.prepare import prepare_run
 from itinera.tasks.protocol import R2R_CE
 from itinera.training.ground.decision_batches import PathTexts, RollSampler
 from itinera.training.ground.decision_data import DecisionData, make_sources, world_words
