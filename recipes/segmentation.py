@@ -71,7 +71,8 @@ def load_labels(name: str) -> tuple[str, ...]:
 
 
 def print_scores(console: Console, title: str, scores: SegmentationScores) -> None:
-    summary = Table("measure", "%", "95 % interval", title=title)
+    console.print(title)  # as the title of the narrow table it would be wrapped
+    summary = Table("measure", "%", "95 % interval")
     for name in SUMMARIES:
         found = scores.interval(name)
         summary.add_row(name, f"{100 * found.mean:.1f}", f"{100 * found.low:.1f} – {100 * found.high:.1f}")
