@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,7 @@ import pytest
 import itinera as it
 import tiny
 from itinera.errors import BadArgument, BadFile
+from itinera.formats.hosted_challenge import read_hosted_challenge
 from itinera.server.client import Client
 from itinera.server.messages import EntryReport
 
@@ -31,6 +34,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> tiny.Files:
 def folder(files: tiny.Files, tmp_path: Path) -> Path:
     it.create_challenge(tmp_path / "may", tasks=files.tasks, worlds=files.worlds, protocol="r2r", shots=3)
     return tmp_path / "may"
+
+
+def read(address: str) -> str:
+    with urllib.request.urlopen(address) as reply:
+        return reply.read().decode()
 
 
 class Served:
@@ -92,7 +100,28 @@ def test_three_entries_from_the_command_line(itinera, files, folder, serve, monk
         "Blue": 1.0,
         "Red": 0.0,
     }
+    page = read(f"{server.url}/phases/test")
+    assert page.index(">expert<") < page.index(">still<")
+    assert "broken" not in page
+    board = json.loads(read(f"{server.url}/phases/test/board.json"))
+    rules = read_hosted_challenge(folder)["test"].rules
+    judged = {name: it.judge(files.folder / f"{name}.jsonl", rules) for name in ("expert", "still")}
+    compared = it.compare({name: one.scores for name, one in judged.items()})
+    letters = {metric.column.name: metric.letters for metric in compared.metrics}
+    assert [one["scores"]["SR"]["letters"] for one in board["entries"]] == list(letters["SR"])
+    first = board["entries"][0]["id"]
+    for address in ("", "submit", "status", f"entries/{first}", "teams/Blue", "static/board.css"):
+        assert read(f"{server.url}/{address}")
     assert server.end() == 0
+
+    exported = itinera("host", "export", folder, "--out", folder.parent / "export")
+    archive = folder.parent / "export" / "board.zip"
+    assert str(archive) in exported.out
+    assert itinera("check", archive).code == 0
+    data = bytearray(archive.read_bytes())
+    data[len(data) // 2] ^= 1
+    archive.write_bytes(data)
+    assert itinera("check", archive).code == 1
     listed = itinera("host", "entries", folder, "--json").json
     assert sorted(one["state"] for one in listed) == ["refused", "scored", "scored"]
     with it.host(folder) as host:

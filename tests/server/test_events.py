@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import select
 
-from itinera.server.event_lines import FIRST
+from itinera.formats.event_log import FIRST
 from itinera.server.events import append_event, read_events
 from itinera.server.tables import event
 

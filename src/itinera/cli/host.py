@@ -190,14 +190,32 @@ def entries(
 @app.command("export")
 def export(
     folder: options.ChallengeFolder,
-    out: Annotated[Path, typer.Option(help="The folder to write.")],
+    out: Annotated[Path, typer.Option(help="The folder to write; an earlier export there is updated.")],
+    dataset: Annotated[
+        str, typer.Option(help="OWNER/NAME on the Hugging Face Hub: write its evaluation results.")
+    ] = "",
     database: options.Database = None,
 ) -> None:
-    """Write the public entries and the event log as JSON."""
+    """Write the board as pages that need no server, with board.zip, which `itinera check` verifies."""
     from itinera import api
 
     with api.host(folder, database=database) as host:
-        host.export(out)
+        archive = host.export(out, dataset=dataset)
+    output.print_line(f"{out / 'index.html'}: the pages. {archive}: verify it with: itinera check {archive}")
+
+
+@app.command("reveal")
+def reveal(
+    folder: options.ChallengeFolder,
+    secret: Annotated[Path, typer.Option(help="The file with the secret of the season.")],
+    database: options.Database = None,
+) -> None:
+    """Publish the secret of a sealed season, to which the challenge was committed."""
+    from itinera import api
+    from itinera.formats.hearth_season import read_secret
+
+    with api.host(folder, database=database) as host:
+        host.reveal(read_secret(secret))
 
 
 @app.command("backup")

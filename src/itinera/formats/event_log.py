@@ -127,8 +127,8 @@ def _content_faults(events: Sequence[Event]) -> Iterable[tuple[int, str]]:
     for event in events:
         about = event.about
         if event.kind == "season":
-            name = str(about.get("name"))
-            if commitments.setdefault(name, str(about.get("commitment"))) != about.get("commitment"):
+            name, committed = str(about.get("name")), about.get("commitment")
+            if committed is not None and commitments.setdefault(name, str(committed)) != committed:
                 yield event.number + 1, f"commits season {name!r} to another secret."
         elif event.kind == "reveal" and _commitment(about.get("secret")) != commitments.get(str(about.get("name")), ""):
             yield event.number + 1, "reveals a secret that the season was not committed to."

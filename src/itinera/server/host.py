@@ -5,27 +5,28 @@ It works on the folder and the database, beside the running server; the server i
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
 
-import msgspec
 from sqlalchemy import select
 
 from itinera.errors import BadArgument
-from itinera.formats.writing import atomic_write
 from itinera.server.backup import back_up, restore
 from itinera.server.entries import hide_entry, rerun_entry
 from itinera.server.events import append_event, read_events
+from itinera.server.exports import write_static_export
 from itinera.server.folder import ServerFolder
 from itinera.server.messages import EntryReport
 from itinera.server.phases import find_phase, switch_phase
+from itinera.server.public_pages import PublicPages
 from itinera.server.service import Service
 from itinera.server.shots import find_ledger_faults, grant_shots
 from itinera.server.store import DATABASE_NAME, Store
 from itinera.server.tables import entry, judgement, team
 from itinera.server.teams import Scope, ban_team, create_team, find_team, make_token, revoke_token
-from itinera.server.visibility import HOST, PUBLIC
+from itinera.server.visibility import HOST
 
 _DAY_MS = 86_400_000
 
@@ -124,16 +125,31 @@ class ChallengeHost:
         with self._store.read() as db:
             return find_ledger_faults(db)
 
-    def export(self, out: str | Path) -> None:
-        """Write the public entries and the event log to a folder, as JSON."""
-        folder = Path(out)
-        reports = Service(self._store, self._server.blobs).list_entries(PUBLIC)
+    def export(self, out: str | Path, *, dataset: str = "") -> Path:
+        """Write the pages of the challenge into a folder that needs no server, with `board.zip`, whose log anybody can
+        verify by `itinera check`; the file of the archive.
+
+        dataset: OWNER/NAME of the benchmark on the Hugging Face Hub, for a file of evaluation results per entry.
+        """
+        pages = PublicPages(Service(self._store, self._server.blobs))
+        site = pages.site()
+        boards = [board for phase in site.phases if (board := pages.find_board(phase)) is not None]
         with self._store.read() as db:
             events = read_events(db)
-        with atomic_write(folder / "entries.json") as stream:
-            stream.write(msgspec.json.encode(reports))
-        with atomic_write(folder / "events.jsonl") as stream:
-            stream.writelines(event.line + b"\n" for event in events)
+        return write_static_export(Path(out), site.title, boards, pages.describe_challenge(), events, dataset=dataset)
+
+    def reveal(self, secret: bytes) -> None:
+        """Publish the secret of a sealed season, to which the challenge was committed from the beginning."""
+        challenge = self._server.challenge
+        if challenge.commitment is None:
+            raise BadArgument(f"{challenge.name} was not committed to a secret: its file has no commitment.")
+        if hashlib.sha256(secret).hexdigest() != challenge.commitment:
+            raise BadArgument(f"This is not the secret to which {challenge.name} was committed.")
+        with self._store.write() as db:
+            if read_events(db, kind="reveal"):
+                raise BadArgument(f"The secret of {challenge.name} has been revealed already.")
+            about = {"name": challenge.name, "secret": secret.hex()}
+            append_event(db, "reveal", about, by="host", time=self._store.clock())
 
     def back_up(self, target: str | Path) -> None:
         """Write the database and all blobs to a folder, while the server runs."""

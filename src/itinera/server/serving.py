@@ -12,12 +12,13 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
-from starlette.routing import BaseRoute
 
 from itinera.errors import BadArgument, ItineraError
 from itinera.server.app import create_app
 from itinera.server.backup import back_up
 from itinera.server.folder import ServerFolder
+from itinera.server.page_routes import make_page_routes
+from itinera.server.public_pages import PublicPages
 from itinera.server.service import Service
 from itinera.server.teams import make_token, revoke_tokens_labelled
 
@@ -37,7 +38,6 @@ def run_server(
     workers: int = 1,
     backup: Path | None = None,
     lease_seconds: float = 60.0,
-    pages: Sequence[BaseRoute] = (),
     on_start: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until SIGINT or SIGTERM: then requests in progress end, workers stop, and nothing accepted is lost.
@@ -46,7 +46,7 @@ def run_server(
     """
     service = Service(server.store, server.blobs, lease_ms=round(lease_seconds * 1000))
     config = uvicorn.Config(
-        create_app(service, pages=pages),
+        create_app(service, pages=make_page_routes(PublicPages(service))),
         host=host,
         port=port,
         log_level="warning",
