@@ -116,8 +116,8 @@ def test_a_unicycle_has_its_actions_and_can_have_a_decaying_reward(drive):
 
 def test_minutes_are_steps_of_all_processes():
     options = replace(OPTIONS, steps=None, minutes=2.0, sensor="none")
-    assert options.ppo_config(1).steps == 2_000_000
-    assert options.ppo_config(3).steps == 6_000_000
+    assert options.ppo_config(1).steps == 2_800_000
+    assert options.ppo_config(3).steps == 8_400_000
     assert pytest.approx(80 / 150) == DECAY_SHARE
 
 

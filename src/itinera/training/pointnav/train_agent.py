@@ -46,7 +46,12 @@ from itinera.training.train_agent import load_finished, single_thread
 from itinera.training.trainer import remove_damaged_checkpoint, seed_torch
 from itinera.worlds import World
 
-STEPS_PER_MINUTE = {"none": 1_000_000, "scan": 650_000, "pooled-depth": 150_000, "depth": 60_000}  # of one core, about
+STEPS_PER_MINUTE = {
+    "none": 1_400_000,
+    "scan": 1_000_000,
+    "pooled-depth": 350_000,
+    "depth": 60_000,
+}  # of one core, about
 DECAY_SHARE = 80 / 150  # of all steps over which the paper's decaying reward decays
 EVALUATION_ENVS = 64
 LIFT_FROM, LIFT_UNTIL = 0.5, 0.8  # shares of all steps between which the stop gate lifts
