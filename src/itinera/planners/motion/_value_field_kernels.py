@@ -395,7 +395,7 @@ def direct_time(
     if not visible(goal_cells, resolution, x, y, goal[0], goal[1]):
         return np.inf
     aside = max(abs(wrap_angle(math.atan2(dy, dx) - heading)) - math.asin(goal[2] / distance), 0.0)
-    return (distance - goal[2]) / limits[0] + turning(aside, mode) / limits[1]
+    return float((distance - goal[2]) / limits[0] + turning(aside, mode) / limits[1])
 
 
 @njit(cache=True, nogil=True)
