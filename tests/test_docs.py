@@ -50,6 +50,8 @@ ITINERA: Any = typer.main.get_command(app)
 
 # Commands that pages show and tests do not run, and why. The target, package or extra they name must exist.
 NOT_RUN = {
+    "itinera": "a challenge server, and what needs one; only those verbs",
+    "export": "sets the token of a server",
     "make": "creates its own environment; .ci/run makes the targets, tests/test_demo.py runs the demo",
     "pip": "installs from a package index, and tests do not use the network; .ci/run installs in this way",
     "git": "clones from a server",
@@ -211,6 +213,10 @@ def not_run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
         )
         if program == "make":
             assert set(words) <= TARGETS, f"{block.where}: {line}"
+        elif program == "itinera":
+            assert words[0] in ("serve", "submit", "work", "host"), f"{block.where}: {line}"
+            command, rest = command_of(words)
+            assert options_in(rest) <= options_of(command), f"{block.where}: {line}"
         elif program == "pip":
             assert words[0] == "install", f"{block.where}: {line}"
             assert all(word == "." or may_be_installed(word) for word in words[1:]), f"{block.where}: {line}"
