@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ import pytest
 import itinera as it
 import tiny
 from itinera.errors import BadArgument, BadFile
+from itinera.formats.board_archive import check_archive
 from itinera.formats.hosted_challenge import read_hosted_challenge
 from itinera.server.client import Client
 from itinera.server.messages import EntryReport
@@ -181,11 +183,24 @@ def test_the_host_opens_closes_grants_hides_bans_and_reruns(itinera, folder, tmp
     ):
         done = itinera("host", *words)
         assert done.code == 0, (words, done.err)
-    kinds = [
-        line.split('"kind":"')[1].split('"')[0] for line in (tmp_path / "export/events.jsonl").read_text().splitlines()
-    ]
+    kinds = [event.kind for event in check_archive(tmp_path / "export" / "board.zip").events]
     assert kinds == ["season", "phase", "switch", "switch", "switch", "team", "token", "grant", "ban", "readmit"]
-    assert (tmp_path / "export/entries.json").read_text() == "[]"
+
+
+def test_the_host_reveals_the_secret_that_the_challenge_was_committed_to(itinera, folder, tmp_path):
+    def reveal(secret):
+        (tmp_path / "secret").write_text(secret)
+        return itinera("host", "reveal", folder, "--secret", tmp_path / "secret")
+
+    assert "was not committed to a secret" in reveal("ab" * 32).err
+    file = folder / "challenge.toml"
+    file.write_text(f'commitment = "{hashlib.sha256(bytes.fromhex("ab" * 32)).hexdigest()}"\n{file.read_text()}')
+    assert "not the secret to which" in reveal("cd" * 32).err
+    assert reveal("ab" * 32).code == 0
+    assert "has been revealed already" in reveal("ab" * 32).err
+    assert itinera("host", "export", folder, "--out", tmp_path / "export").code == 0
+    assert itinera("check", tmp_path / "export" / "board.zip").code == 0
+    assert "ab" * 32 in (tmp_path / "export" / "index.html").read_text()
 
 
 @pytest.mark.parametrize(

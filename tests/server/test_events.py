@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import select
 
-from itinera.formats.event_log import FIRST
+from itinera.formats.event_log import FIRST, check_events, daily_digest, encode_events
 from itinera.server.events import append_event, read_events
 from itinera.server.tables import event
 
@@ -55,3 +55,21 @@ def test_an_event_of_a_transaction_that_fails_is_none(store, clock):
         pass
     with store.read() as db:
         assert read_events(db) == before
+
+
+def test_the_first_event_of_a_day_comes_after_the_digest_of_the_entries_of_the_day_before(store, clock):
+    def append(kind, about):
+        with store.write() as db:
+            append_event(db, kind, about, by="team", time=clock())
+
+    append("entry", {"entry": "a", "phase": "dev", "bundle": "0" * 64})
+    clock.advance(seconds=86_400)
+    append("test", {})
+    clock.advance(seconds=86_400)
+    append("test", {})
+    with store.read() as db:
+        events = read_events(db)
+    assert [event.kind for event in events][-4:] == ["entry", "day", "test", "test"]  # no digest of a day without any
+    assert events[-3].about == daily_digest("2026-09-21", events)
+    assert events[-3].about["entries"] == 1
+    assert check_events(encode_events(events), "log") == events
