@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 
 import itinera
 from itinera.errors import BadArgument
-from itinera.server.board import Board, find_step, make_board
+from itinera.server.board import Board, encode_board, find_step, make_board
+from itinera.server.exports import encode_csv, encode_eval_results, encode_latex
+from itinera.server.html import Site, render_board
+from itinera.server.judge import make_verdict
 from server.boards import COLUMNS, NOON, a_board, judged, rows
 
 RATES = {"e1": 0.55, "e2": 0.53, "e3": 0.2}
@@ -143,6 +147,21 @@ def test_a_nudge_below_the_noise_moves_a_sealed_score_by_a_step_at_most(
     assert first.low <= low + 1e-9
     assert first.high >= high - 1e-9
     assert 0 <= first.mean <= 1
+
+
+def test_a_single_episode_has_a_mean_without_interval_everywhere():
+    verdict = make_verdict(rows("x", 0.5, scenes=1, per_scene=1), badge="replayed", stopped=1, failed=0)
+    assert verdict.scores["NE"][1:] == (0.0, None)
+    entry = judged("e1", None, scores={"SR": (0.0, 0.0, math.nan), "NE": (4.3141, 0.0, math.nan)})
+    board = a_board([entry], sealed=True)
+    assert board["e1"].scores["NE"].mean == 4.3  # rounded all the same
+    assert json.loads(encode_board(board))["entries"][0]["scores"]["SR"]["high"] is None
+    page = render_board(Site("May", ("test",)), board)
+    assert "nan" not in page.lower()
+    assert 'class="interval"' not in page
+    assert b",nan" not in encode_csv(board)
+    assert b"[" not in encode_latex(board).split(b"midrule")[1]
+    assert b"no interval: too few episodes" in encode_eval_results(board, board["e1"], dataset="a/b")
 
 
 def test_infinite_scores_stay_infinite():

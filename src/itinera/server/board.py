@@ -46,7 +46,7 @@ class JudgedEntry:
     submitted: datetime
     badge: Badge
     attempts: int  # shots of the team in this phase that were spent up to this entry
-    scores: Mapping[str, tuple[float, float, float]]  # metric -> mean, low, high
+    scores: Mapping[str, tuple[float, float, float]]  # metric -> mean, low, high; nan: too few episodes for an interval
     coverage: Coverage
     fingerprint: str  # of the metric definitions
     bundle: str  # SHA-256 of the file that was uploaded
@@ -63,6 +63,11 @@ class BoardScore:
     low: float
     high: float
     letters: str = ""  # entries that share one do not differ significantly; "" if they were not compared
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether the interval has both ends."""
+        return math.isfinite(self.low) and math.isfinite(self.high)
 
 
 @dataclass(frozen=True)
@@ -209,10 +214,12 @@ def _find_spreads(entries: Sequence[JudgedEntry], metric: str) -> dict[tuple[str
 
 def _make_score(column: Column, score: tuple[float, float, float], sealed: bool, letters: str) -> BoardScore:
     mean, low, high = score
-    if not sealed or not all(map(math.isfinite, score)):
+    if not sealed or not math.isfinite(mean):
         return BoardScore(mean, low, high, letters)
     step = find_step(score, column.unit)
     upper = 1.0 if column.unit == "" else math.inf
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return BoardScore(min(upper, _round(mean, step)), low, high, letters)
     return BoardScore(
         min(upper, _round(mean, step)),
         _round(math.floor(low / step + 1e-9) * step, step),

@@ -6,6 +6,7 @@ Start with `write_static_export`, whose `board.zip` anybody can verify by `itine
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
@@ -46,7 +47,7 @@ def _csv_row(board: Board, entry: BoardEntry) -> tuple[str, ...]:
     scores: list[str] = []
     for column in board.columns:
         score = entry.scores.get(column.name)
-        values = ("", "", "") if score is None else tuple(f"{x:.6g}" for x in (score.mean, score.low, score.high))
+        values = ("", "", "") if score is None else tuple(_csv_number(x) for x in (score.mean, score.low, score.high))
         scores += [*values, "" if score is None else score.letters]
     coverage = entry.coverage
     counts = (coverage.episodes, coverage.answered, coverage.stopped, coverage.failed)
@@ -54,6 +55,10 @@ def _csv_row(board: Board, entry: BoardEntry) -> tuple[str, ...]:
     submitted = entry.submitted.astimezone(UTC).isoformat(timespec="seconds")
     return (entry.id, entry.team, entry.method, entry.badge, submitted, str(entry.attempts), spread,
             *map(str, counts), *scores, entry.bundle, entry.fingerprint)  # fmt: skip
+
+
+def _csv_number(value: float) -> str:
+    return "" if math.isnan(value) else f"{value:.6g}"
 
 
 def encode_latex(board: Board) -> bytes:
@@ -71,7 +76,8 @@ def _latex_cell(column: Any, score: BoardScore | None) -> str:
     if score is None:
         return "–"
     mean, low, high = (format_number(column, value) for value in (score.mean, score.low, score.high))
-    return f"{mean} [{low}, {high}] {score.letters}".strip()
+    interval = f" [{low}, {high}]" if score.has_interval else ""
+    return f"{mean}{interval} {score.letters}".strip()
 
 
 def encode_eval_results(board: Board, entry: BoardEntry, *, dataset: str, url: str = "") -> bytes:
@@ -94,7 +100,9 @@ def encode_eval_results(board: Board, entry: BoardEntry, *, dataset: str, url: s
         }
         if is_web_address(url):
             result["source"] = {"url": url, "name": board.title}
-        interval = f"95 % interval {score.low:.4g} to {score.high:.4g}"
+        interval = "no interval: too few episodes"
+        if score.has_interval:
+            interval = f"95 % interval {score.low:.4g} to {score.high:.4g}"
         result["notes"] = f"{interval}{f', {column.unit}' if column.unit else ''}; {notes}"
         results.append(result)
     return to_yaml(results).encode()

@@ -242,11 +242,12 @@ def _make_cell(column: Column, score: BoardScore, *, ranked: bool) -> _Cell:
     if not math.isfinite(score.mean):
         return _Cell(format_number(column, score.mean), letters=score.letters)
     mean, low, high = (format_number(column, value) for value in (score.mean, score.low, score.high))
+    has_interval = ranked and score.has_interval
     bar = None
-    if ranked and column.unit == "":
+    if has_interval and column.unit == "":
         low_x, mean_x, high_x = (f"{100 * value:.1f}" for value in (score.low, score.mean, score.high))
         bar = (low_x, mean_x, high_x)
-    return _Cell(mean, f"{low} – {high}" if ranked else "", score.letters, f"{score.mean:.6g}", bar)
+    return _Cell(mean, f"{low} – {high}" if has_interval else "", score.letters, f"{score.mean:.6g}", bar)
 
 
 def _render(template: str, site: Site, **values: Any) -> str:

@@ -30,14 +30,14 @@ def make_verdict(
         suite=table.suite,
         protocol=table.protocol.label,
         fingerprint=table.fingerprint,
-        scores={name: (one.mean, _bound(one.low, one.mean), _bound(one.high, one.mean)) for name, one in found.items()},
+        scores={name: (one.mean, _bound(one.low), _bound(one.high)) for name, one in found.items()},
         scenes={name: _sum_scenes(table, name) for name in found if name in table},
     )
 
 
-def _bound(bound: float, mean: float) -> float:
-    """The end of an interval; JSON has no infinity, and an interval without ends is its mean."""
-    return bound if math.isfinite(bound) else mean
+def _bound(bound: float) -> float | None:
+    """The end of an interval; None if it has none, as that of a single episode."""
+    return bound if math.isfinite(bound) else None
 
 
 def _sum_scenes(table: ScoreTable, metric: str) -> dict[str, tuple[float, float]]:

@@ -10,6 +10,8 @@ from itinera.server.verdicts import Verdict
 
 _Short = Annotated[str, msgspec.Meta(max_length=200)]
 
+_MAIN_METRICS = ("SR", "SPL", "OSR", "nDTW", "SDTW", "NE")
+
 
 class ErrorReply(msgspec.Struct, frozen=True):
     """The body of every refusal."""
@@ -114,13 +116,19 @@ class EntryReport(msgspec.Struct, frozen=True):
         if self.reason and self.state in ("refused", "failed"):
             line += f": {self.reason}"
         if self.verdict is not None:
-            shown = (f"{name} {value:.4g} [{low:.4g}, {high:.4g}]" for name, (value, low, high) in self._first_scores())
-            line += f" ({self.verdict.badge}): {', '.join(shown)}"
+            line += f" ({self.verdict.badge}): {', '.join(_describe_scores(self.verdict))}"
         return line
 
-    def _first_scores(self) -> list[tuple[str, tuple[float, float, float]]]:
-        assert self.verdict is not None
-        return list(self.verdict.scores.items())[:6]
+
+def _describe_scores(verdict: Verdict) -> list[str]:
+    """The metrics that people compare first."""
+    names = [name for name in _MAIN_METRICS if name in verdict.scores] or list(verdict.scores)[:6]
+    return [_describe_score(name, *verdict.scores[name]) for name in names]
+
+
+def _describe_score(name: str, mean: float, low: float | None, high: float | None) -> str:
+    interval = "" if low is None or high is None else f" [{low:.4g}, {high:.4g}]"
+    return f"{name} {mean:.4g}{interval}"
 
 
 class NewEntry(msgspec.Struct, frozen=True):

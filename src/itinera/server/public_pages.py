@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -154,13 +155,17 @@ def _judge_entry(one: ScoredEntry, load_rows: Callable[[], ScoreTable] | None) -
         submitted=one.submitted,
         badge=verdict.badge,
         attempts=one.attempts,
-        scores=verdict.scores,
+        scores={name: (mean, _to_end(low), _to_end(high)) for name, (mean, low, high) in verdict.scores.items()},
         coverage=Coverage(verdict.episodes, coverage.answered, coverage.stopped, coverage.failed),
         fingerprint=verdict.fingerprint,
         bundle=one.bundle,
         load_rows=load_rows,
         notes=one.notes,
     )
+
+
+def _to_end(end: float | None) -> float:
+    return math.nan if end is None else end
 
 
 def _find_columns(entries: list[JudgedEntry]) -> tuple[Column, ...]:

@@ -10,7 +10,7 @@ from itinera.errors import ItineraError
 
 _Name = Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
 _Scene = Annotated[str, msgspec.Meta(max_length=200)]
-_Scores = Annotated[dict[_Name, tuple[float, float, float]], msgspec.Meta(max_length=200)]
+_Scores = Annotated[dict[_Name, tuple[float, float | None, float | None]], msgspec.Meta(max_length=200)]
 _Scenes = Annotated[dict[_Name, dict[_Scene, tuple[float, float]]], msgspec.Meta(max_length=200)]
 
 
@@ -32,7 +32,7 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     suite: str
     protocol: str  # its label
     fingerprint: Annotated[str, msgspec.Meta(max_length=64)]
-    scores: _Scores  # metric -> value and interval
+    scores: _Scores  # metric -> value and interval, whose ends are null if there are too few episodes
     scenes: _Scenes = {}  # metric -> scene -> sum and number of its defined rows
     level: float = 0.95  # of the intervals
 
