@@ -61,3 +61,17 @@ def test_a_challenge_that_is_not_there_is_named(files: tiny.Files, itinera: Comm
     missing = itinera("judge", files.predictions, "--challenge", files.folder / "none")
     assert missing.code == 1
     assert "there is no such file" in missing.err
+
+
+def test_a_challenge_with_phases_is_judged_by_one_of_them(files: tiny.Files, itinera: Command, challenge: Path) -> None:
+    rules = challenge.read_text()
+    challenge.write_text(f'[phases.dev]\n{rules}[phases.strict]\n{rules}missing = "fail"\n')
+    entry = files.folder / "entry.jsonl"
+    done = itinera("judge", entry, "--challenge", challenge, "--phase", "dev", "--json")
+    assert done.json["scores"]["metrics"]["SR"]["mean"] == 1.0
+    for words, message in (((), "has phases, dev, strict: name one"), (("--phase", "x"), "there is no phase 'x'")):
+        refused = itinera("judge", entry, "--challenge", challenge, *words)
+        assert refused.code == 2
+        assert message in refused.err
+    challenge.write_text(rules)
+    assert "has no phases" in itinera("judge", entry, "--challenge", challenge, "--phase", "dev").err

@@ -18,7 +18,6 @@ import itinera as it
 import tiny
 from itinera.errors import BadArgument, BadFile
 from itinera.formats.board_archive import check_archive
-from itinera.formats.hosted_challenge import read_hosted_challenge
 from itinera.server.client import Client
 from itinera.server.messages import EntryReport
 
@@ -106,7 +105,7 @@ def test_three_entries_from_the_command_line(itinera, files, folder, serve, monk
     assert page.index(">expert<") < page.index(">still<")
     assert "broken" not in page
     board = json.loads(read(f"{server.url}/phases/test/board.json"))
-    rules = read_hosted_challenge(folder)["test"].rules
+    rules = it.read_challenge(folder, phase="test")
     judged = {name: it.judge(files.folder / f"{name}.jsonl", rules) for name in ("expert", "still")}
     compared = it.compare({name: one.scores for name, one in judged.items()})
     letters = {metric.column.name: metric.letters for metric in compared.metrics}

@@ -74,22 +74,25 @@ class Judgement:
         return f"{self.scores}\n{self.summary}"
 
 
-def read_challenge(path: File) -> Challenge:
+def read_challenge(path: File, *, phase: str | None = None) -> Challenge:
     """The rules of a challenge, from its file or from the folder that has a `challenge.toml`.
+
+    phase: of a challenge that has phases, such as that of a server.
 
     >>> import itinera
     >>> itinera.read_challenge("challenge/").protocol  # doctest: +SKIP
     'r2r'
     """
-    from itinera.formats.challenge import read_challenge
+    from itinera.formats.hosted_challenge import read_rules
 
-    return read_challenge(Path(path))
+    return read_rules(Path(path), phase)
 
 
 def judge(
     entry: Predictions | File,
     challenge: Challenge | File,
     *,
+    phase: str | None = None,
     out: File | None = None,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
@@ -102,6 +105,7 @@ def judge(
     BadFile for an entry that carries another protocol, answers other episodes or answers one twice.
 
     challenge: as read, its file, or the folder of its `challenge.toml`.
+    phase: of a challenge that has phases.
     out: a file for the score bundle, which `compare` and `report` read.
     progress: called with 1 after each replayed tour or episode.
 
@@ -115,7 +119,7 @@ def judge(
     from itinera.tasks.protocol import select_carried
 
     check_outputs([out], [entry, challenge])
-    rules = challenge if isinstance(challenge, Challenge) else read_challenge(challenge)
+    rules = challenge if isinstance(challenge, Challenge) else read_challenge(challenge, phase=phase)
     split = _load_episodes(rules)
     protocol = _load_rules(rules, split)
     claimed = entry if isinstance(entry, Predictions) else read_predictions(entry, split)

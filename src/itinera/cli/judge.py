@@ -17,6 +17,7 @@ def judge(
     challenge: Annotated[
         Path, typer.Option("--challenge", help="The rules: a TOML file, or the folder of a challenge.toml.")
     ],
+    phase: Annotated[str | None, typer.Option(help="Phase of a challenge that has phases.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write a score bundle, for `compare`, `report` and `check`.")] = None,
     json: options.Json = False,
     csv: options.Csv = False,
@@ -36,7 +37,9 @@ def judge(
     from itinera.records.summary import summarize, summary_table
 
     with output.progress("replaying", None) as progress:
-        judgement = api.judge(entry, challenge, out=out, progress=progress, command_words=output.command_words())
+        judgement = api.judge(
+            entry, challenge, phase=phase, out=out, progress=progress, command_words=output.command_words()
+        )
     if shape == "json":
         output.print_json(judgement.to_dict())
         return

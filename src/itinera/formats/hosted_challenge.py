@@ -25,7 +25,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.challenge import FILE_NAME, Challenge
+from itinera.formats.challenge import FILE_NAME, Challenge, read_challenge
 from itinera.formats.decoding import UNDECODABLE, make_fault
 from itinera.formats.settings import convert_settings, find_setting_faults, read_toml
 from itinera.formats.writing import atomic_write
@@ -96,6 +96,24 @@ class HostedChallenge:
 
     def __getitem__(self, name: str) -> ChallengePhase:
         return next(phase for phase in self.phases if phase.name == name)
+
+
+def read_rules(path: str | Path, phase: str | None = None) -> Challenge:
+    """The rules of a challenge without phases, or of a phase; tasks, worlds and the other files must exist."""
+    file = Path(path)
+    folder, file = (file, file / FILE_NAME) if file.is_dir() else (file.parent, file)
+    if "phases" not in read_toml(file, command="itinera judge"):
+        if phase is not None:
+            raise BadArgument(f"{file} has no phases: omit --phase (phase=).")
+        return read_challenge(file)
+    if file.name != FILE_NAME:
+        raise BadArgument(f"A challenge with phases is a folder with {FILE_NAME}, not {file}.")
+    challenge = read_hosted_challenge(folder, need_files=True)
+    names = ", ".join(one.name for one in challenge.phases)
+    if phase not in {one.name for one in challenge.phases}:
+        missing = "name one with --phase (phase=)" if phase is None else f"there is no phase {phase!r}"
+        raise BadArgument(f"{file} has phases, {names}: {missing}.")
+    return challenge[phase].rules
 
 
 def read_hosted_challenge(folder: str | Path, *, need_files: bool = False) -> HostedChallenge:
