@@ -57,6 +57,7 @@ NOT_RUN = {
     "git": "clones from a server",
     "pre-commit": "downloads its hooks",
     "tensorboard": "serves a page until it is stopped",
+    "torchrun": "trains for an hour",
 }
 
 QUOTING = ("coming-from/", "errors/", "exports.md")  # pages that quote other projects' code and commands

@@ -79,6 +79,7 @@ def test_errors_and_endless_loops_are_findings(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setitem(READERS, "broken", replace(READERS["formats.io.read_bytes"], name="broken", read=read))
     monkeypatch.setattr(fuzz, "SECONDS", 0.01)
+    monkeypatch.setattr(fuzz, "MEMORY", 1 << 60)  # that of other tests in this process is none of these findings
     trial = fuzz.Trial("broken", tmp_path, tmp_path / "findings")
     trial.run(b"x")
     trial.run(b"slow")

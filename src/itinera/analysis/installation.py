@@ -22,6 +22,7 @@ EXTRAS = {
     "scenes": "meshes as .glb and .obj",
     "viewer": "recordings for Rerun",
     "tables": "data frames and Parquet files",
+    "server": "challenge servers",
     "lkh": "LKH orders of tours, not for commercial use",
 }
 _MORE = {"all": "everything for users but lkh", "test": "the tests",

@@ -191,11 +191,13 @@ def test_pauses_double(client, pauses):
         ("nan", 1, 1),
         ("soon", 1, 1),
         ("in 5", 1, 1),
-        (format_datetime(datetime.now(UTC) + timedelta(seconds=200), usegmt=True), 100, 200),
+        ("a date", 100, 200),
         ("Wed, 21 Oct 2015 07:28:00 GMT", 1, 1),
     ],
 )
 def test_a_server_may_ask_for_a_pause(client, pauses, value, low, high):
+    if value == "a date":
+        value = format_datetime(datetime.now(UTC) + timedelta(seconds=200), usegmt=True)
     replies = iter([Raw(b"", 429, {"Retry-After": value}), Raw(completion("stop"))])
     with serving(lambda request: next(replies)) as server:
         client(server).ask(QUESTION)
