@@ -45,6 +45,9 @@ class Case:
     program: tuple[str, ...] = ("-m", "itinera")
 
 
+_INTERRUPTED_IMPORTS = ("Could not import runpy module", "cannot load module more than once per process")
+
+
 @dataclass
 class Counts:
     """What happened to a command."""
@@ -239,8 +242,9 @@ class Campaign:
             self.counts.faults.append(f"exit code {code}: {self._stderr()}")
         else:
             self.counts.kills[number.name] += 1
-            # Before the first line of the command runs, an interrupt ends the interpreter in its own way.
-            while_starting = code == 1 and "Could not import runpy module" in self._stderr()
+            # Before the first line of the command runs, an interrupt ends the interpreter in its own way, also in the
+            # middle of the import of NumPy, which then refuses to be imported once more.
+            while_starting = code == 1 and any(words in self._stderr() for words in _INTERRUPTED_IMPORTS)
             if code not in EXIT_CODES[number] and not while_starting:
                 self.counts.faults.append(f"exit code {code} after {number.name}: {self._stderr()}")
             if number is not signal.SIGKILL:
