@@ -135,8 +135,8 @@ def test_only_those_who_can_weigh_are_asked_to(player):
 ECHO = r"""
 import json, sys
 log = open(sys.argv[1], "wb")
-print(json.dumps({"version": 1, "wants": json.loads(sys.argv[2])} if sys.argv[2] else {"version": 1}), flush=True)
 sys.stdin.buffer.readline()
+print(json.dumps({"version": 1, "wants": json.loads(sys.argv[2])} if sys.argv[2] else {"version": 1}), flush=True)
 for line in iter(sys.stdin.buffer.readline, b""):
     asked = json.loads(line)
     rest = [sys.stdin.buffer.read(a["bytes"]) for a in asked.get("observation", {}).get("arrays", [])]
@@ -237,7 +237,7 @@ def test_large_observations_pass_whole_and_do_not_block_one_who_never_reads(tmp_
         agent.act(large)
 
 
-DEAF = "import sys, time; print('{\"version\": 1}', flush=True); sys.stdin.readline(); time.sleep(600)"
+DEAF = "import sys, time; sys.stdin.readline(); print('{\"version\": 1}', flush=True); time.sleep(600)"
 
 
 @pytest.mark.parametrize(
