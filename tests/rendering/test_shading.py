@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from itinera.rendering import _shading_kernels as layout
-from itinera.rendering._shading_kernels import BLOCK, LIGHT_UNIT, MIRROR, SHORT, SKY, SKY_SIDE, SQUARE, SURFACE
+from itinera.rendering._shading_kernels import MIRROR, SHORT, SKY, SURFACE
+from itinera.rendering._texture_simd_kernels import BLOCK, LIGHT_UNIT, SKY_SIDE, SQUARE
 from itinera.rendering.appearance import APPEARANCES, Appearance
 from itinera.rendering.camera import Camera
 from itinera.rendering.mipmaps import LEVELS, OFFSETS, _double, _halve

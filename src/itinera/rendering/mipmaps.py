@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.rendering._shading_kernels import SQUARE
+from itinera.rendering._texture_simd_kernels import SQUARE
 from itinera.rendering.noise import SIZE
 from itinera.rendering.textures import texture
 from itinera.worlds.labels import MATERIALS

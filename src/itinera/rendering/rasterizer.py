@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from itinera.errors import BadArgument
 from itinera.rendering._rasterizer_kernels import LEAF, TILE, Canvas, FaceTrees, draw_views
-from itinera.rendering._shading_kernels import BLOCK
+from itinera.rendering._texture_simd_kernels import BLOCK
 from itinera.rendering.appearance import FLAT, Appearance
 from itinera.rendering.camera import CHANNELS, Camera, Frame, blank_frames
 from itinera.rendering.surfaces import make_surfaces

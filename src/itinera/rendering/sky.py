@@ -10,7 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.rendering._shading_kernels import SKY_SIDE
+from itinera.rendering._texture_simd_kernels import SKY_SIDE
 from itinera.rendering.mipmaps import arrange_in_squares
 from itinera.rendering.noise import SIZE, fractal_noise
 from itinera.seeding import generator

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.rendering import _shading_kernels as layout
-from itinera.rendering._shading_kernels import FRACTION, LIGHT_UNIT, MIRROR, SKY, SURFACE, WIDTH, Surfaces
+from itinera.rendering._shading_kernels import FRACTION, MIRROR, SKY, SURFACE, Surfaces
+from itinera.rendering._texture_simd_kernels import LIGHT_UNIT, WIDTH
 from itinera.rendering.appearance import Appearance, Variation, draw_variation, tile_sizes
 from itinera.rendering.charts import U_AXES, V_AXES
 from itinera.rendering.emitters import is_pane
