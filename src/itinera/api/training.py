@@ -96,7 +96,7 @@ def train(
         walked in each (500), and the base of the probability of the expert's action (0.5).
     map_lifetime, semantics: of the maps of "map-cma": "episodic", "iterative" or "known"; "true", "inferred" or a
         segmentation model. "decision" sees four views all around, or with a lifetime remembers front views in a map.
-    device: of the policy on the ground, such as "cuda".
+    device: of the policy, such as "cuda"; the agent that is returned is on the CPU.
     cache: on the ground, a folder for rendered observations, which may be removed at any time.
     tensorboard: a folder for curves of the loss and the scores: `tensorboard --logdir FOLDER` shows them.
     progress: called after every step with a `itinera.training.progress.TrainingProgress`.
@@ -167,6 +167,7 @@ def train(
         config=config,
         start_from=optional_path(start_from),
         seed=seed,
+        device=device,
         out=optional_path(out),
         overwrite=overwrite,
         tensorboard=optional_path(tensorboard),
@@ -183,7 +184,6 @@ def _refuse_foreign_options(given: Mapping[str, Any], *, on_graph: bool) -> None
     """Refuse options of training on graphs for tasks on the ground, and the other way round."""
     foreign, where = (_GROUND_OPTIONS, "on the ground") if on_graph else (_GRAPH_OPTIONS, "on graphs")
     wrong = [name for name in foreign if given[name] is not None]
-    wrong += ["device"] if on_graph and given["device"] != "cpu" else []
     wrong += ["views"] if not on_graph and given["views"] not in (None, "auto") else []
     if wrong:
         raise BadArgument(
@@ -242,7 +242,6 @@ def _train_decisions(given: Mapping[str, Any], split: Split, held_out: Split | N
 
     refused = ("tours", "rollouts", "beta", "max_steps", "start_from")
     wrong = [name for name in refused if given[name] is not None]
-    wrong += ["device"] if given["device"] != "cpu" else []
     wrong += ["semantics"] if given["semantics"] not in (None, "true") else []
     if wrong:
         raise BadArgument(f"Training a decision agent has no option {wrong[0]} ({given[wrong[0]]}): leave it out.")
@@ -262,6 +261,7 @@ def _train_decisions(given: Mapping[str, Any], split: Split, held_out: Split | N
         lifetime=None if lifetime is None else MapLifetime(lifetime),
         config=given["config"],
         seed=given["seed"],
+        device=given["device"],
         out=optional_path(given["out"]),
         cache=optional_path(given["cache"]),
         overwrite=given["overwrite"],

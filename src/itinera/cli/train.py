@@ -151,7 +151,7 @@ def train(
         ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="Device of the policy, such as cuda. Default: cpu.", rich_help_panel=_GROUND)
+        str | None, typer.Option(help="Device of the policy, such as cuda. Default: cpu.", rich_help_panel=_LEARNING)
     ] = None,
     cache: Annotated[
         Path | None,

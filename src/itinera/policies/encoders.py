@@ -122,7 +122,7 @@ class VisualEncoder(nn.Module):
             return FeatureEmbeddings(self.offsets.new_zeros(0, self.visual_dim + self.offsets.shape[1]))
         vectors = self.feature_vectors(embedding)
         if self.training and self.env_dropout:
-            keep = torch.rand(len(vectors), 1) >= self.env_dropout
+            keep = torch.rand(len(vectors), 1, device=vectors.device) >= self.env_dropout
             vectors = vectors * keep / (1 - self.env_dropout)
         parts = [vectors[a:b] for a, b in self.groups]
         visual = torch.cat([project(part) for project, part in zip(self.projections, parts, strict=True)])
@@ -132,7 +132,7 @@ class VisualEncoder(nn.Module):
     def pool(self, features: Tensor, embeddings: FeatureEmbeddings) -> Tensor:
         """(rows, visual_dim + word_dim) the sum of the embeddings of the features of each row, weighted by them."""
         sample = features[:32]
-        if int(sample.count_nonzero()) > MAX_DENSITY * sample.numel():
+        if features.device.type != "cpu" or int(sample.count_nonzero()) > MAX_DENSITY * sample.numel():
             return features @ embeddings.vectors
         pooled: Tensor = _SparseProduct.apply(features, embeddings.vectors)  # type: ignore[no-untyped-call]
         return pooled
@@ -169,7 +169,7 @@ class _SparseProduct(torch.autograd.Function):
 
 def _scatter_sum(values: Tensor, source: Tensor, target: Tensor, weights: Tensor, rows: int) -> Tensor:
     """(rows, …) for each target row the weighted sum of its source rows."""
-    sums = torch.zeros(rows, values.shape[1])
+    sums = torch.zeros(rows, values.shape[1], device=values.device)
     add_scaled_rows(values.detach().contiguous().numpy(), source.numpy(), target.numpy(), weights.numpy(), sums.numpy())
     return sums
 
@@ -202,7 +202,7 @@ def encode_observation(
     """
     rows, batch_size = len(observation.candidates), observation.batch_size
     owner_index = observation.owner_index
-    each = torch.arange(batch_size)
+    each = torch.arange(batch_size, device=owner_index.device)
     features = [observation.candidates, observation.place, observation.previous]
     owners = [owner_index, each, each]
     geometry = [observation.geometry, observation.place_geometry, observation.previous_geometry]

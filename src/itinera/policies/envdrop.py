@@ -99,7 +99,7 @@ class EnvDrop(Policy[EnvDropState]):
         embeddings = mask_features(embeddings, environment)
         feature_mask = None
         if self.training and environment is None:
-            feature_mask = sample_dropout_mask(len(words), self.num_features, self.feature_dropout)
+            feature_mask = sample_dropout_mask(len(words), self.num_features, self.feature_dropout, device=words.device)
         return EnvDropState(hidden, cell, text.states, text.mask, feature_mask, embeddings)
 
     def forward(self, state: EnvDropState, observation: BatchObservation) -> tuple[EnvDropState, PolicyOutput]:

@@ -159,11 +159,13 @@ class HAMT(TourPolicy[HAMTState]):
     def encode_embedded(self, embedded: Tensor, lengths: Tensor) -> HAMTState:
         """The initial state from word embeddings (batch, max words, hidden_dim), `lengths` (batch,) of each."""
         batch_size, dim = len(lengths), self.config.hidden_dim
-        position = torch.arange(embedded.shape[1] + 1).clamp_max(self.config.max_word_positions)
+        position = torch.arange(embedded.shape[1] + 1, device=embedded.device).clamp_max(self.config.max_word_positions)
         embedded = torch.cat([self.text_cls.expand(batch_size, 1, dim), embedded], dim=1)
         embedded = embedded + self.word_positions(position)
-        packing = Packing.from_mask(torch.arange(embedded.shape[1]) <= lengths[:, None])
-        dropout_mask = sample_dropout_mask(batch_size, dim, self.config.token_dropout) if self.training else None
+        packing = Packing.from_mask(torch.arange(embedded.shape[1], device=embedded.device) <= lengths[:, None])
+        dropout_mask = None
+        if self.training:
+            dropout_mask = sample_dropout_mask(batch_size, dim, self.config.token_dropout, device=embedded.device)
         rows = self.text_norm(packing.pack(embedded))
         rows = rows if dropout_mask is None else rows * dropout_mask[packing.owner_index]
         for layer in self.text_layers:
@@ -173,8 +175,8 @@ class HAMT(TourPolicy[HAMTState]):
             packing.mask,
             None if self.config.text_attends else self._text_keys_values(rows, packing),
             history=rows.new_zeros(batch_size, 0, dim),
-            history_mask=torch.zeros(batch_size, 0, dtype=torch.bool),
-            moves=torch.zeros(batch_size, dtype=torch.int64),
+            history_mask=torch.zeros(batch_size, 0, dtype=torch.bool, device=rows.device),
+            moves=torch.zeros(batch_size, dtype=torch.int64, device=rows.device),
             last_place=None,
             embeddings=self.visual_encoder.embed_features(self.embedding.weight),
             dropout_mask=dropout_mask,
@@ -196,7 +198,7 @@ class HAMT(TourPolicy[HAMTState]):
         """
         if state.last_place is not None:
             if moved is None:
-                moved = torch.ones(observation.batch_size, dtype=torch.bool)
+                moved = torch.ones(observation.batch_size, dtype=torch.bool, device=state.moves.device)
             raw = raw_steps(state.last_place, observation)
             token = self.history_tokens(raw, state.moves, state.embeddings)
             state = replace(
@@ -215,7 +217,7 @@ class HAMT(TourPolicy[HAMTState]):
         panorama, view_angles = require_panorama(observation)
         level = slice(TURNS, 2 * TURNS)
         ahead = TURNS + view_angles[:, level, 1].argmax(dim=1)  # the level view whose relative heading has cosine 1
-        ahead_features = panorama[torch.arange(len(ahead)), ahead]
+        ahead_features = panorama[torch.arange(len(ahead), device=ahead.device), ahead]
         return torch.cat([ahead_features, panorama.flatten(1), view_angles.flatten(1)], dim=1)
 
     def history_tokens(self, raw: Tensor, moves: Tensor, embeddings: FeatureEmbeddings) -> Tensor:
@@ -238,7 +240,7 @@ class HAMT(TourPolicy[HAMTState]):
         """(rows, hidden_dim) the mean of the view tokens after self-attention."""
         views, view_angles = panorama.tensor_split([VIEWS * self.num_features], dim=1)
         rows = self._view_tokens(views.reshape(-1, self.num_features), view_angles.reshape(-1, ANGLE_DIM), embeddings)
-        packing = Packing.from_mask(torch.ones(len(panorama), VIEWS, dtype=torch.bool))
+        packing = Packing.from_mask(torch.ones(len(panorama), VIEWS, dtype=torch.bool, device=panorama.device))
         for layer in self.panorama_layers:
             rows = layer(rows, packing)
         return packing.pad(rows).mean(dim=1)
@@ -246,12 +248,15 @@ class HAMT(TourPolicy[HAMTState]):
     def _view_tokens(self, views: Tensor, view_angles: Tensor, embeddings: FeatureEmbeddings) -> Tensor:
         """(rows, hidden_dim) tokens of views."""
         geometry = torch.cat([view_angles, view_angles.new_zeros(len(view_angles), GEOMETRY_DIM - ANGLE_DIM)], dim=1)
-        return self._visual_tokens(views, geometry, torch.full((len(views),), VIEW_TOKEN), embeddings)
+        types = torch.full((len(views),), VIEW_TOKEN, device=views.device)
+        return self._visual_tokens(views, geometry, types, embeddings)
 
     def _action_tokens(self, observation: BatchObservation, embeddings: FeatureEmbeddings) -> Tensor:
         """(batch + rows, hidden_dim) tokens of STOP, which has the features of the place, and of the candidates."""
-        stop = torch.full((observation.batch_size,), STOP_TOKEN)
-        types = torch.cat([stop, torch.full((len(observation.candidates),), CANDIDATE_TOKEN)])
+        types = torch.full(
+            (observation.batch_size + len(observation.candidates),), CANDIDATE_TOKEN, device=observation.place.device
+        )
+        types[: observation.batch_size] = STOP_TOKEN
         features = torch.cat([observation.place, observation.candidates])
         geometry = torch.cat([observation.place_geometry, observation.geometry])
         return self._visual_tokens(features, geometry, types, embeddings)
@@ -292,7 +297,7 @@ class HAMT(TourPolicy[HAMTState]):
         Without an observation there are only [CLS] and the history.
         """
         batch_size = len(state.text_mask)
-        each = torch.arange(batch_size)[:, None]
+        each = torch.arange(batch_size, device=state.text_mask.device)[:, None]
         history, history_mask = self.visible_history(state)
         parts, output_index, masks, views = [self._history_cls(batch_size)], [each], [history_mask], []
         if observation is not None:
@@ -361,6 +366,6 @@ def find_other_views(observation: BatchObservation) -> Tensor:
     heading = heading - torch.atan2(geometry[:, 0], geometry[:, 1])
     elevation = elevation - torch.atan2(geometry[:, 2], geometry[:, 3])
     heading = (heading + math.pi) % math.tau - math.pi
-    others = torch.ones(observation.batch_size, VIEWS, dtype=torch.bool)
+    others = torch.ones(observation.batch_size, VIEWS, dtype=torch.bool, device=heading.device)
     others[owner_index, torch.hypot(heading, elevation).argmin(dim=1)] = False
     return others

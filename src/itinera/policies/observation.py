@@ -46,7 +46,9 @@ class BatchObservation:
     def owner_index(self) -> Tensor:
         """(rows,) the agent each candidate belongs to."""
         counts = self.mask.sum(dim=1)
-        return torch.repeat_interleave(torch.arange(self.batch_size), counts, output_size=len(self.candidates))
+        return torch.repeat_interleave(
+            torch.arange(self.batch_size, device=counts.device), counts, output_size=len(self.candidates)
+        )
 
     @property
     def mask(self) -> Tensor:
@@ -57,7 +59,7 @@ class BatchObservation:
 def make_padded_index(counts: Tensor) -> Tensor:
     """(batch, max count) row numbers of packed rows, `counts` (batch,) of each; the number of rows for padding."""
     longest, rows = int(counts.max()) if len(counts) else 0, int(counts.sum())
-    column = torch.arange(longest)
+    column = torch.arange(longest, device=counts.device)
     numbers = (counts.cumsum(0) - counts)[:, None] + column
     return torch.where(column < counts[:, None], numbers, rows)
 
@@ -101,18 +103,19 @@ def encode_geometry(
 
 def encode_place_geometry(counts: Tensor, moves: Tensor) -> Tensor:
     """(batch, GEOMETRY_DIM) the geometry of staying, from the numbers of candidates and of moves made."""
-    geometry = torch.zeros(len(counts), GEOMETRY_DIM)
+    geometry = torch.zeros(len(counts), GEOMETRY_DIM, device=counts.device)
     geometry[:, -2], geometry[:, -1] = counts / CANDIDATE_SCALE, moves / MOVE_SCALE
     return geometry
 
 
 def encode_view_angles(view: Tensor) -> Tensor:
     """(batch, 36, ANGLE_DIM) directions of all views for agents that face the views `view` (batch,)."""
-    relative = _HEADINGS - _HEADINGS[view][:, None]
-    elevations = _ELEVATIONS.expand_as(relative)
+    headings = _HEADINGS.to(view.device)
+    relative = headings - headings[view][:, None]
+    elevations = _ELEVATIONS.to(view.device).expand_as(relative)
     return torch.stack((relative.sin(), relative.cos(), elevations.sin(), elevations.cos()), dim=-1)
 
 
 def view_headings(view: Tensor) -> Tensor:
     """(batch,) the headings of these views, radians."""
-    return _HEADINGS[view]
+    return _HEADINGS.to(view.device)[view]

@@ -100,9 +100,14 @@ class RCM(Policy[RCMState]):
         hidden, cell = self.initial_state(text.summary).tanh().chunk(2, dim=1)
         values = torch.cat([text.states, text.embeddings], dim=2)
         embeddings = self.visual_encoder.embed_features(self.text_encoder.embedding.weight)
-        visual_dim = self.visual_attention.key_dim
-        dropout_mask = sample_dropout_mask(len(words), visual_dim, self.dropout.p) if self.training else None
+        dropout_mask = self._sample_dropout(words)
         return RCMState(hidden, cell, self.text_keys(text.states), values, text.mask, dropout_mask, embeddings)
+
+    def _sample_dropout(self, words: Tensor) -> Tensor | None:
+        """(batch, visual_dim) the mask of encoded candidates for a whole rollout, in training."""
+        if not self.training:
+            return None
+        return sample_dropout_mask(len(words), self.visual_attention.key_dim, self.dropout.p, device=words.device)
 
     def forward(self, state: RCMState, observation: BatchObservation) -> tuple[RCMState, PolicyOutput]:
         batch_size = observation.batch_size
@@ -113,7 +118,7 @@ class RCM(Policy[RCMState]):
         place, candidates, previous = encoded.split([batch_size, len(observation.candidates), batch_size])
         # Actions are packed, STOP of all agents first: padding would more than double the work.
         actions = torch.cat([place + self.stop_embedding, candidates])
-        owner_index = torch.cat([torch.arange(batch_size), observation.owner_index])
+        owner_index = torch.cat([torch.arange(batch_size, device=place.device), observation.owner_index])
         if state.dropout_mask is not None:
             actions = actions * state.dropout_mask.index_select(0, owner_index)
             previous = previous * state.dropout_mask

@@ -62,7 +62,7 @@ class RoomClassifier(nn.Module):
     def classify(self, nearness: NDArray[np.float32]) -> tuple[Array, Array]:
         """The probabilities that `inferred_views.RoomClassifier` asks for; the first place is the observer's."""
         features = torch.from_numpy(nearness)
-        rooms, same = self(features, torch.zeros(len(features), dtype=torch.int64))
+        rooms, same = self(features, torch.zeros(len(features), dtype=torch.int64, device=features.device))
         return rooms.double().softmax(dim=1).numpy(), same.double().sigmoid().numpy()
 
 

@@ -147,8 +147,9 @@ class Speaker(nn.Module):
 
         UNKNOWN is never generated; an empty text is a single END.
         """
-        previous = torch.full((len(state.places), 1), END)
-        done, generated = torch.zeros(len(previous), dtype=torch.bool), list[Tensor]()
+        device = state.places.device
+        previous = torch.full((len(state.places), 1), END, device=device)
+        done, generated = torch.zeros(len(previous), dtype=torch.bool, device=device), list[Tensor]()
         while len(generated) < max_words and not bool(done.all()):
             state, logits = self.decode(state, previous)
             logits[:, 0, [PAD, UNKNOWN]] = -torch.inf
@@ -159,7 +160,7 @@ class Speaker(nn.Module):
         words = torch.cat(generated, dim=1)
         lengths = ((words != PAD) & (words != END)).sum(dim=1)
         lengths = lengths.clamp_min(1)  # an empty text is encoded as END
-        words = words.masked_fill(torch.arange(words.shape[1]) >= lengths[:, None], PAD)
+        words = words.masked_fill(torch.arange(words.shape[1], device=device) >= lengths[:, None], PAD)
         return words[:, : int(lengths.max())], lengths
 
 

@@ -30,7 +30,7 @@ def locked_dropout(values: Tensor, rate: float, *, training: bool) -> Tensor:
     return values * sample_dropout_mask(len(values), values.shape[2], rate, device=values.device)[:, None]
 
 
-def sample_dropout_mask(batch_size: int, dim: int, rate: float, *, device: torch.device | None = None) -> Tensor:
+def sample_dropout_mask(batch_size: int, dim: int, rate: float, *, device: torch.device) -> Tensor:
     """(batch, dim) 0 with probability `rate`, else 1 / (1 - rate), so that the mean is 1."""
     return (torch.rand(batch_size, dim, device=device) >= rate) / (1 - rate)
 

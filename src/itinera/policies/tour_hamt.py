@@ -83,7 +83,8 @@ class TourHAMT(HAMT):
         place_dim = self.num_features
         if self.config.use_panorama:
             place_dim += VIEWS * (self.num_features + ANGLE_DIM)
-        raw = torch.zeros(len(words), 0, place_dim + self.num_features + GEOMETRY_DIM)
+        width = place_dim + self.num_features + GEOMETRY_DIM
+        raw = torch.zeros(len(words), 0, width, device=words.device)
         return replace(super().encode_instruction(words, lengths), raw_history=raw)
 
     def update_instruction(self, state: HAMTState, words: Tensor, lengths: Tensor) -> HAMTState:
@@ -108,7 +109,7 @@ class TourHAMT(HAMT):
         count = min(self.step_budget, int(mask.sum(dim=1).max())) if mask.shape[1] else 0
         # A stable sort puts padding first and keeps the order of the steps; the last `count` columns remain.
         order = mask.long().argsort(dim=1, stable=True)[:, mask.shape[1] - count :]
-        row = torch.arange(len(order))[:, None]
+        row = torch.arange(len(order), device=order.device)[:, None]
         return steps[row, order], moves[row, order], mask[row, order]
 
     def visible_history(self, state: HAMTState) -> tuple[Tensor, Tensor]:

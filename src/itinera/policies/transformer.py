@@ -24,8 +24,8 @@ class Packing:
     def from_padded_index(cls, padded_index: Tensor, rows: int) -> Packing:
         """The packing of `rows` rows, each of which occurs once in the padded index."""
         flat = padded_index.reshape(-1)
-        flat_index = torch.empty(rows + 1, dtype=torch.int64)
-        flat_index[flat.clamp_max(rows)] = torch.arange(len(flat))
+        flat_index = torch.empty(rows + 1, dtype=torch.int64, device=flat.device)
+        flat_index[flat.clamp_max(rows)] = torch.arange(len(flat), device=flat.device)
         return cls(padded_index.clamp_max(rows), flat_index[:rows])
 
     @classmethod

@@ -24,7 +24,7 @@ from itinera.tasks import Episode, Instruction
 from itinera.training.dataset import Batch, BatchSampler, EpisodeDataset
 from itinera.training.experts import Expert, shortest_path_expert
 from itinera.training.losses import imitation_loss
-from itinera.training.rollout import collect_rollout, mixed_forcing, sample
+from itinera.training.rollout import collect_rollout, draw_uniform, mixed_forcing, sample
 from itinera.training.trainer import LossFn
 from itinera.training.vector_env import BatchedGraphEnv
 from itinera.worlds import Pose
@@ -34,7 +34,7 @@ BATCH_SIZE = 256  # paths
 
 def observe_paths(env: BatchedGraphEnv, path: Tensor, counts: Tensor, view: Tensor) -> ObservedPaths:
     """The observations along paths (paths, max nodes), `counts` (paths,) nodes of each, starting at these views."""
-    is_node = torch.arange(path.shape[1]) < counts[:, None]
+    is_node = torch.arange(path.shape[1], device=path.device) < counts[:, None]
     owner_index, moves = is_node.nonzero(as_tuple=True)
     node, is_last = path[is_node], moves == counts[owner_index] - 1
     action = torch.where(is_last, 0, env.neighbor_action(node, path.roll(-1, dims=1)[is_node]))
@@ -42,7 +42,7 @@ def observe_paths(env: BatchedGraphEnv, path: Tensor, counts: Tensor, view: Tens
         raise BadArgument("Two consecutive nodes of a path are not adjacent, so there is no action between them.")
     arrived = (moves > 0).nonzero().squeeze(1)  # places reached by a move; the preceding row is where it began
     edge = env.first_edge[node[arrived - 1]] + action[arrived - 1] - 1
-    visited = torch.where(torch.arange(path.shape[1]) < moves[:, None], path[owner_index], -1)
+    visited = torch.where(torch.arange(path.shape[1], device=path.device) < moves[:, None], path[owner_index], -1)
     state = replace(
         env.reset(node, view[owner_index].index_copy(0, arrived, env.edge_view[edge])),
         previous_node=torch.full_like(node, -1).index_copy(0, arrived, node[arrived - 1]),
@@ -118,9 +118,9 @@ def back_translation_objective(
         raise BadArgument("The speaker and the listener have different vocabularies. Build both with one tokenizer.")
 
     def loss_fn(step: int, rng: torch.Generator) -> Tensor:
-        environment = sample_environment(env.num_features, env_dropout, rng)
+        environment = sample_environment(env.num_features, env_dropout, rng).to(env.device)
         batch = relabel_batch(speaker, env, batches[step], environment=environment)
-        forced = torch.rand(batch.size, generator=rng) < teacher_forcing_ratio
+        forced = draw_uniform((batch.size,), rng, env.device) < teacher_forcing_ratio
         rollout = collect_rollout(
             EnvDropInEnvironment(listener, environment),
             env,
@@ -173,7 +173,7 @@ def _nodes_by_world(env: BatchedGraphEnv, worlds: Collection[str]) -> list[Tenso
     for (world_id, _), number in env.node_index.items():
         if world_id in nodes:
             nodes[world_id].append(number)
-    return [torch.tensor(numbers) for numbers in nodes.values()]
+    return [torch.tensor(numbers, device=env.device) for numbers in nodes.values()]
 
 
 def _enumerate_shortest_paths(
@@ -193,8 +193,8 @@ def _enumerate_shortest_paths(
         table = torch.stack(path, dim=1)
         count = 1 + (table != goal[:, None]).sum(dim=1)
         in_range = (table[:, -1] == goal) & (count >= nodes[0])
-        tables.append(table[in_range].numpy())
-        counts.append(count[in_range].numpy())
+        tables.append(table[in_range].numpy(force=True))
+        counts.append(count[in_range].numpy(force=True))
     return np.concatenate(tables), np.concatenate(counts)
 
 

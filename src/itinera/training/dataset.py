@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
@@ -16,6 +16,8 @@ from itinera.rendering.panorama import nearest_view
 from itinera.seeding import generator
 from itinera.tasks import Episode
 from itinera.training.vector_env import BatchedGraphEnv, node_indices
+
+CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,10 @@ class Batch:
     def size(self) -> int:
         return len(self.start)
 
+    def to(self, device: torch.device) -> Batch:
+        """The same on another device."""
+        return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
+
 
 @dataclass(frozen=True, eq=False)
 class EpisodeDataset:
@@ -45,6 +51,7 @@ class EpisodeDataset:
     start: NDArray[np.int64]
     view: NDArray[np.int64]
     paths: tuple[NDArray[np.int64], ...]
+    device: torch.device = CPU  # of batches: that of the environment
 
     @classmethod
     def from_episodes(
@@ -63,6 +70,7 @@ class EpisodeDataset:
             np.array([env.node_index[e.world_id, str(e.start.place)] for e in episodes], dtype=np.int64),
             np.array([nearest_view(e.start.heading, e.start.elevation) for e in episodes], dtype=np.int64),
             tuple(np.array(node_indices(env, e.world_id, [str(p) for p in e.reference])) for e in episodes),
+            env.device,
         )
 
     def __len__(self) -> int:
@@ -70,14 +78,15 @@ class EpisodeDataset:
 
     def batch(self, index: Sequence[int] | NDArray[np.int64]) -> Batch:
         """These episodes as tensors."""
-        words, lengths = _pad([self.words[k] for k in index])
-        path, path_lengths = _pad([self.paths[k] for k in index])
+        words, lengths = pad_tokens([self.words[k] for k in index])
+        path, path_lengths = pad_tokens([self.paths[k] for k in index])
         last = path_lengths - 1
         goal = path.gather(1, last[:, None]).squeeze(1)
-        path = torch.where(torch.arange(path.shape[1]) <= last[:, None], path, goal[:, None])
+        path = torch.where(torch.arange(path.shape[1], device=CPU) <= last[:, None], path, goal[:, None])
         rows = np.asarray(index, dtype=np.int64)
         start, view = torch.from_numpy(self.start[rows]), torch.from_numpy(self.view[rows])
-        return Batch(torch.from_numpy(rows), words, lengths, start, view, goal, path, path_lengths)
+        batch = Batch(torch.from_numpy(rows), words, lengths, start, view, goal, path, path_lengths)
+        return batch if self.device == CPU else batch.to(self.device)
 
     def batches(self, size: int) -> Iterator[Batch]:
         """Batches of every episode once, sorted by the length of the instruction."""
@@ -115,7 +124,7 @@ class BatchSampler:
         if not self.word_dropout:
             return batch
         draws = generator(self.seed, "word dropout", str(k)).random(tuple(batch.words.shape))
-        dropped = torch.from_numpy(draws < self.word_dropout) & (batch.words >= FIRST_WORD)
+        dropped = torch.from_numpy(draws < self.word_dropout).to(batch.words.device) & (batch.words >= FIRST_WORD)
         return replace(batch, words=batch.words.masked_fill(dropped, UNKNOWN))
 
     def __len__(self) -> int:
@@ -132,7 +141,7 @@ class BatchSampler:
         return [batches[k] for k in rng.permutation(len(batches))]
 
 
-def _pad(rows: Sequence[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
+def pad_tokens(rows: Sequence[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
     """(rows, max length) padded with PAD, and the length of each row."""
     lengths = np.array([len(row) for row in rows], dtype=np.int64)
     table = np.full((len(rows), int(lengths.max(initial=0))), PAD, dtype=np.int64)

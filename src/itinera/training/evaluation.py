@@ -33,9 +33,10 @@ class BatchedGraphSpace:
     """All worlds of an environment as one space whose places are node numbers, so that batches are measured at once."""
 
     def __init__(self, env: BatchedGraphEnv) -> None:
-        self._row, self._distances = env.distance_row.numpy(), env.distances.numpy()
-        self._first_edge, self._edge_target = env.first_edge.numpy(), env.edge_target.numpy()
-        self._next_action = env.next_action.numpy()
+        tables = (env.distance_row, env.distances, env.first_edge, env.edge_target, env.next_action)
+        self._row, self._distances, self._first_edge, self._edge_target, self._next_action = (
+            table.numpy(force=True) for table in tables
+        )
 
     def _look_up(self, pairs: NDArray[np.int64]) -> Array:
         metres: Array = self._distances[pairs]
@@ -80,14 +81,14 @@ def rollout_attempts(env: BatchedGraphEnv, rollout: BatchRollout) -> Attempts:
         BatchedGraphSpace(env),
         path=_to_ragged(rollout.path, rollout.moves + 1),
         reference=_to_ragged(batch.path, batch.path_lengths),
-        goals=Ragged.from_counts(batch.goal.numpy(), np.ones(batch.size, dtype=np.int64)),
-        stopped=rollout.stopped.numpy(),
+        goals=Ragged.from_counts(batch.goal.numpy(force=True), np.ones(batch.size, dtype=np.int64)),
+        stopped=rollout.stopped.numpy(force=True),
     )
 
 
 def _to_ragged(table: torch.Tensor, counts: torch.Tensor) -> Ragged:
-    mask = torch.arange(table.shape[1]) < counts[:, None]
-    return Ragged.from_counts(table[mask].numpy(), counts.numpy())
+    mask = torch.arange(table.shape[1], device=table.device) < counts[:, None]
+    return Ragged.from_counts(table[mask].numpy(force=True), counts.numpy(force=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +146,10 @@ def evaluate(
             rollout = collect_rollout(
                 policy, env, batch, select_action=select_action, expert=shortest_path_expert, max_steps=max_steps
             )
-            rows = batch.index.numpy()
+            rows = batch.index.numpy(force=True)
             for name, values in compute_metrics(rollout_attempts(env, rollout)).items():
                 columns.setdefault(name, np.empty(len(dataset)))[rows] = values
-            stopped[rows] = rollout.stopped.numpy()
+            stopped[rows] = rollout.stopped.numpy(force=True)
             for row, path, moves in zip(rows, rollout.path.tolist(), rollout.moves.tolist(), strict=True):
                 paths[row] = tuple(path[: moves + 1])
     return EvaluationScores(columns, [episode.world_id for episode in dataset.episodes], tuple(paths), stopped)

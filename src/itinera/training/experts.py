@@ -27,7 +27,7 @@ def reference_path_expert(env: BatchedGraphEnv, batch: Batch, state: EnvState, r
     the path is sent to that node by a shortest path, and finally to the goal.
     """
     path, goal = batch.path[rows], batch.goal[rows]
-    column = torch.arange(path.shape[1])
+    column = torch.arange(path.shape[1], device=path.device)
     # A reference may stay in place, an agent cannot: the next node is the first that differs from its own.
     ahead = (column > state.moves[:, None]) & (column < batch.path_lengths[rows, None]) & (path != state.node[:, None])
     target = path.gather(1, ahead.long().argmax(dim=1, keepdim=True)).squeeze(1)

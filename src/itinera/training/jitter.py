@@ -39,8 +39,8 @@ class CandidateJitter:
         self.config = config or JitterConfig()
         kinds = [feature_kind(column) for column in columns]
         same = [k for k, column in enumerate(columns) if column == "to the same room"]
-        self._here = torch.tensor([k for k, kind in enumerate(kinds) if kind == "in"], dtype=torch.int64)
-        self._same = torch.tensor(same, dtype=torch.int64)
+        self._here = torch.tensor([k for k, kind in enumerate(kinds) if kind == "in"], dtype=torch.int64, device="cpu")
+        self._same = torch.tensor(same, dtype=torch.int64, device="cpu")
         self._ahead = torch.tensor(
             [k for k, kind in enumerate(kinds) if kind == "to" and k not in same], dtype=torch.int64
         )
@@ -53,8 +53,11 @@ class CandidateJitter:
     def _move(self, observation: BatchObservation) -> BatchObservation:
         c, geometry = self.config, observation.geometry.clone()
         rows = len(geometry)
-        angle = torch.atan2(geometry[:, SINE], geometry[:, COSINE]) + (2 * torch.rand(rows) - 1) * c.heading
-        factor = c.shortest + torch.rand(rows) * (c.longest - c.shortest)
+        angle = (
+            torch.atan2(geometry[:, SINE], geometry[:, COSINE])
+            + (2 * torch.rand(rows, device=geometry.device) - 1) * c.heading
+        )
+        factor = c.shortest + torch.rand(rows, device=geometry.device) * (c.longest - c.shortest)
         geometry[:, SINE], geometry[:, COSINE] = angle.sin(), angle.cos()
         geometry[:, DISTANCE] = geometry[:, DISTANCE] * factor
         return replace(observation, geometry=geometry)
@@ -63,20 +66,23 @@ class CandidateJitter:
         """Other rooms, and less of what lies farther off."""
         c, owners = self.config, observation.owner_index
         candidates, place = observation.candidates.clone(), observation.place.clone()
-        agents, rows = len(place), len(candidates)
+        agents, rows, device = len(place), len(candidates), place.device
         if len(self._here):
-            donor = _some_other(agents, c.wrong_rooms)
+            donor = _some_other(agents, c.wrong_rooms, device)
             here = observation.place[:, self._here][donor]
             place[:, self._here], candidates[:, self._here] = here, here[owners]
         if len(self._ahead) and rows:
-            candidates[:, self._ahead] = observation.candidates[:, self._ahead][_some_other(rows, c.wrong_rooms)]
+            candidates[:, self._ahead] = observation.candidates[:, self._ahead][
+                _some_other(rows, c.wrong_rooms, device)
+            ]
         if len(self._same) and rows:
-            wrong = torch.rand(rows, 1) < c.wrong_same
+            wrong = torch.rand(rows, 1, device=device) < c.wrong_same
             same = candidates[:, self._same]
             candidates[:, self._same] = torch.where(wrong, 1 - same, same)
         if len(self._towards):
             # The same for all candidates of an agent: it is the same thing that is overlooked.
-            weight = (torch.rand(agents, len(self._towards)) >= c.towards) * (0.5 + torch.rand(agents, 1))
+            noticed = torch.rand(agents, len(self._towards), device=device) >= c.towards
+            weight = noticed * (0.5 + torch.rand(agents, 1, device=device))
             place[:, self._towards] = (place[:, self._towards] * weight).clamp_max(1.0)
             candidates[:, self._towards] = (candidates[:, self._towards] * weight[owners]).clamp_max(1.0)
         return replace(observation, candidates=candidates, place=place)
@@ -85,12 +91,14 @@ class CandidateJitter:
         owners, rows = observation.owner_index, len(observation.candidates)
         if not rows or not self.config.dropped:
             return observation
-        keep = torch.rand(rows) >= self.config.dropped
-        left = torch.zeros(observation.batch_size, dtype=torch.int64).index_add(0, owners, keep.long())
+        device = owners.device
+        keep = torch.rand(rows, device=device) >= self.config.dropped
+        none = torch.zeros(observation.batch_size, dtype=torch.int64, device=device)
+        left = none.index_add(0, owners, keep.long())
         keep = keep | (left == 0)[owners]
-        counts = torch.zeros(observation.batch_size, dtype=torch.int64).index_add(0, owners, keep.long())
+        counts = none.index_add(0, owners, keep.long())
         kept = int(keep.sum())
-        position = torch.cat([torch.where(keep, keep.long().cumsum(0) - 1, kept), torch.tensor([kept])])
+        position = torch.cat([torch.where(keep, keep.long().cumsum(0) - 1, kept), owners.new_tensor([kept])])
         geometry, place_geometry = observation.geometry[keep].clone(), observation.place_geometry.clone()
         geometry[:, COUNT] = counts[owners[keep]] / CANDIDATE_SCALE
         place_geometry[:, COUNT] = counts / CANDIDATE_SCALE
@@ -103,7 +111,8 @@ class CandidateJitter:
         )
 
 
-def _some_other(count: int, share: float) -> Tensor:
+def _some_other(count: int, share: float, device: torch.device) -> Tensor:
     """(count,) the index of each, and for a random share that of any."""
-    own = torch.arange(count)
-    return torch.where(torch.rand(count) < share, torch.randint(max(count, 1), (count,)), own)
+    own = torch.arange(count, device=device)
+    other = torch.randint(max(count, 1), (count,), device=device)
+    return torch.where(torch.rand(count, device=device) < share, other, own)

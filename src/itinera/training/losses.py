@@ -18,7 +18,7 @@ from itinera.policies.base import Policy
 from itinera.rendering.panorama import TURNS
 from itinera.training.dataset import BatchSampler
 from itinera.training.experts import Expert, shortest_path_expert
-from itinera.training.rollout import BatchRollout, collect_rollout, mixed_forcing, sample
+from itinera.training.rollout import BatchRollout, collect_rollout, draw_uniform, mixed_forcing, sample
 from itinera.training.trainer import LossFn
 from itinera.training.vector_env import BatchedGraphEnv
 
@@ -71,7 +71,7 @@ class ActorCriticLoss:
 
 def discounted_returns(rewards: Tensor, discount: float) -> Tensor:
     """(batch, steps) the discounted sum of rewards from each step on."""
-    returns, later = torch.zeros_like(rewards), torch.zeros(len(rewards))
+    returns, later = torch.zeros_like(rewards), rewards.new_zeros(len(rewards))
     for k in range(rewards.shape[1] - 1, -1, -1):
         later = rewards[:, k] + discount * later
         returns[:, k] = later
@@ -110,7 +110,8 @@ def inflection_weighted_loss(rollout: BatchRollout, env: BatchedGraphEnv, *, wra
     et al. 2022, Iterative Vision-and-Language Navigation.
     """
     inflections = find_inflections(rollout, env, wrap=wrap)
-    num_steps, num_inflections = torch.zeros(rollout.batch.size), torch.zeros(rollout.batch.size)
+    num_steps = torch.zeros(rollout.batch.size, device=rollout.path.device)
+    num_inflections = torch.zeros_like(num_steps)
     for step, inflection in zip(rollout.steps, inflections, strict=True):
         num_steps[step.rows[step.expert_action >= 0]] += 1
         num_inflections[step.rows[inflection]] += 1
@@ -144,7 +145,7 @@ def imitation_objective(
 
     def loss_fn(step: int, rng: torch.Generator) -> Tensor:
         batch = batches[step]
-        forced = torch.rand(batch.size, generator=rng) < teacher_forcing_ratio
+        forced = draw_uniform((batch.size,), rng, env.device) < teacher_forcing_ratio
         select_action = mixed_forcing(forced, sample(rng))
         return imitation_loss(
             collect_rollout(policy, env, batch, select_action=select_action, expert=expert, max_steps=max_steps)
@@ -178,7 +179,7 @@ def policy_gradient_objective(
             policy, env, batches[step], select_action=sample(rng), expert=shortest_path_expert, max_steps=max_steps
         )
         total = actor_critic_loss(rollout, reward(rollout))
-        if imitation is not None and float(torch.rand((), generator=rng)) < imitation_probability(step):
+        if imitation is not None and float(draw_uniform((), rng, rng.device)) < imitation_probability(step):
             total = total + imitation_weight * imitation(step, rng)
         return total
 

@@ -165,7 +165,7 @@ def _search_paths(
     expansions: list[_Expansion] = []
     while found := [(k, *popped) for k, search in enumerate(searches) if (popped := search.pop()) is not None]:
         hypotheses = [hypothesis for _, _, hypothesis in found]
-        initial_rows = select_rows(initial, torch.tensor([k for k, _, _ in found]))
+        initial_rows = select_rows(initial, torch.tensor([k for k, _, _ in found], device=env.device))
         before = _restore_policy_state(initial_rows, expansions, hypotheses)
         observation = env.observe(_restore_env_state(env, expansions, hypotheses))
         after, output = policy(before, observation)
@@ -218,7 +218,8 @@ def _restore_env_state(
 ) -> EnvState:
     """The state of the environment at the end of each hypothesis."""
     state = env.reset(
-        torch.tensor([each.path[-1] for each in hypotheses]), torch.tensor([each.view for each in hypotheses])
+        torch.tensor([each.path[-1] for each in hypotheses], device=env.device),
+        torch.tensor([each.view for each in hypotheses], device=env.device),
     )
     longest = max(len(each.path) for each in hypotheses)
     for k, each in enumerate(hypotheses):
@@ -226,11 +227,13 @@ def _restore_env_state(
             expansion = expansions[each.step]
             state.previous[k] = expansion.candidates[each.row]
             state.previous_geometry[k] = expansion.geometry[each.row]
+    previous = [each.path[-2] if len(each.path) > 1 else -1 for each in hypotheses]
+    visited = [[*each.path[:-1], *[-1] * (longest + 1 - len(each.path))] for each in hypotheses]
     return replace(
         state,
-        previous_node=torch.tensor([each.path[-2] if len(each.path) > 1 else -1 for each in hypotheses]),
-        visited=torch.tensor([[*each.path[:-1], *[-1] * (longest + 1 - len(each.path))] for each in hypotheses]),
-        moves=torch.tensor([len(each.path) - 1 for each in hypotheses]),
+        previous_node=torch.tensor(previous, device=env.device),
+        visited=torch.tensor(visited, device=env.device),
+        moves=torch.tensor([len(each.path) - 1 for each in hypotheses], device=env.device),
     )
 
 
@@ -240,12 +243,12 @@ def _score_proposals(
     """The finished paths of searches with the speaker's log-probabilities."""
     paths = [path for search in searches for _, path in search.finished]
     counts = [len(search.finished) for search in searches]
-    owner_index = torch.repeat_interleave(torch.tensor(counts))
+    owner_index = torch.repeat_interleave(torch.tensor(counts, device=env.device))
     log_probs = [
         _instruction_log_probs(speaker, env, batch, paths[k : k + SPEAKER_BATCH], owner_index[k : k + SPEAKER_BATCH])
         for k in range(0, len(paths), SPEAKER_BATCH)
     ]
-    by_episode = np.split(torch.cat(log_probs).numpy(), np.cumsum(counts)[:-1])
+    by_episode = np.split(torch.cat(log_probs).numpy(force=True), np.cumsum(counts)[:-1])
     return [
         Proposals(
             tuple(path for _, path in search.finished),
@@ -261,8 +264,8 @@ def _instruction_log_probs(
     speaker: Speaker, env: BatchedGraphEnv, batch: Batch, paths: Sequence[tuple[int, ...]], owner_index: Tensor
 ) -> Tensor:
     """(paths,) the log-probability of the instruction of each path's episode, given the path."""
-    counts = torch.tensor([len(path) for path in paths])
+    counts = torch.tensor([len(path) for path in paths], device=env.device)
     longest = int(counts.max())
-    table = torch.tensor([[*path, *[path[-1]] * (longest - len(path))] for path in paths])
+    table = torch.tensor([[*path, *[path[-1]] * (longest - len(path))] for path in paths], device=env.device)
     state = speaker.encode_paths(observe_paths(env, table, counts, batch.view[owner_index]))
     return -speaker.word_losses(state, batch.words[owner_index], batch.lengths[owner_index]).double().sum(dim=1)

@@ -22,6 +22,7 @@ from itinera.policies.hamt_pretraining import HAMTForPretraining
 from itinera.policies.observation import GEOMETRY_DIM, BatchObservation
 from itinera.policies.tokenizer import FIRST_WORD
 from itinera.training.dataset import Batch, BatchSampler
+from itinera.training.rollout import draw_uniform
 from itinera.training.trainer import LossFn
 from itinera.training.vector_env import BatchedGraphEnv, EnvState
 
@@ -57,7 +58,11 @@ def observe_prefix(policy: HAMT, env: BatchedGraphEnv, batch: Batch, moves: Tens
         mask.append(action > 0)
     if not raw:
         width = raw_steps(policy.raw_place(observation), observation).shape[1]
-        empty = torch.zeros(batch.size, 0, width), torch.zeros(batch.size, 0, dtype=torch.bool)
+        device = env.device
+        empty = (
+            torch.zeros(batch.size, 0, width, device=device),
+            torch.zeros(batch.size, 0, dtype=torch.bool, device=device),
+        )
         return PathPrefix(*empty, env_state, observation)
     return PathPrefix(torch.stack(raw, dim=1), torch.stack(mask, dim=1), env_state, observation)
 
@@ -65,7 +70,7 @@ def observe_prefix(policy: HAMT, env: BatchedGraphEnv, batch: Batch, moves: Tens
 def add_history(policy: HAMT, state: HAMTState, prefix: PathPrefix, positions: Tensor | None = None) -> HAMTState:
     """The state with a prefix as history; `positions` (batch, steps) are the step numbers, by default in order."""
     if positions is None:
-        positions = torch.arange(prefix.mask.shape[1]).expand(prefix.mask.shape)
+        positions = torch.arange(prefix.mask.shape[1], device=prefix.mask.device).expand(prefix.mask.shape)
     tokens = policy.history_tokens(prefix.raw.flatten(0, 1), positions.reshape(-1), state.embeddings)
     history = tokens.reshape(*prefix.mask.shape, tokens.shape[1])
     return replace(state, history=history, history_mask=prefix.mask, moves=prefix.mask.sum(dim=1))
@@ -80,10 +85,11 @@ def masked_language_modeling(
 ) -> Tensor:
     """MLM: cross-entropy of words that are masked, replaced or kept, given the whole path."""
     policy = model.policy
-    is_word = torch.arange(batch.words.shape[1]) < batch.lengths[:, None]
-    selected = is_word & (torch.rand(batch.words.shape, generator=rng) < MASK_PROBABILITY)
-    draw = torch.rand(batch.words.shape, generator=rng)
-    others = torch.randint(FIRST_WORD, max(FIRST_WORD + 1, len(model.mlm_bias)), batch.words.shape, generator=rng)
+    is_word = torch.arange(batch.words.shape[1], device=env.device) < batch.lengths[:, None]
+    selected = is_word & (draw_uniform(batch.words.shape, rng, env.device) < MASK_PROBABILITY)
+    draw = draw_uniform(batch.words.shape, rng, env.device)
+    num_words = max(FIRST_WORD + 1, len(model.mlm_bias))
+    others = torch.randint(FIRST_WORD, num_words, batch.words.shape, generator=rng, device=rng.device).to(env.device)
     words = torch.where(selected & (draw < REPLACE_PROBABILITY), others, batch.words)
     masked = selected & (draw >= REPLACE_PROBABILITY + KEEP_PROBABILITY)
     embedded = torch.where(masked[:, :, None], model.mask_token, policy.embedding(words))
@@ -102,7 +108,7 @@ def masked_region_classification(
     policy, n = model.policy, model.policy.num_features
     prefix = observe_prefix(policy, env, batch, batch.path_lengths - 1)
     features = prefix.raw[:, :, :n].clamp_min(0)
-    masked = prefix.mask & (torch.rand(prefix.mask.shape, generator=rng) < MASK_PROBABILITY)
+    masked = prefix.mask & (draw_uniform(prefix.mask.shape, rng, env.device) < MASK_PROBABILITY)
     masked = masked & (features.sum(dim=2) > 0)
     if not bool(masked.any()):
         return model.mask_token.sum() * 0
@@ -146,8 +152,8 @@ def spatial_relationship_prediction(
     observation = prefix.observation
     candidates = model.policy.fuse(state, _drop_modality(observation, rng)).candidates
     counts = observation.mask.sum(dim=1)
-    owner_index = torch.repeat_interleave(torch.arange(len(counts)), counts)
-    drawn = (torch.rand(len(counts), generator=rng) * counts).long()
+    owner_index = torch.repeat_interleave(torch.arange(len(counts), device=env.device), counts)
+    drawn = (draw_uniform((len(counts),), rng, env.device) * counts).long()
     anchor = observation.padded_index.gather(1, drawn[:, None]).squeeze(1).clamp_max(len(candidates) - 1)[owner_index]
     angles = _candidate_angles(observation)
     relative = angles - angles[anchor]
@@ -165,12 +171,12 @@ def instruction_trajectory_matching(
     positive = add_history(policy, text, prefix)
     states = [positive]
     for k in range(1, NEGATIVES + 1):
-        other = torch.arange(n).roll(k)
+        other = torch.arange(n, device=env.device).roll(k)
         states.append(replace(positive, history=positive.history[other], history_mask=positive.history_mask[other]))
     for _ in range(NEGATIVES):
-        drawn = torch.rand(prefix.mask.shape, generator=rng).masked_fill(~prefix.mask, 2.0)
+        drawn = draw_uniform(prefix.mask.shape, rng, env.device).masked_fill(~prefix.mask, 2.0)
         states.append(add_history(policy, text, prefix, drawn.argsort(dim=1).argsort(dim=1)))
-    joint = select_rows(positive, torch.arange(n).repeat(len(states)))
+    joint = select_rows(positive, torch.arange(n, device=env.device).repeat(len(states)))
     joint = replace(
         joint,
         history=torch.cat([state.history for state in states]),
@@ -179,14 +185,14 @@ def instruction_trajectory_matching(
     words, summary = policy.cross_attend(joint, *policy.assemble_tokens(joint, None))
     summary = summary * words[:, 0] if policy.config.text_attends else summary
     scores = model.itm_head(summary).reshape(len(states), n).T
-    return cross_entropy(scores, torch.zeros(n, dtype=torch.int64))
+    return cross_entropy(scores, torch.zeros(n, dtype=torch.int64, device=env.device))
 
 
 def _sample_prefix(
     policy: HAMT, env: BatchedGraphEnv, batch: Batch, rng: torch.Generator
 ) -> tuple[HAMTState, PathPrefix, Tensor]:
     """The state after a random prefix of each path, the prefix, and the next action of the path."""
-    moves = (torch.rand(batch.size, generator=rng) * batch.path_lengths).long()
+    moves = (draw_uniform((batch.size,), rng, env.device) * batch.path_lengths).long()
     prefix = observe_prefix(policy, env, batch, moves)
     state = add_history(policy, policy.encode_instruction(batch.words, batch.lengths), prefix)
     target = batch.path.gather(1, torch.minimum(moves + 1, batch.path_lengths - 1)[:, None]).squeeze(1)
@@ -197,7 +203,7 @@ def _sample_prefix(
 
 def _drop_modality(observation: BatchObservation, rng: torch.Generator) -> BatchObservation:
     """The observation, sometimes without features, sometimes without geometry."""
-    drop_features, drop_geometry = torch.rand(2, generator=rng).tolist()
+    drop_features, drop_geometry = draw_uniform((2,), rng, rng.device).tolist()
     if drop_features < DROP_FEATURES_PROBABILITY:
         panorama = None if observation.panorama is None else torch.zeros_like(observation.panorama)
         return replace(
@@ -235,7 +241,7 @@ def pretraining_objective(
     ratios: Mapping[ProxyTask, int] = TASK_RATIOS,
 ) -> LossFn:
     """The loss of one proxy task, drawn by the ratios, on the k-th batch."""
-    tasks, frequencies = list(ratios), torch.tensor(list(ratios.values()), dtype=torch.float32)
+    tasks, frequencies = list(ratios), torch.tensor(list(ratios.values()), dtype=torch.float32, device="cpu")
 
     def loss_fn(step: int, rng: torch.Generator) -> Tensor:
         task = tasks[int(torch.multinomial(frequencies, 1, generator=rng))]

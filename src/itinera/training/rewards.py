@@ -39,12 +39,16 @@ def make_fidelity_oriented_reward(env: BatchedGraphEnv, *, radius: float = 3.0, 
     def reward(rollout: BatchRollout) -> Tensor:
         attempts = rollout_attempts(env, rollout)
         bonus = success(attempts, radius=radius, needs_stop=needs_stop) + cls(attempts, threshold=radius)
-        return _add_at_last_step(torch.zeros(rollout.batch.size, len(rollout.steps)), rollout, bonus)
+        return _add_at_last_step(_no_rewards(rollout), rollout, bonus)
 
     return reward
+
+
+def _no_rewards(rollout: BatchRollout) -> Tensor:
+    return torch.zeros(rollout.batch.size, len(rollout.steps), device=rollout.path.device)
 
 
 def _add_at_last_step(rewards: Tensor, rollout: BatchRollout, bonus: np.ndarray) -> Tensor:
     """The rewards plus a bonus (batch,) at each agent's last step: STOP, or the last move if it ran out of steps."""
     last = torch.where(rollout.stopped, rollout.moves, rollout.moves - 1)
-    return rewards.scatter_add(1, last[:, None], torch.from_numpy(bonus).float()[:, None])
+    return rewards.scatter_add(1, last[:, None], torch.from_numpy(bonus).float().to(rewards.device)[:, None])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -63,10 +63,16 @@ def sample(rng: torch.Generator) -> ActionSelector:
     """A selector that samples actions from the policy."""
 
     def select(output: PolicyOutput, expert_action: Tensor, rows: Tensor) -> Tensor:
-        probabilities = output.logits.detach().softmax(dim=1)
-        return torch.multinomial(probabilities, 1, generator=rng).squeeze(1)
+        # Drawn where the generator is, so that the draws do not depend on the device of the policy.
+        probabilities = output.logits.detach().softmax(dim=1).to(rng.device)
+        return torch.multinomial(probabilities, 1, generator=rng).squeeze(1).to(output.logits.device)
 
     return select
+
+
+def draw_uniform(shape: Sequence[int], rng: torch.Generator, device: torch.device) -> Tensor:
+    """Uniform numbers from [0, 1), drawn where the generator is, so that they are the same for every device."""
+    return torch.rand(tuple(shape), generator=rng, device=rng.device).to(device)
 
 
 def mixed_forcing(forced: Tensor, unforced: ActionSelector) -> ActionSelector:
@@ -94,11 +100,11 @@ def collect_rollout(
     """The rollout of a policy on a batch of episodes, until all agents have stopped or made `max_steps` steps."""
     policy_state = policy.encode_instruction(batch.words, batch.lengths)
     env_state = env.reset(batch.start, batch.view)
-    rows = torch.arange(batch.size)
+    rows = torch.arange(batch.size, device=env.device)
     steps, places = list[RolloutStep](), [batch.start]
-    moves = torch.zeros(batch.size, dtype=torch.int64)
-    stopped = torch.zeros(batch.size, dtype=torch.bool)
-    done = torch.zeros(batch.size, dtype=torch.bool)  # of the agents in `rows`
+    moves = torch.zeros(batch.size, dtype=torch.int64, device=env.device)
+    stopped = torch.zeros(batch.size, dtype=torch.bool, device=env.device)
+    done = torch.zeros(batch.size, dtype=torch.bool, device=env.device)  # of the agents in `rows`
     for _ in range(max_steps):
         observation = env.observe(env_state)
         policy_state, output = policy(policy_state, observation)
@@ -125,9 +131,8 @@ def collect_rollout(
 
 def _available(expert_action: Tensor, observation: BatchObservation) -> Tensor:
     """(n,) the expert's actions; -1 for those whose candidate is missing from the observation."""
-    exists = torch.cat(
-        [torch.ones(len(expert_action), 1, dtype=torch.bool), observation.mask], dim=1
-    )  # STOP always does
+    stop = torch.ones(len(expert_action), 1, dtype=torch.bool, device=expert_action.device)  # always exists
+    exists = torch.cat([stop, observation.mask], dim=1)
     column = expert_action.clamp(0, exists.shape[1] - 1)
     return torch.where(exists.gather(1, column[:, None]).squeeze(1), expert_action, -1)
 

@@ -87,7 +87,7 @@ def collect_tours(
     Policies keep raw features of earlier episodes, not computed tokens, so the graph of a leg does not grow.
     """
     state: Any = None
-    active = torch.arange(len(tours))
+    active = torch.arange(len(tours), device=env.device)
     for k in range(max(map(len, tours))):
         batch = dataset.batch([int(tours[tour][k]) for tour in active.tolist()])
         if state is None:
@@ -96,13 +96,15 @@ def collect_tours(
             state = policy.update_instruction(state, batch.words, batch.lengths)
         rollout, state, env_state = _run_episode(policy, env, batch, state, select_action, expert, max_steps)
         yield TourLeg(active, rollout)
-        remaining = torch.tensor([row for row, tour in enumerate(active.tolist()) if len(tours[tour]) > k + 1])
+        left = [row for row, tour in enumerate(active.tolist()) if len(tours[tour]) > k + 1]
+        remaining = torch.tensor(left, dtype=torch.int64, device=env.device)
         if not len(remaining):
             return
         active = active[remaining]
         state, env_state = select_rows(state, remaining), select_rows(env_state, remaining)
         if guidance is not None:
-            start = torch.from_numpy(dataset.start[[int(tours[tour][k + 1]) for tour in active.tolist()]])
+            following = dataset.start[[int(tours[tour][k + 1]) for tour in active.tolist()]]
+            start = torch.from_numpy(following).to(env.device)
             unobserved = ~rollout.stopped[remaining]  # out of steps: the last place has not been observed yet
             state = guide(
                 policy,
@@ -129,12 +131,13 @@ def _run_episode(
     env_state = env.reset(batch.start, batch.view)
     n = batch.size
     steps, places = list[RolloutStep](), [batch.start]
-    moves, stopped = torch.zeros(n, dtype=torch.int64), torch.zeros(n, dtype=torch.bool)
+    moves = torch.zeros(n, dtype=torch.int64, device=env.device)
+    stopped = torch.zeros(n, dtype=torch.bool, device=env.device)
     moving: Tensor | None = None
     for _ in range(max_steps):
         observation = env.observe(env_state)
         state = policy.observe(state, observation, moving)
-        rows = torch.arange(n) if moving is None else moving.nonzero().squeeze(1)
+        rows = torch.arange(n, device=env.device) if moving is None else moving.nonzero().squeeze(1)
         if len(rows) == n:
             active_state, active_env = state, env_state
             output = policy.predict(active_state, observation)
@@ -145,7 +148,7 @@ def _run_episode(
         action = select_action(output, expert_action, rows)
         steps.append(RolloutStep(rows, active_env.node, output, expert_action, action))
         stopped[rows[action == 0]] = True
-        actions = torch.zeros(n, dtype=torch.int64).index_copy(0, rows, action)
+        actions = torch.zeros(n, dtype=torch.int64, device=env.device).index_copy(0, rows, action)
         moving = actions > 0
         if not bool(moving.any()):
             break

@@ -156,6 +156,7 @@ def train_agent(
     config: Any = None,
     start_from: Path | None = None,
     seed: int = 0,
+    device: str = "cpu",
     out: Path | None = None,
     overwrite: bool = False,
     tensorboard: Path | None = None,
@@ -170,6 +171,7 @@ def train_agent(
     views: features at the nodes of the worlds; `view_source` and `reach` describe them in the model card.
     config: the configuration of a policy given by its kind or class, or some of its fields; `SMALL` by default.
     start_from: a model file of this policy whose weights training starts from.
+    device: of the policy and the environment; the agent that is returned is on the CPU.
     out: the model file; OUT.partial is the checkpoint until training ends. One that is damaged is discarded.
     tensorboard: a folder for the curves of loss and scores.
 
@@ -185,11 +187,12 @@ def train_agent(
             f"The model was made for {len(model.card.columns)} view features, but these views have {len(columns)}, or "
             "others. Give the views it was trained with."
         )
-    data = _load_data(split, worlds, views, model)
-    held_out = None if validation is None else _load_data(validation, worlds, views, model)
+    data = _load_data(split, worlds, views, model, device)
+    held_out = None if validation is None else _load_data(validation, worlds, views, model, device)
     kind = model.card.kind
     steps = options.count_steps(kind)
     batches = BatchSampler(data.dataset, options.batch_size, seed=seed)
+    model.policy.to(device)
     loss_fn = _make_objective(model.policy, data.env, batches, options, steps)
     default_rate = LEARNING_RATES.get(kind, 1e-3) if options.reward is None else POLICY_GRADIENT_RATE
     rate = default_rate if options.learning_rate is None else options.learning_rate
@@ -210,6 +213,7 @@ def train_agent(
         _log_start(model, data, schedule, tensorboard)
         run = _TrainingRun(model, schedule, options, held_out, progress)
         model = run.execute(loss_fn, seed=seed, checkpoint=partial, overwrite=overwrite, tensorboard=tensorboard)
+        model.policy.to("cpu")
     if out is not None and partial is not None:
         with atomic_write(out) as stream:
             stream.write(encode_model(model))
@@ -226,14 +230,14 @@ class _Data:
     dataset: EpisodeDataset
 
 
-def _load_data(split: Split, worlds: Mapping[str, World], views: ViewSource | None, model: Model) -> _Data:
+def _load_data(split: Split, worlds: Mapping[str, World], views: ViewSource | None, model: Model, device: str) -> _Data:
     missing = [name for name in split.world_ids if name not in worlds]
     if missing:
         raise BadArgument(f"World {missing[0]} of {split.name} is not among the worlds given. Check worlds (--worlds).")
     if not split.episodes:
         raise BadArgument(f"{split.name} contains no episodes.")
     graphs = {name: worlds[name] for name in split.world_ids}
-    env = build_env(graphs, views, panorama=model.policy.uses_panorama)
+    env = build_env(graphs, views, panorama=model.policy.uses_panorama).to(device)
     dataset = EpisodeDataset.from_episodes(split.episodes, env, model.tokenizer, max_words=model.card.max_words)
     return _Data(split, env, dataset)
 
@@ -408,7 +412,7 @@ def _plan_fingerprint(
         env, dataset = data.env, data.dataset
         digest.update(repr((env.worlds, env.nodes)).encode())
         for tensor in (env.edge_target, env.headings, env.elevations, env.lengths, env.edge_features):
-            digest.update(tensor.contiguous().numpy().tobytes())
+            digest.update(tensor.contiguous().numpy(force=True).tobytes())
         for array in (dataset.start, dataset.view, *dataset.words, *dataset.paths):
             digest.update(array.tobytes())
     return digest.hexdigest()[:32]

@@ -7,7 +7,8 @@ side by side.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -56,6 +57,19 @@ class BatchedGraphEnv:
     def num_features(self) -> int:
         return self.edge_features.shape[1]
 
+    @property
+    def device(self) -> torch.device:
+        return self.first_edge.device
+
+    def to(self, device: torch.device | str) -> BatchedGraphEnv:
+        """The same environment with its tables on another device."""
+        tables: dict[str, Any] = {
+            field.name: value.to(device)
+            for field in fields(self)
+            if isinstance(value := getattr(self, field.name), Tensor)
+        }
+        return replace(self, **tables)
+
     def distance(self, a: Tensor, b: Tensor) -> Tensor:
         """The geodesic distance between nodes of one world, metres."""
         return self.distances[self.distance_row[a] + b].float()
@@ -68,35 +82,35 @@ class BatchedGraphEnv:
         """The action at a that leads to its neighbor b; -1 if they are not adjacent."""
         counts = self.degree[a]
         padded_index = make_padded_index(counts)
-        targets = torch.cat([self.edge_target[self.edge_rows(a, counts)], torch.tensor([-1])])[padded_index]
-        matches = torch.cat([torch.zeros(len(a), 1, dtype=torch.bool), targets == b[:, None]], dim=1)
+        targets = torch.cat([self.edge_target[self.edge_rows(a, counts)], counts.new_tensor([-1])])[padded_index]
+        matches = torch.cat([counts.new_zeros(len(a), 1, dtype=torch.bool), targets == b[:, None]], dim=1)
         action = matches.long().argmax(dim=1)
         return torch.where(action > 0, action, -1)
 
     def edge_rows(self, nodes: Tensor, counts: Tensor) -> Tensor:
         """(rows,) the edges of these nodes, one node after another; `counts` are their degrees."""
         starts = self.first_edge[nodes] - (counts.cumsum(0) - counts)
-        return torch.repeat_interleave(starts, counts) + torch.arange(int(counts.sum()))
+        return torch.repeat_interleave(starts, counts) + torch.arange(int(counts.sum()), device=self.device)
 
     def reset(self, nodes: Tensor, view: Tensor) -> EnvState:
         """The state of agents placed at these nodes, facing these views."""
         n = len(nodes)
-        none = torch.full((n,), -1)
+        none = nodes.new_full((n,), -1)
         return EnvState(
             nodes,
             view,
             none,
             none[:, None],
-            torch.zeros(n, dtype=torch.int64),
-            torch.zeros(n, self.num_features),
-            torch.zeros(n, GEOMETRY_DIM),
+            nodes.new_zeros(n),
+            torch.zeros(n, self.num_features, device=self.device),
+            torch.zeros(n, GEOMETRY_DIM, device=self.device),
         )
 
     def observe(self, state: EnvState) -> BatchObservation:
         """The observation of every agent."""
         counts = self.degree[state.node]
         rows = self.edge_rows(state.node, counts)
-        owner_index = torch.repeat_interleave(torch.arange(len(counts)), counts)
+        owner_index = torch.repeat_interleave(torch.arange(len(counts), device=self.device), counts)
         targets = self.edge_target[rows]
         geometry = encode_geometry(
             self.headings[rows],

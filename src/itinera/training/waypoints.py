@@ -22,6 +22,7 @@ from itinera.policies.observation import BatchObservation, make_padded_index
 from itinera.simulators.simulator import STOP
 from itinera.simulators.waypoint_simulator import WaypointSimulator
 from itinera.tasks import Episode, Instruction
+from itinera.training.dataset import CPU
 from itinera.worlds import Array, World
 from itinera.worlds.surface import Surface
 
@@ -102,7 +103,7 @@ def collect_waypoint_rollout(
             break
         visited.add(str(observation.place))
         observation = simulator.step(1 + int(rng.integers(len(names))) if rng.random() < noise else label)
-    return WaypointRollout(episode, tuple(observations), torch.tensor(labels))
+    return WaypointRollout(episode, tuple(observations), torch.tensor(labels, device=CPU))
 
 
 def join_observations(observations: Sequence[BatchObservation]) -> BatchObservation:
@@ -111,7 +112,7 @@ def join_observations(observations: Sequence[BatchObservation]) -> BatchObservat
     def join(name: str) -> Tensor:
         return torch.cat([getattr(observation, name) for observation in observations])
 
-    counts = torch.tensor([len(observation.candidates) for observation in observations])
+    counts = torch.tensor([len(observation.candidates) for observation in observations], device=CPU)
     names = ("place", "place_geometry", "previous", "previous_geometry")
     place, place_geometry, previous, previous_geometry = map(join, names)
     has_panorama = observations[0].panorama is not None
@@ -134,14 +135,14 @@ def waypoint_imitation_loss(
     """Cross-entropy of the teacher's actions, mean over all decisions; words and lengths are those of each rollout."""
     order = sorted(range(len(rollouts)), key=lambda k: -len(rollouts[k].labels))
     decisions = sum(len(rollout.labels) for rollout in rollouts)
-    rollouts, index = [rollouts[k] for k in order], torch.tensor(order)
+    rollouts, index = [rollouts[k] for k in order], torch.tensor(order, device=CPU)
     state = policy.encode_instruction(words[index], lengths[index])
     losses = []
     for step in range(len(rollouts[0].labels)):
         active = sum(len(rollout.labels) > step for rollout in rollouts)
         if active < len(rollouts):
             rollouts = rollouts[:active]
-            state = select_rows(state, torch.arange(active))
+            state = select_rows(state, torch.arange(active, device=CPU))
         state, output = policy(state, join_observations([rollout.observations[step] for rollout in rollouts]))
         labels = torch.stack([rollout.labels[step] for rollout in rollouts])
         losses.append(cross_entropy(output.logits, labels, reduction="sum"))

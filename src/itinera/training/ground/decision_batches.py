@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
@@ -13,9 +13,10 @@ from torch import Tensor
 from itinera.agents.decisions import BINS
 from itinera.policies.ground.decision import STOP_BIN, PolarTensors, join_tensors, make_tensors
 from itinera.policies.ground.polar_views import LabelWords, mirror
-from itinera.policies.tokenizer import PAD, Tokenizer
+from itinera.policies.tokenizer import Tokenizer
 from itinera.seeding import generator
 from itinera.tasks import Episode
+from itinera.training.dataset import pad_tokens
 from itinera.training.ground.decision_rolls import Rolls
 
 TEXTS = 3  # instructions of a roll in a batch
@@ -35,6 +36,10 @@ class DecisionBatch:
     chosen_bins: Tensor  # (r, T) the bin taken; 0 for stop and padding
     label_bins: Tensor  # (r, T) STOP_BIN to stop
     label_steps: Tensor  # (r, T) number of steps - 1; 0 to stop
+
+    def to(self, device: torch.device) -> DecisionBatch:
+        """The same on another device."""
+        return DecisionBatch(*(getattr(self, field.name).to(device) for field in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +126,7 @@ class RollSampler:
             place += n
             chosen = self._choose_texts(rolls.world_id, rolls.paths[k], rng)
             texts += [self._sides[ids] for ids in chosen] if flip else chosen
-        words, counts = _pad(texts)
+        words, counts = pad_tokens(texts)
         tables = {name: torch.from_numpy(table) for name, table in columns.items()}
         return DecisionBatch(words, counts, join_tensors(parts), mask=torch.from_numpy(mask), **tables)
 
@@ -143,10 +148,3 @@ class RollSampler:
 
 def _flip(bins: NDArray[np.int64], flip: bool) -> NDArray[np.int64]:
     return (BINS - bins) % BINS if flip else bins
-
-
-def _pad(rows: Sequence[NDArray[np.int64]]) -> tuple[Tensor, Tensor]:
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    table = np.full((len(rows), int(lengths.max())), PAD, dtype=np.int64)
-    table[np.arange(table.shape[1]) < lengths[:, None]] = np.concatenate(rows)
-    return torch.from_numpy(table), torch.from_numpy(lengths)

@@ -18,6 +18,7 @@ from itinera.policies.ground.polar_views import LabelWords, PolarViews
 from itinera.records import Ending, Predictions, Rollout, Trajectory
 from itinera.records.scores import ScoreTable
 from itinera.tasks import PROTOCOLS, Episode, Instruction, Protocol, Split
+from itinera.training.dataset import pad_tokens
 from itinera.training.ground.decision_batches import RollSampler
 from itinera.training.ground.decision_losses import compute_losses, exchange_texts
 from itinera.training.ground.decision_rolls import RollState, Sources, in_parts, walk
@@ -30,11 +31,8 @@ class PolicyWalk:
     def __init__(self, model: Model, words: LabelWords, instructions: Sequence[Instruction]) -> None:
         policy: DecisionPolicy = model.policy
         tokens = [model.tokenizer.encode(text.text, max_length=model.card.max_words) for text in instructions]
-        lengths = torch.tensor([len(row) for row in tokens])
-        table = torch.zeros(len(tokens), int(lengths.max()), dtype=torch.long)
-        for k, row in enumerate(tokens):
-            table[k, : len(row)] = torch.from_numpy(row)
-        self._policy, self._words = policy, words
+        self._policy, self._words, self._device = policy, words, next(policy.parameters()).device
+        table, lengths = (part.to(self._device) for part in pad_tokens(tokens))
         self._rows = list(range(len(tokens)))
         with torch.no_grad():
             self._state = policy.encode_instruction(table, lengths)
@@ -44,10 +42,10 @@ class PolicyWalk:
     ) -> Sequence[Decision]:
         where = {row: k for k, row in enumerate(self._rows)}
         if rows != self._rows:
-            self._state = select_rows(self._state, torch.tensor([where[row] for row in rows]))
+            self._state = select_rows(self._state, torch.tensor([where[row] for row in rows], device=self._device))
             self._rows = rows
         with torch.no_grad():
-            features = self._policy.encode_views(make_tensors(views, self._words))
+            features = self._policy.encode_views(make_tensors(views, self._words).to(self._device))
             self._state, decisions, _ = decide(self._policy, self._state, features)
         return decisions
 
@@ -141,7 +139,7 @@ def reading_gap(policy: DecisionPolicy, sampler: RollSampler, rows: NDArray[np.i
     sums = np.zeros(5)
     with torch.no_grad():
         for k in range(0, len(rows), size):
-            batch = sampler.batch(rows[k : k + size])
+            batch = sampler.batch(rows[k : k + size]).to(next(policy.parameters()).device)
             own, other = compute_losses(policy, batch), compute_losses(policy, exchange_texts(batch))
             values = (own.windowed, other.windowed, own.hard, other.hard, own.mask)
             sums += [float(value.sum()) for value in values]

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from itinera.agents.decisions import Decision
 from itinera.policies.checkpoint import Model, build_model, make_card
-from itinera.policies.ground.decision import DecisionConfig, make_requirements
+from itinera.policies.ground.decision import DecisionConfig, DecisionPolicy, make_requirements
 from itinera.policies.ground.polar_views import LabelWords, PolarViews
 from itinera.seeding import generator
 from itinera.tasks import Episode, Protocol
@@ -144,7 +144,8 @@ class DecisionRun:
             self._rolls = [*self._rolls, *self._collect(first, must_exist=step > first)]
             self._round += 1
             self._sampler = self._make_sampler()
-        return compute_losses(self._model.policy, self._sampler[step]).total
+        policy: DecisionPolicy = self._model.policy
+        return compute_losses(policy, self._sampler[step].to(next(policy.parameters()).device)).total
 
     def _make_sampler(self) -> RollSampler:
         options = self._options

@@ -85,6 +85,7 @@ def train_decision_agent(
     lifetime: MapLifetime | None = None,
     config: Any = None,
     seed: int = 0,
+    device: str = "cpu",
     out: Path | None = None,
     cache: Path | None = None,
     overwrite: bool = False,
@@ -124,7 +125,7 @@ def train_decision_agent(
             lifetime=lifetime or MapLifetime.EPISODIC,
             source=digest(file) if file is not None and file.exists() else "",
         )
-        job = _Job(data, chosen, hyper, options, seed, validation)
+        job = _Job(data, chosen, hyper, options, seed, device, validation)
         plan = job.fingerprint
         if out is not None and out.exists() and not overwrite:
             return _as_agent(load_finished(out, plan, None))
@@ -158,6 +159,7 @@ class _Job:
     hyper: DecisionOptions
     options: DecisionTrainingOptions
     seed: int
+    device: str
     validation: Split | None
 
     @property
@@ -183,6 +185,7 @@ class _Job:
             "plan": self.fingerprint,
         }
         model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
+        model.policy.to(self.device)
         total, scores = self.hyper.steps, list[GroundScores]()
         with TrainingLog("decision", total=total, every=min(100, max(1, total // 20)), folder=tensorboard) as log:
 
@@ -206,6 +209,7 @@ class _Job:
                 after = "Run the same again to resume from its checkpoint." if checkpoint else "Nothing was written."
                 _log.warning("Interrupted after step %d of %d. %s", trainer.step, total, after)
                 raise
+        model.policy.to("cpu")
         return self._describe_best(model, trainer)
 
     def _validation(self, model: Model, log: TrainingLog, scores: list[GroundScores]) -> Validation | None:
