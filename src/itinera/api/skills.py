@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from itinera.formats.action_probabilities import ActionProbabilities
     from itinera.formats.trials import Study
     from itinera.records import ScoreTable
+    from itinera.records.shards import Shard
     from itinera.reports.skill_findings import StudyAnalysis
     from itinera.runs.worker_process import StartMethod
     from itinera.skills.trials import Skill

@@ -1,8 +1,8 @@
 """Itinera's own files: JSON lines, one header with kind, provenance and protocol, then one record per line.
 
 Kinds: predictions (`native_predictions.py`), maps beside them (`map_recordings.py`), tasks (`native_tasks.py`),
-fastest times (`fastest_times.py`), trials (`trials.py`), action probabilities in them (`action_probabilities.py`), score
-bundles (`bundles.py`) and parts of seasons (`parts.py`).
+fastest times (`fastest_times.py`), trials (`trials.py`), action probabilities in them (`action_probabilities.py`),
+score bundles (`bundles.py`) and parts of seasons (`parts.py`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Parts of results, as `--shard` writes them: what a part states, and whether its records are those it was written with.
+"""Parts of results, as `--shard` writes them: what a part states, and whether its records are as they were written.
 
 A part of a native file has its plan (`PartPlan`) in the header, a part of joined paths in the provenance file beside
-it, and a part of a season in the file `part.json` of its folder. Start with `read_part`; `verify_part` reads the records.
+it, and a part of a season in the file `part.json` of its folder. Start with `read_part`; `verify_part` reads records.
 """
 
 from __future__ import annotations
