@@ -31,7 +31,7 @@ RETIRED_NAMES = _words("""
     Walk Ways Eye Stage Panel Setting Happened Chance Shuffle Seen Mixed Sampled Sizes Card Fastest Walker Leader
     Arm Cut Cuttings Tally Contest Look More Outsider Trail OnDemand Numbered Unicycle GraphWalk GroundWalk
     enter begin watch ways led leader lead simply again far there who slots gap gaps missed even one_of chosen
-    gather here_first read_on as_taught cloning usual_suite most most_words going_on alone
+    here_first read_on as_taught cloning usual_suite most most_words going_on alone
     NEVER EVERY_SUITE ALL_SUITES LED_TO_GOAL LED_TO_START
 """)
 

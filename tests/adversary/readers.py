@@ -18,6 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from adversary import mutation
@@ -42,6 +43,7 @@ NOT_FUZZED = {
     "training.ground.decision_store.read_rolls": "a cache of training: a file that is damaged is made again",
     "api.judging.read_challenge": "formats.hosted_challenge.read_rules",
     "formats.hosted_challenge.read_rules": "formats.challenge.read_challenge and read_hosted_challenge",
+    "runs.build_season.read_house": "None for a damaged record, which seasons and their parts refuse",
     "api.training.read_recipe": "formats.recipe.read_recipe",
     "api.scoring.read_tasks": "formats.catalog.read_tasks with tours",
     "api.scoring.read_worlds": "formats.catalog.read_worlds and read_surfaces",
@@ -131,6 +133,44 @@ def _model() -> bytes:
     config = RCMConfig(word_dim=4, text_dim=4, num_text_layers=1, visual_dim=4, key_dim=4, hidden_dim=4, scorer_dim=4)
     model = build_model(make_card("rcm", config, ("sofa", "to kitchen"), Tokenizer(("go", "sofa"))))
     return encode_model(model, {"step": torch.tensor(1)}, json.dumps({"plan": "x", "step": 1}))
+
+
+_ROLLOUT = b'{"tour_id":"1","trajectories":[{"episode_id":"1","places":["a","b"]}]}\n'
+
+
+def _part(kind: str = "predictions", records: bytes = _ROLLOUT) -> bytes:
+    """A part of a file of this kind: shard 2 of 2, with one record."""
+    from itinera.formats.native import Header, header_line
+    from itinera.records import Provenance
+    from itinera.records.shards import PartPlan, digest_bytes
+
+    plan = PartPlan("run", 2, 2, 1, "0" * 32, "0" * 32, {"seed": "7"}, digest_bytes(records))
+    return (
+        header_line(Header(itinera=kind, provenance=Provenance("1", inputs={}, digests={}), plan="x", shard=plan))
+        + records
+    )
+
+
+def _part_sidecar() -> bytes:
+    """The provenance file of a part of joined paths, which is in the file "file"."""
+    from itinera.formats.provenance import Sidecar
+    from itinera.records import Provenance
+    from itinera.records.shards import PartPlan, digest_bytes
+
+    plan = PartPlan("build r4r", 1, 2, 2, "0" * 32, "0" * 32, {"seed": "7"}, digest_bytes(_JOINED))
+    return msgspec.json.encode(
+        Sidecar(Provenance("1", inputs={}, digests={}), digest_bytes(_JOINED), "x", {"paths": 1}, plan)
+    )
+
+
+_JOINED = b'[\n{"scan":"a","path_id":0}\n]\n'
+
+
+def _verify_part(read: Callable[[Path], Any], path: Path) -> Any:
+    from itinera.formats.parts import verify_part
+
+    target = path.with_name("file") if path.name.endswith(".provenance.json") else path
+    return verify_part(read(target))
 
 
 def _model_of_transformers() -> bytes:
@@ -538,6 +578,9 @@ def _others() -> list[Reader]:
                others={"folder/tasks.json": lambda: b"[]"}),
         _plain("formats.hosted_challenge.read_hosted_challenge", _texts(HOSTED), table,
                file_name="folder/challenge.toml"),
+        _plain("formats.parts.read_part", lambda: [_part()], mutation.mutate_json, call=_verify_part),
+        _plain("formats.parts.read_part", lambda: [_part_sidecar()], mutation.mutate_json, call=_verify_part,
+               variant="joined paths", file_name="file.provenance.json", others={"file": lambda: _JOINED}),
         _plain("formats.event_log.read_events", lambda: [_log_file()], mutation.mutate_json),
         _plain("formats.board_archive.read_archive", lambda: [_board_archive()], raw),
         _plain("formats.recipe.read_recipe", _texts(RECIPE), table, file_name="recipe.toml"),

@@ -187,18 +187,18 @@ def test_a_damaged_house_is_not_used(season, tmp_path):
     config = SeasonConfig(build_season.seasons.public_season(1), tmp_path / "hearth", 3, ("val_unseen",))
     shutil.copytree(season, config.out)
     part = config.part(1)
-    assert build_season._is_built(config, 1)
+    assert build_season.is_built(config, 1)
     for file in sorted(file for file in part.rglob("*") if file.is_file()):
         content = file.read_bytes()
         middle = len(content) // 2
         for damaged in (b"", content[:middle], bytes(len(content)), zero(content, middle, len(content)),
                         flip(content, middle, 3), flip(content, len(content) - 1, 0)):  # fmt: skip
             file.write_bytes(damaged)
-            assert not build_season._is_built(config, 1), file
+            assert not build_season.is_built(config, 1), file
         file.unlink()
-        assert not build_season._is_built(config, 1), file
+        assert not build_season.is_built(config, 1), file
         file.write_bytes(content)
-    assert build_season._is_built(config, 1)
+    assert build_season.is_built(config, 1)
 
 
 def test_a_season_with_a_damaged_house_is_built_with_the_same_bytes(season, tmp_path, caplog):

@@ -345,8 +345,8 @@ def test_other_settings_are_other_houses(copied):
         SeasonConfig(seasons.Season(2, "1"), copied, 3),
         SeasonConfig(seasons.public_season(1), copied, 3, scenes=True),
     ):
-        assert driver._is_built(config, 0)
-        assert not driver._is_built(other, 0)
+        assert driver.is_built(config, 0)
+        assert not driver.is_built(other, 0)
         with pytest.raises(BadArgument, match="comes from another run"):
             build(other)
 
@@ -385,7 +385,7 @@ def test_scenes_are_written_and_can_be_read(itinera, tmp_path):
         ),
     ],
 )
-def test_a_wrong_call_is_told_before_anything_is_built(itinera, tmp_path, monkeypatch, options, code, said):
+def test_a_wrong_call_is_told_before_anythingis_built(itinera, tmp_path, monkeypatch, options, code, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text.txt").write_text("correct horse battery staple")
     (tmp_path / "zeros.txt").write_text("0" * 64)

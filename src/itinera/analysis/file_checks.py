@@ -15,6 +15,7 @@ from itinera.errors import BadArgument, BadFile, Fault, ItineraError, MissingExt
 from itinera.formats import catalog
 from itinera.formats.board_archive import check_archive, is_board_archive
 from itinera.formats.catalog import Format
+from itinera.formats.parts import SEASON_PART, Part, find_part, verify_part
 from itinera.formats.provenance import check_sidecar
 from itinera.records import ScoreTable
 from itinera.records.provenance import digest
@@ -71,6 +72,9 @@ def check_file(
     against its digest, and its inputs where they still exist. The log of a board archive must continue that of an
     `earlier` one.
     """
+    part = None if format is not None else find_part(file)
+    if part is not None:
+        return _check_part(part)
     if format is None and is_board_archive(file):
         board = check_archive(file, earlier=earlier)
         about = f'archive of the board "{board.title}" up to event {board.head}'
@@ -84,6 +88,22 @@ def check_file(
     else:
         counts = count_content(file, found, found.read(file), worlds)
     return FileReport(str(file), found.name, found.kind, found.about, counts)
+
+
+def _check_part(part: Part) -> FileReport:
+    """The report on a part; raises BadFile unless its records are those that it was written with.
+
+    The houses of a part of a season are verified by `itinera.api.check`.
+    """
+    plan, counts = part.plan, {"records": len(part.plan.block)}
+    known = None
+    if part.kind != SEASON_PART:
+        verify_part(part)
+        known = _recognize(part.path)
+    if known is not None:
+        counts |= count_content(part.path, known, known.read(part.path))
+    about = f"{part}, records {plan.block.start + 1:,} to {plan.block.stop:,} of {plan.total:,}"
+    return FileReport(str(part.path), part.kind, "part", about, counts)
 
 
 def _check_predictions(

@@ -12,6 +12,7 @@ from itinera.api.building import build_ablated, build_hearth, build_r4r, build_t
 from itinera.api.exporting import export_hearth
 from itinera.api.files import check, conformance, convert, doctor, verify_data
 from itinera.api.first_faults import first_faults
+from itinera.api.gathering import gather
 from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
 from itinera.api.pointnav import train_pointnav
@@ -48,6 +49,7 @@ __all__ = [
     "fastest_times",
     "find_failures",
     "first_faults",
+    "gather",
     "host",
     "import_study",
     "judge",

@@ -14,6 +14,7 @@ from itinera.errors import BadArgument, validate_choice
 if TYPE_CHECKING:
     from itinera.builders.ablations import Ablation
     from itinera.hearth.season import Season
+    from itinera.records.shards import Shard
     from itinera.runs.build_season import SeasonBuild
     from itinera.runs.build_tasks import JoinedPathsBuild, ToursBuild
     from itinera.tasks import Split
@@ -36,6 +37,7 @@ def build_hearth(
     radius: float = 0.10,
     languages: Sequence[Literal["en", "es"]] = ("en",),
     faults: float = 0.0,
+    shard: str | Shard | None = None,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
@@ -60,6 +62,8 @@ def build_hearth(
     radius: of the robot in continuous tasks, metres.
     languages: of RxR's instructions: "en" and "es"; those of the other benchmarks and of a sealed split are English.
     faults: the probability per word of the small faults that people make when they write: typos, missing articles.
+    shard: build the houses of one of several equal parts, such as "3/16", in a folder beside `out` (hearth.3-of-16);
+        see `gather`. A sealed season is built on one machine, where its secret stays.
     overwrite: replace a season that was built with other parameters.
     progress: called with the number of houses just finished.
     """
@@ -69,6 +73,7 @@ def build_hearth(
     from itinera.hearth.language.generate import LANGUAGES
     from itinera.hearth.season import SPLITS, check_radius, house_indices, public_season
     from itinera.records.provenance import make_provenance
+    from itinera.records.shards import parse_shard, part_path
     from itinera.runs.build_season import SeasonConfig, build_season
     from itinera.runs.workers import count_workers
 
@@ -93,8 +98,12 @@ def build_hearth(
         raise BadArgument("sealed withholds the answers of the test split, which is not among splits (--splits).")
     if workers is not None and workers < 0:
         raise BadArgument(f"workers must be ≥ 0 (got {workers}).")
+    chosen_shard = parse_shard(shard)
+    if chosen_shard is not None and (sealed or secret is not None):
+        raise BadArgument("A sealed season is built on one machine, where its secret stays: leave out shard (--shard).")
+    out = part_path(Path(out), chosen_shard)
     check_outputs([out], [secret])
-    config = SeasonConfig(public_season(seed), Path(out), houses, ordered, radius, scenes=scenes)
+    config = SeasonConfig(public_season(seed), out, houses, ordered, radius, scenes=scenes, shard=chosen_shard)
     config = replace(config, languages=tuple(one for one in LANGUAGES if one in spoken), faults=faults)
     if sealed or secret is not None:
         if seed != 1:
@@ -142,6 +151,7 @@ def build_r4r(
     seed: int = 0,
     positions: Literal["pose", "panorama"] = "pose",
     allow_large: bool = False,
+    shard: str | Shard | None = None,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
@@ -159,6 +169,7 @@ def build_r4r(
     max_turn_deg: maximum turn between two parts, degrees.
     max_paths, max_instructions: maximum per scene, and per joined path, sampled with the seed.
     allow_large: write the file even if it takes more than 2 GB.
+    shard: build the scenes of one of several equal parts, such as "3/16", in a file beside `out`; see `gather`.
     positions: "panorama" reads the node positions of R4R's first release, which its published counts need.
     overwrite: start anew instead of resuming or keeping the file.
     progress: called with the number of scenes just finished.
@@ -169,8 +180,11 @@ def build_r4r(
     from itinera.formats.io import check_outputs
     from itinera.formats.matterport import read_worlds as read_connectivity
     from itinera.records.provenance import make_provenance
+    from itinera.records.shards import parse_shard, part_path
     from itinera.runs.build_tasks import build_joined_paths
 
+    chosen_shard = parse_shard(shard)
+    out = part_path(Path(out), chosen_shard)
     check_outputs([out], [tasks, worlds])
     validate_choice("positions", positions, ("pose", "panorama"))
     max_turn = None if max_turn_deg is None else radians(max_turn_deg)
@@ -181,7 +195,7 @@ def build_r4r(
     else:
         graphs = read_worlds(worlds) if positions == "pose" else read_connectivity(Path(worlds), positions="panorama")
     return build_joined_paths(
-        Path(out),
+        out,
         split,
         graphs,
         config,
@@ -190,6 +204,7 @@ def build_r4r(
         provenance=make_provenance(input_paths({"tasks": tasks, "worlds": worlds}), command_words),
         overwrite=overwrite,
         progress=progress,
+        shard=chosen_shard,
     )
 
 

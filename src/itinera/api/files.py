@@ -41,7 +41,13 @@ def check(
     >>> print(itinera.check("preds.json", tasks="R2R_test.json", worlds="connectivity/"))  # doctest: +SKIP
     """
     from itinera.analysis.file_checks import check_file
+    from itinera.formats.parts import SEASON_PART, find_part
 
+    part = find_part(require_path(path, "path", "check")) if format is None else None
+    if part is not None and part.kind == SEASON_PART:
+        from itinera.runs.season_parts import verify_houses
+
+        verify_houses(part)
     check_options(missing=missing)
     split = None if tasks is None else load_split(tasks)
     options = drive, vmax, wmax

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from itinera.planners.motion.dynamics import Dynamics
     from itinera.planners.motion.fastest import TimeBounds
     from itinera.planners.motion.query_diagnosis import QueryDiagnosis
+    from itinera.records.shards import Shard
     from itinera.runs.fastest_times import TimesSummary
     from itinera.tasks import Split
     from itinera.tasks.fastest_times import FastestTimes
@@ -234,6 +235,7 @@ def fastest_times(
     radius: float = 0.2,
     goal_radius: float = 0.0,
     workers: int | None = None,
+    shard: str | Shard | None = None,
     overwrite: bool = False,
     progress: Callable[[str, int], Callable[[int], None]] | None = None,
     on_summary: Callable[[TimesSummary], None] | None = None,
@@ -247,6 +249,7 @@ def fastest_times(
     out: a file for the times. If interrupted, the same call resumes; times in the file are used again, also for other
         tasks, and `overwrite=True` starts anew.
     workers: the number of processes. Default: one per core. The result does not depend on it.
+    shard: plan one of several equal parts, such as "3/16", and write it beside `out`; see `gather`.
     progress: called with a stage and its total, returns the function that is called with the work done since.
     on_summary: called with the counts of the result.
     command_words: the words of the command line, for the provenance.
@@ -257,9 +260,12 @@ def fastest_times(
     import math
 
     from itinera.formats.io import check_outputs
+    from itinera.records.shards import parse_shard, part_path
     from itinera.runs.fastest_times import plan_fastest_times
     from itinera.tasks.fastest_times import ReferenceRobot
 
+    chosen_shard = parse_shard(shard)
+    out = None if out is None else part_path(Path(out), chosen_shard)
     check_outputs([out], [tasks, worlds])
     moving = _dynamics(dynamics, vmax, wmax, reverse=reverse)
     if not (math.isfinite(radius) and radius > 0):
@@ -273,12 +279,13 @@ def fastest_times(
         load_split(tasks),
         worlds if isinstance(worlds, Mapping) else Path(worlds),
         ReferenceRobot(moving.name, moving.vmax, turning, moving.reverse, radius, goal_radius),
-        out=None if out is None else Path(out),
+        out=out,
         tasks=Path(tasks) if isinstance(tasks, (str, PathLike)) else None,
         workers=workers,
         overwrite=overwrite,
         command=command_words,
         progress=progress,
+        shard=chosen_shard,
     )
     if on_summary is not None:
         on_summary(summary)

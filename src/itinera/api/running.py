@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from itinera.policies.ground.decision_agent import DecisionAgent
     from itinera.policies.pointnav.agent import PointNavAgent
     from itinera.records import Predictions, Rollout
+    from itinera.records.shards import Shard
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
     from itinera.runs.run import Run
@@ -54,6 +55,7 @@ def run(
     reply_seconds: float | None = None,
     max_episodes: int | None = None,
     episodes: Selection | None = None,
+    shard: str | Shard | None = None,
     record_probabilities: bool = False,
     record: Sequence[str] = (),
     views: str | None = None,
@@ -102,6 +104,7 @@ def run(
     max_episodes: run only the first episodes.
     episodes: the part of the split to run: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several. Score it
         with the same `episodes`.
+    shard: run one of several equal parts, such as "3/16", and write it beside `out` (preds.3-of-16.jsonl) for `gather`.
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
     record: ("maps",) records the maps of an agent that holds one (`held_map`), on the ground; with `out` they are in a
         file beside it, OUT.maps.jsonl, and `show` draws them.
@@ -128,9 +131,12 @@ def run(
     process (workers=0), or in a copy of it, can read everything that this process can.
     """
     from itinera.formats.io import check_outputs
+    from itinera.records.shards import parse_shard, part_path
     from itinera.runs.observations import make_camera
     from itinera.runs.prepare import prepare_run
 
+    chosen_shard = parse_shard(shard)
+    out = None if out is None else part_path(Path(out), chosen_shard)
     if out is not None:
         files = [one for one in (agent, views) if "." in str(one)]  # the others are names
         from itinera.formats.map_recordings import maps_file
@@ -177,6 +183,7 @@ def run(
         price=price,
         max_cost=max_cost,
         answers=answers,
+        shard=chosen_shard,
     )
     report = None if progress is None else _report_progress(prepared, progress)
     target = None if out is None else Path(out)

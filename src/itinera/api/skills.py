@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from itinera.formats.action_probabilities import ActionProbabilities
     from itinera.formats.trials import Study
     from itinera.records import ScoreTable
+    from itinera.records.shards import Shard
     from itinera.reports.skill_findings import StudyAnalysis
     from itinera.runs.worker_process import StartMethod
     from itinera.skills.trials import Skill
@@ -155,6 +156,7 @@ def run_study(
     views: str | None = None,
     objects: File | None = None,
     rooms: File | None = None,
+    shard: str | Shard | None = None,
     out: File | None = None,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -174,12 +176,17 @@ def run_study(
     workers: the number of processes; 0 runs in this process. The result does not depend on it.
     views: "annotations", "rendered" or a file of features; objects and rooms are sources of annotations, and rooms of
         the expert's knowledge.
+    shard: run one of several equal parts, such as "3/16", and write it beside `out`; see `gather`.
     out: a file for the action probabilities. If interrupted, the same call resumes; `overwrite=True` starts anew.
     progress: called with the number of trials completed since the last call.
     """
     from itinera.formats.io import check_outputs
+    from itinera.records.shards import parse_shard, part_path
     from itinera.runs.study import prepare_study
     from itinera.skills.registry import SKILLS
+
+    chosen_shard = parse_shard(shard)
+    out = None if out is None else part_path(Path(out), chosen_shard)
 
     files = [one for one in (agent, views) if "." in str(one)]  # the others are names
     check_outputs([out], [study, worlds, objects, rooms, *files])
@@ -201,9 +208,9 @@ def run_study(
         objects=optional_path(objects),
         rooms=optional_path(rooms),
         rollout_skills=frozenset(skill.name for skill in SKILLS.values() if skill.needs_rollout),
+        shard=chosen_shard,
     )
-    target = None if out is None else Path(out)
-    return prepared.execute(out=target, overwrite=overwrite, command=command_words, on_batch=progress)
+    return prepared.execute(out=out, overwrite=overwrite, command=command_words, on_batch=progress)
 
 
 def export_study(

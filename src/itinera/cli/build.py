@@ -44,6 +44,7 @@ def _add_joined(parts: int, name: str, words: str) -> None:
             bool, typer.Option("--all", help="Write every path and instruction, even if the file exceeds 2 GB.")
         ] = False,
         seed: options.Seed = 0,
+        shard: options.Shard = None,
         overwrite: options.Overwrite = False,
         json: options.Json = False,
     ) -> None:
@@ -62,6 +63,7 @@ def _add_joined(parts: int, name: str, words: str) -> None:
                 max_instructions=max_instructions,
                 seed=seed,
                 positions=positions,  # type: ignore[arg-type]
+                shard=shard,
                 allow_large=allow_large,
                 overwrite=overwrite,
                 progress=progress,
@@ -69,10 +71,10 @@ def _add_joined(parts: int, name: str, words: str) -> None:
             )
         if json:
             counts = {"scenes": built.scenes, "paths": built.paths, "instructions": built.instructions}
-            output.print_json({"file": str(out), **counts})
+            output.print_json({"file": str(built.file), **counts})
         else:
             scenes = output.count(built.scenes, "scene")
-            output.print_line(f"{out}: {built.paths} paths, {built.instructions} instructions in {scenes}.")
+            output.print_line(f"{built.file}: {built.paths} paths, {built.instructions} instructions in {scenes}.")
 
     build.__doc__ = f"""Build {name.upper()}: {words} paths joined end to start, with instructions in every combination.
 

@@ -48,6 +48,7 @@ def hearth(
     faults: Annotated[
         float, typer.Option(help="Probability per word of a small fault, as people make them: typos, missing articles.")
     ] = 0.0,
+    shard: options.Shard = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a season that was built with other options.")
     ] = False,
@@ -75,12 +76,15 @@ def hearth(
             radius=radius,
             languages=[name.strip() for name in languages.split(",")],  # type: ignore[misc]
             faults=faults,
+            shard=shard,
             overwrite=overwrite,
             progress=progress,
             command_words=output.command_words(),
         )
     if json:
-        output.print_json({"folder": str(out), **built.record})
+        output.print_json({"folder": str(built.folder), "houses": built.houses, **built.record})
+    elif shard is not None:
+        output.print_line(f"{built.folder}: {output.count(built.houses, 'house')} of season {built.name} of Hearth.")
     else:
         _print(built)
 

@@ -29,6 +29,7 @@ def fastest_times(
     goal_radius: options.GoalRadius = 0.0,
     reverse: options.RobotReverse = False,
     workers: options.Workers = None,
+    shard: options.Shard = None,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
@@ -60,6 +61,7 @@ def fastest_times(
                 radius=radius,
                 goal_radius=goal_radius,
                 workers=workers,
+                shard=shard,
                 overwrite=overwrite,
                 progress=start_bar,
                 on_summary=summaries.append,
@@ -69,9 +71,9 @@ def fastest_times(
             output.remark("Interrupted; the times found so far are kept. Rerun the command to resume.")
             raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
     if json:
-        output.print_json({"file": str(out), **asdict(summaries[-1])})
+        output.print_json({"file": str(options.written_file(out, shard)), **asdict(summaries[-1])})
     else:
-        _print(out, times, summaries[-1])
+        _print(options.written_file(out, shard), times, summaries[-1])
 
 
 def _print(out: Path, times: FastestTimes, summary: TimesSummary) -> None:

@@ -29,6 +29,7 @@ VERBS = (
     "train",
     "train-pointnav",
     "run",
+    "gather",
     "replay",
     "show",
     "first-faults",

@@ -73,6 +73,14 @@ Workers = Annotated[
     int | None,
     typer.Option(help="Number of worker processes (0: in this process). Default: one per core."),
 ]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="K/N",
+        help="Do one of N equal parts, such as 3/16, and write it beside OUT: NAME.3-of-16.jsonl. See itinera gather.",
+    ),
+]
 Agent = Annotated[
     str | None,
     typer.Option(
@@ -325,6 +333,13 @@ Token = Annotated[str, typer.Option("--token", envvar="ITINERA_TOKEN", help="Tok
 def selection(episodes: list[str] | None) -> str | list[str] | None:
     """The part of a split as the functions of `itinera` take it; None if the option was not given."""
     return episodes[0] if episodes and len(episodes) == 1 else episodes or None
+
+
+def written_file(out: Path, shard: str | None) -> Path:
+    """The file that a command writes: `out`, or that of its shard."""
+    from itinera.records.shards import parse_shard, part_path
+
+    return part_path(out, parse_shard(shard))
 
 
 def suites() -> list[str]:

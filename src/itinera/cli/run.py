@@ -43,6 +43,7 @@ def run(
     reply_seconds: options.ReplySeconds = None,
     episodes: options.Episodes = None,
     max_episodes: Annotated[int | None, typer.Option(help="Run only the first N episodes.")] = None,
+    shard: options.Shard = None,
     record_probabilities: Annotated[
         bool, typer.Option("--record-probabilities", help="Record the agent's action probabilities.")
     ] = False,
@@ -118,6 +119,7 @@ def run(
                 reply_seconds=reply_seconds,
                 max_episodes=max_episodes,
                 episodes=options.selection(episodes),
+                shard=shard,
                 record_probabilities=record_probabilities,
                 record=record or (),
                 base_url=base_url,
@@ -144,7 +146,7 @@ def run(
             )
         except KeyboardInterrupt:
             raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
-    _print(out, scores[-1], json=json)
+    _print(options.written_file(out, shard), scores[-1], json=json)
 
 
 @contextmanager

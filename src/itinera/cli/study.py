@@ -124,6 +124,7 @@ def run(
     objects: options.ViewObjects = None,
     rooms: options.ViewRooms = None,
     seed: options.Seed = 0,
+    shard: options.Shard = None,
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
@@ -156,6 +157,7 @@ def run(
                 views=views,
                 objects=objects,
                 rooms=rooms,
+                shard=shard,
                 out=out,
                 overwrite=overwrite,
                 progress=done,
@@ -164,7 +166,7 @@ def run(
             )
         except KeyboardInterrupt:
             raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
-    _print_responses(out, len(responses), responses, json=json)
+    _print_responses(options.written_file(out, shard), len(responses), responses, json=json)
 
 
 def _print_responses(out: Path, trials: int, responses: ActionProbabilities, *, json: bool) -> None:

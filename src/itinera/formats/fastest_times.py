@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Literal
@@ -18,6 +19,7 @@ from itinera.errors import BadFile, Fault
 from itinera.formats.io import FaultList
 from itinera.formats.native import Header, read_records, write_file
 from itinera.records import Provenance
+from itinera.records.shards import PartPlan, digest_bytes
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 
 Seconds = float | Literal["inf"]
@@ -77,15 +79,24 @@ def _time_faults(records: list[_Times]) -> Iterator[Fault]:
         first.setdefault(record.episode_id, number)
 
 
-def write_times(path: str | Path, times: FastestTimes, provenance: Provenance | None = None, *, plan: str = "") -> None:
-    """Write fastest times to a file."""
+def write_times(
+    path: str | Path,
+    times: FastestTimes,
+    provenance: Provenance | None = None,
+    *,
+    plan: str = "",
+    shard: PartPlan | None = None,
+) -> None:
+    """Write fastest times to a file; `shard` is what it states if it is a part."""
     columns = (times.episode_ids, times.lower.tolist(), times.upper.tolist(), times.keys or ("",) * len(times))
     records = [
         _Times(name, encode_seconds(lower), encode_seconds(upper), key)
         for name, lower, upper, key in zip(*columns, strict=True)
     ]
+    body = msgspec.json.Encoder().encode_lines(records)
     header = Header(itinera="times", provenance=provenance, robot=times.robot, plan=plan)
-    write_file(Path(path), header, msgspec.json.Encoder().encode_lines(records))
+    header.shard = None if shard is None else replace(shard, digest=digest_bytes(body))
+    write_file(Path(path), header, body)
 
 
 def encode_seconds(seconds: float) -> Seconds:

@@ -1,8 +1,8 @@
 """Itinera's own files: JSON lines, one header with kind, provenance and protocol, then one record per line.
 
-Seven kinds: predictions (`native_predictions.py`), maps beside them (`map_recordings.py`), tasks (`native_tasks.py`),
-fastest times (`fastest_times.py`), trials (`trials.py`), action probabilities in them (`action_probabilities.py`) and
-score bundles (`bundles.py`).
+Kinds: predictions (`native_predictions.py`), maps beside them (`map_recordings.py`), tasks (`native_tasks.py`),
+fastest times (`fastest_times.py`), trials (`trials.py`), action probabilities in them (`action_probabilities.py`),
+score bundles (`bundles.py`) and parts of seasons (`parts.py`).
 """
 
 from __future__ import annotations
@@ -19,13 +19,16 @@ from itinera.formats.decoding import UNDECODABLE, MemoryBudget, make_fault
 from itinera.formats.io import FaultList, open_stream
 from itinera.formats.writing import atomic_write
 from itinera.records import Column, Provenance
+from itinera.records.shards import PartPlan
 from itinera.tasks import Protocol
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.tasks.split import SplitPart
 from itinera.worlds import Places
 
 FORMAT = 1
-Kind = Literal["predictions", "tasks", "times", "trials", "action-probabilities", "map-recordings", "scores"]
+Kind = Literal[
+    "predictions", "tasks", "times", "trials", "action-probabilities", "map-recordings", "scores", "season-part"
+]
 Point = tuple[float, float, float]
 Whole = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]  # of an int64 array
 T = TypeVar("T")
@@ -51,6 +54,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     columns: list[Column] = []
     tour_columns: list[Column] = []
     part: SplitPart | None = None
+    shard: PartPlan | None = None  # of a part of a file, see `parts.py`
     digest: str = ""  # scores: of every byte of the file but these
 
 

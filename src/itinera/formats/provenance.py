@@ -14,6 +14,7 @@ from itinera.formats.decoding import decode
 from itinera.formats.io import read_bytes
 from itinera.formats.writing import atomic_write
 from itinera.records.provenance import Provenance, digest
+from itinera.records.shards import PartPlan
 
 
 class Sidecar(msgspec.Struct, omit_defaults=True):
@@ -23,6 +24,7 @@ class Sidecar(msgspec.Struct, omit_defaults=True):
     digest: str
     plan: str = ""  # of resumable work: the fingerprint of everything that decided the file
     summary: dict[str, Any] = {}  # counts of the file, so that a finished build can report them again
+    shard: PartPlan | None = None  # of a part of a file, see `parts.py`
 
 
 def sidecar_path(path: str | Path) -> Path:
@@ -32,12 +34,17 @@ def sidecar_path(path: str | Path) -> Path:
 
 
 def write_sidecar(
-    path: str | Path, provenance: Provenance, *, plan: str = "", summary: Mapping[str, Any] | None = None
+    path: str | Path,
+    provenance: Provenance,
+    *,
+    plan: str = "",
+    summary: Mapping[str, Any] | None = None,
+    shard: PartPlan | None = None,
 ) -> None:
     """Write the provenance of a file beside it; a pipe or device, such as /dev/stdout, has none."""
     if not Path(path).is_file() and not Path(path).is_dir():
         return
-    content = Sidecar(provenance, digest(Path(path)), plan, dict(summary or {}))
+    content = Sidecar(provenance, digest(Path(path)), plan, dict(summary or {}), shard)
     with atomic_write(sidecar_path(path)) as stream:
         stream.write(msgspec.json.format(msgspec.json.encode(content), indent=2))
 

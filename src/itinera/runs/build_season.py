@@ -11,7 +11,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,12 +22,15 @@ from itinera.errors import BadArgument, BadFile
 from itinera.formats.decoding import decode
 from itinera.formats.hearth_season import SEASON_FILE, SplitPart, assemble, assemble_worlds, write_part
 from itinera.formats.io import read_bytes
+from itinera.formats.native import Header, header_line, read_header
+from itinera.formats.parts import PART_FILE
 from itinera.formats.provenance import sidecar_path, write_sidecar
 from itinera.formats.writing import atomic_write, is_draft, sync_folder
 from itinera.hearth import season as seasons
 from itinera.hearth.season import Season
 from itinera.records.provenance import Provenance, digest
-from itinera.runs.resume import ResumableWriter, plan_fingerprint
+from itinera.records.shards import Shard, digest_bytes, plan_part
+from itinera.runs.resume import ResumableWriter, plan_fingerprint, shard_fingerprint
 from itinera.runs.workers import parallel_map
 
 if TYPE_CHECKING:
@@ -55,6 +58,7 @@ class SeasonConfig:
     scenes: bool = False
     languages: tuple[Language, ...] = ("en",)  # of RxR's instructions
     faults: float = 0.0  # probability per word
+    shard: Shard | None = None
 
     def __post_init__(self) -> None:
         if self.sealed and not self.season.sealing_key:
@@ -78,6 +82,14 @@ class SeasonConfig:
     @property
     def indices(self) -> tuple[int, ...]:
         return seasons.house_indices(self.houses, self.splits)
+
+    @property
+    def own_indices(self) -> tuple[int, ...]:
+        """The indices of the houses to build: those of the shard, or all."""
+        if self.shard is None:
+            return self.indices
+        block = self.shard.block(len(self.indices))
+        return self.indices[block.start : block.stop]
 
     def part(self, index: int) -> Path:
         """The folder of a house."""
@@ -125,14 +137,14 @@ def build_season(
     advance = progress or (lambda count: None)
     with _open(config, overwrite=overwrite) as work:
         if work.finished:
-            advance(len(config.indices))
+            advance(len(config.own_indices))
             return _describe_build(config, _read_record(config) or {})
         try:
             _clean_houses(config)
-            missing = [index for index in config.indices if not _is_built(config, index)]
+            missing = [index for index in config.own_indices if not is_built(config, index)]
             if damaged := sum(_is_damaged(config.part(index)) for index in missing):
                 _log.warning("%d of %d houses are incomplete or damaged and are built again.", damaged, config.houses)
-            advance(len(config.indices) - len(missing))
+            advance(len(config.own_indices) - len(missing))
             jobs = parallel_map(partial(build_part, config), missing, workers=min(workers, len(missing)))
             with closing(jobs) as built:
                 for number, _ in built:
@@ -140,6 +152,9 @@ def build_season(
                     advance(1)
         finally:
             _clean_houses(config)
+        if config.shard is not None:
+            _finish_part(config, work, provenance)
+            return _describe_build(config, {})
         record = _assemble(config)
         write_sidecar(config.out / SEASON_FILE, provenance, plan=work.plan)
         work.discard()
@@ -150,6 +165,13 @@ def build_season(
 def _open(config: SeasonConfig, *, overwrite: bool) -> Iterator[ResumableWriter]:
     """The writer of the season's file. A finished season with missing or changed files is assembled again."""
     plan = plan_fingerprint(sorted(config.describe().items(), key=str))
+    if config.shard is not None:
+        plan = shard_fingerprint(plan, config.shard)
+        same = _recorded_part(config) == plan
+        damaged = same and not all(is_built(config, index) for index in config.own_indices)
+        with ResumableWriter(config.out / PART_FILE, plan, overwrite=overwrite, update=damaged) as work:
+            yield work
+        return
     record = _read_record(config)
     same = record is not None and record["config"] == config.describe()
     damaged = same and record is not None and not _has_files(config.out, record["files"])
@@ -157,12 +179,41 @@ def _open(config: SeasonConfig, *, overwrite: bool) -> Iterator[ResumableWriter]
         yield work
 
 
+def _recorded_part(config: SeasonConfig) -> str:
+    """The fingerprint of the part in the folder; empty if there is none."""
+    try:
+        return read_header(config.out / PART_FILE).plan
+    except BadFile:
+        return ""
+
+
+def _finish_part(config: SeasonConfig, work: ResumableWriter, provenance: Provenance) -> None:
+    """Write what the folder states as a part; the digest is that of the houses' records, which have their files'."""
+    plan = plan_fingerprint(sorted(config.describe().items(), key=str))
+    ids = [(config.season.house_id(index),) for index in config.indices]
+    settings = {"version": provenance.version, **config.describe()}
+    part = plan_part("build hearth", config.shard, ids, plan, settings)
+    assert part is not None
+    part = replace(part, digest=digest_bytes(house_records(config)))
+    header = Header(
+        itinera="season-part", provenance=provenance, plan=work.plan, settings=config.describe(), shard=part
+    )
+    with atomic_write(config.out / PART_FILE) as stream:
+        stream.write(header_line(header))
+    work.discard()
+
+
+def house_records(config: SeasonConfig) -> bytes:
+    """The content of the files that describe the houses of a part, in order."""
+    return b"".join((config.part(index) / HOUSE_FILE).read_bytes() + b"\n" for index in config.own_indices)
+
+
 def _describe_build(config: SeasonConfig, record: Mapping[str, Any]) -> SeasonBuild:
     return SeasonBuild(
         config.out,
         config.season.name,
-        len(config.indices),
-        record["splits"],
+        len(config.own_indices),
+        record.get("splits", {}),
         config.answers if config.sealed else None,
         record,
     )
@@ -191,7 +242,8 @@ def _check_folder(config: SeasonConfig) -> None:
     if out.exists() and not out.is_dir():
         raise BadArgument(f"{out} is a file. A season needs a folder.")
     partial_file = out / f"{SEASON_FILE}.partial"
-    marks = (out / SEASON_FILE, out / HOUSES, partial_file, config.house_folder)
+    partial_part = out / f"{PART_FILE}.partial"
+    marks = (out / SEASON_FILE, out / HOUSES, out / PART_FILE, partial_file, partial_part, config.house_folder)
     if out.is_dir() and any(out.iterdir()) and not any(mark.exists() for mark in marks):
         raise BadArgument(f"{out} contains other files. Give a new folder, or that of a season.")
 
@@ -217,26 +269,28 @@ class _HouseRecord(msgspec.Struct):
     files: dict[str, str] = {}  # name -> digest
 
 
-def _is_built(config: SeasonConfig, index: int) -> bool:
+def is_built(config: SeasonConfig, index: int) -> bool:
+    """Whether the house was built with this configuration, and is as it was then."""
     part = config.part(index)
     names = {file.relative_to(part).as_posix() for file in _scene_files(part, part.name)} if config.scenes else set()
-    record = _read_house(part)
+    record = read_house(part)
     return record is not None and _has_tasks(config, index) and names <= record.files.keys()
 
 
 def _has_tasks(config: SeasonConfig, index: int) -> bool:
-    record = _read_house(config.part(index))
+    record = read_house(config.part(index))
     described = None if record is None else msgspec.structs.replace(record, files={})
     return described == _describe_house(config, index) and not _is_damaged(config.part(index))
 
 
 def _is_damaged(part: Path) -> bool:
     """Whether a house's folder is not as it was when the house was finished."""
-    record = _read_house(part)
+    record = read_house(part)
     return part.exists() and (record is None or not record.files or not _has_files(part, record.files))
 
 
-def _read_house(part: Path) -> _HouseRecord | None:
+def read_house(part: Path) -> _HouseRecord | None:
+    """The record of a house's folder; None if there is none, or it is damaged."""
     try:
         return msgspec.json.decode((part / HOUSE_FILE).read_bytes(), type=_HouseRecord)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -251,7 +305,7 @@ def _describe_house(config: SeasonConfig, index: int) -> _HouseRecord:
 
 def _write_house(config: SeasonConfig, index: int, folder: Path) -> None:
     """Write the record of a house whose files are in the folder."""
-    files = _digest_files(folder, HOUSE_FILE)
+    files = digest_files(folder, HOUSE_FILE)
     with atomic_write(folder / HOUSE_FILE) as stream:
         stream.write(msgspec.json.encode(msgspec.structs.replace(_describe_house(config, index), files=files)))
 
@@ -261,7 +315,7 @@ def _has_files(folder: Path, digests: Mapping[str, str]) -> bool:
     return all((folder / name).is_file() and digest(folder / name) == known for name, known in digests.items())
 
 
-def _digest_files(folder: Path, *skipped: str) -> dict[str, str]:
+def digest_files(folder: Path, *skipped: str) -> dict[str, str]:
     """The digests of a folder's files, by name, without the skipped ones and drafts of writes that were killed."""
     files = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file() and not is_draft(file))
     names = sorted(name.as_posix() for name in files if name.parts[0] not in skipped)
@@ -371,7 +425,7 @@ def _house_ids(config: SeasonConfig) -> dict[str, list[str]]:
 
 def _digests(config: SeasonConfig) -> dict[str, str]:
     own = (HOUSES, SEASON_FILE, f"{SEASON_FILE}.partial", sidecar_path(SEASON_FILE).name)
-    return _digest_files(config.out, *own)
+    return digest_files(config.out, *own)
 
 
 def _remove_earlier_files(config: SeasonConfig) -> None:

@@ -24,8 +24,9 @@ from itinera.formats.provenance import read_sidecar, write_sidecar
 from itinera.formats.r2r import PathRecord, parse_id
 from itinera.planners.tsp.ordering import solve_order, solve_order_lkh
 from itinera.records import Provenance
-from itinera.runs.identity import describe_worlds
-from itinera.runs.resume import ResumableWriter, plan_fingerprint
+from itinera.records.shards import Shard, plan_part
+from itinera.runs.identity import describe_digests, describe_worlds
+from itinera.runs.resume import ResumableWriter, finish_part, plan_fingerprint, shard_fingerprint
 from itinera.tasks import Split, Tour
 from itinera.tasks.episode import PART_KEYS
 from itinera.worlds import World
@@ -97,42 +98,62 @@ def build_joined_paths(
     provenance: Provenance,
     overwrite: bool = False,
     progress: Progress | None = None,
+    shard: Shard | None = None,
 ) -> JoinedPathsBuild:
-    """Write the joined paths of a split as a JSON list in R2R's format, scene by scene.
+    """Write the joined paths of a split, or of the scenes of a shard, as a JSON list in R2R's format, scene by scene.
 
     The number of paths and the size of the file are logged before it is written; above 2 GB it is refused unless
     `allow_large`. `positions` names the positions that the worlds were read with, which the digest of their files does
     not.
     """
-    plan = _plan(provenance, split, worlds, config, positions)
-    with ResumableWriter(out, plan, overwrite=overwrite) as work:
+    inputs = _input_digests(provenance, split, worlds)
+    plan = _plan(provenance, inputs, config, positions)
+    block = range(len(split.world_ids)) if shard is None else shard.block(len(split.world_ids))
+    with ResumableWriter(out, shard_fingerprint(plan, shard), overwrite=overwrite) as work:
         if work.finished:
             return JoinedPathsBuild(out, **_summary(out))
-        _announce_size(out, split, worlds, config, allow_large=allow_large)
+        counts = _announce_size(out, split, worlds, config, block, allow_large=allow_large)
         _advance(progress, len(work))
-        for number, world_id in enumerate(split.world_ids):
+        begin = sum(counts[: block.start])  # the number of the first path of this file
+        for number in block:
             if number not in work:
-                first = sum(work.notes[earlier][0] for earlier in range(number))
-                counts = [0, 0]
-                work.add(number, _encode_scene(split, world_id, worlds, config, first, counts), note=counts)
+                world_id, first, built = split.world_ids[number], sum(counts[:number]), [0, 0]
+                blocks = _encode_scene(split, world_id, worlds, config, (begin, first), built)
+                work.add(number, blocks, note=built)
+                assert built[0] == counts[number], f"{world_id} has {built[0]} joined paths, not {counts[number]}"
                 _advance(progress, 1)
         paths, instructions = (sum(note[k] for note in work.notes.values()) for k in (0, 1))
-        summary = {"scenes": len(split.world_ids), "paths": paths, "instructions": instructions}
-        work.finish(tail=b"\n]\n" if paths else b"[]\n", provenance=provenance, summary=summary)
+        summary = {"scenes": len(block), "paths": paths, "instructions": instructions}
+        settings = {"version": provenance.version, **describe_digests(inputs), "positions": positions, **asdict(config)}
+        scenes = [(name, sum(counts[:k]), counts[k]) for k, name in enumerate(split.world_ids) if counts[k]]
+        verb = f"build r{2 * config.parts}r"
+        part = plan_part(verb, shard, scenes, plan, settings, total=len(counts))
+        tail = b"\n]\n" if paths else b"[]\n"
+        work.finish(tail=tail, provenance=provenance, summary=summary, shard=finish_part(part, work))
     return JoinedPathsBuild(out, **summary)
 
 
 def _announce_size(
-    out: Path, split: Split, worlds: Mapping[str, World], config: JoinConfig, *, allow_large: bool
-) -> None:
-    """Log the number of joined paths and the size of their file; raise BadArgument if it is too large."""
-    paths, size = 0.0, 0.0
-    for world_id in split.world_ids:
+    out: Path,
+    split: Split,
+    worlds: Mapping[str, World],
+    config: JoinConfig,
+    block: range,
+    *,
+    allow_large: bool,
+) -> list[int]:
+    """The number of joined paths of every scene; logs that of a block of scenes and the size of its file.
+
+    Raises BadArgument if that is too large.
+    """
+    counts, size = [], 0.0
+    for number, world_id in enumerate(split.world_ids):
         count, examples = joining.preview_scene_paths(split, world_id, worlds, config, examples=EXAMPLES)
-        sizes = [len(_encode_path(joined, 0)) for joined in examples] or [1000]
-        paths += count
-        size += count * sum(sizes) / len(sizes)
-    planned = f"{out}: {paths:,.0f} joined paths, about {_format_size(size)}."
+        counts.append(int(count))
+        if number in block:
+            sizes = [len(_encode_path(joined, 0)) for joined in examples] or [1000]
+            size += count * sum(sizes) / len(sizes)
+    planned = f"{out}: {sum(counts[k] for k in block):,} joined paths, about {_format_size(size)}."
     if size > MAX_BYTES and not allow_large:
         raise BadArgument(
             f"{planned} Files above {_format_size(MAX_BYTES)} are not written unasked: limit the paths per scene "
@@ -140,6 +161,7 @@ def _announce_size(
             "the size (--all, allow_large=True)."
         )
     _log.info(planned)
+    return counts
 
 
 def _format_size(size: float) -> str:
@@ -152,15 +174,24 @@ def _format_size(size: float) -> str:
 
 
 def _encode_scene(
-    split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig, first: int, counts: list[int]
+    split: Split,
+    world_id: str,
+    worlds: Mapping[str, World],
+    config: JoinConfig,
+    numbers: tuple[int, int],
+    built: list[int],
 ) -> Iterator[bytes]:
-    """The joined paths of a scene as members of a JSON list, numbered from `first`; fills `counts` meanwhile."""
+    """The joined paths of a scene as members of a JSON list; `built` gets the numbers of paths and instructions.
+
+    `numbers` are those of the first path of the file and of the scene.
+    """
+    begin, first = numbers
     for joined in joining.join_scene_paths(split, world_id, worlds, config):
-        number = first + counts[0]
-        yield b",\n" if number else b"[\n"
+        number = first + built[0]
+        yield b"[\n" if number == begin else b",\n"
         yield _encode_path(joined, number)
-        counts[0] += 1
-        counts[1] += len(joined.instructions)
+        built[0] += 1
+        built[1] += len(joined.instructions)
 
 
 def _encode_path(joined: JoinedPath, number: int) -> bytes:
@@ -195,9 +226,8 @@ def build_tours(
     `time_limit`: seconds per set of paths for the exact solver, after which the best order found is taken.
     """
     order = solve_order_lkh if solver == "lkh" else partial(solve_order, time_limit=time_limit)
-    with ResumableWriter(
-        out, _plan(provenance, split, worlds, config, solver, time_limit), overwrite=overwrite
-    ) as work:
+    plan = _plan(provenance, _input_digests(provenance, split, worlds), config, solver, time_limit)
+    with ResumableWriter(out, plan, overwrite=overwrite) as work:
         if work.finished:
             return msgspec.convert({"file": str(out), **_summary(out)}, ToursBuild, dec_hook=_decode_path)
         _advance(progress, len(work))
@@ -257,14 +287,18 @@ def _official_name(name: str) -> str:
     return next((known for known in ("val_unseen", "val_seen", "train", "test") if known in name), name)
 
 
-def _plan(provenance: Provenance, split: Split, worlds: Mapping[str, World], *options: object) -> str:
-    """The fingerprint of inputs and options; inputs that were given as objects count by their content."""
+def _input_digests(provenance: Provenance, split: Split, worlds: Mapping[str, World]) -> dict[str, str]:
+    """The digests of the inputs by role; inputs that were given as objects count by their content."""
     digests = dict(provenance.digests)
     if "tasks" not in digests:
         digests["tasks"] = hashlib.blake2b(encode_tasks(split), digest_size=16).hexdigest()
     if "worlds" not in digests:
         digests["worlds"] = plan_fingerprint(*describe_worlds(worlds, split.world_ids))
-    return plan_fingerprint(provenance.version, sorted(digests.items()), *options)
+    return digests
+
+
+def _plan(provenance: Provenance, inputs: Mapping[str, str], *options: object) -> str:
+    return plan_fingerprint(provenance.version, sorted(inputs.items()), *options)
 
 
 def _summary(out: Path) -> dict[str, Any]:

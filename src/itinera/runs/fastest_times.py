@@ -11,7 +11,7 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -34,7 +34,10 @@ from itinera.planners.motion.batch_fastest import (
     plan_batch,
     snap_distances,
 )
+from itinera.records import Provenance
 from itinera.records.provenance import make_provenance
+from itinera.records.shards import PartPlan, Shard, plan_part
+from itinera.runs.identity import describe_digests
 from itinera.runs.resume import ResumableWriter, plan_fingerprint
 from itinera.runs.workers import count_workers, parallel_map
 from itinera.tasks import PROTOCOLS, Protocol, Split
@@ -124,13 +127,18 @@ def plan_fastest_times(
     overwrite: bool = False,
     command: Sequence[str] = (),
     progress: StartProgress | None = None,
+    shard: Shard | None = None,
 ) -> tuple[FastestTimes, TimesSummary]:
-    """Bounds on the fastest times of all episodes, and their counts.
+    """Bounds on the fastest times of all episodes, or of those of a shard, and their counts.
 
     With `out`, the times are written there. If interrupted, the same call resumes; `overwrite` starts anew. `tasks` is
     the file of the split, for messages and provenance.
     """
     _check_tasks(split)
+    provenance = make_provenance({"tasks": tasks, "worlds": _identify_worlds(worlds)}, command)
+    part = _plan_part(split, robot, provenance, shard)
+    if part is not None:
+        split = replace(split, episodes=split.episodes[part.block.start : part.block.stop])
     start = progress or (lambda stage, total: lambda done: None)
     processes = count_workers(workers)
     surfaces = _Surfaces(worlds, replace(PROTOCOLS[split.protocol], robot_radius=robot.radius))
@@ -147,13 +155,23 @@ def plan_fastest_times(
             known.update({str(key): _decode(work[key]) for key in work})
             found = list(_plan_missing(batches, robot, known, work.add, processes, start))
             times = _collect(batches, robot, split, known)
-            provenance = make_provenance({"tasks": tasks, "worlds": _identify_worlds(worlds)}, command)
-            write_times(out, times, provenance, plan=plan)
+            write_times(out, times, provenance, plan=plan, shard=part)
             work.discard()
     times = _collect(batches, robot, split, known)
     summary = _summarize(times, batches, found)
     _log_summary(summary, batches, found)
     return times, summary
+
+
+def _plan_part(split: Split, robot: ReferenceRobot, provenance: Provenance, shard: Shard | None) -> PartPlan | None:
+    settings = {
+        "version": provenance.version,
+        **describe_digests(provenance.digests),
+        "version of the planner": VERSION,
+        **asdict(robot),
+    }
+    ids = [(episode.id,) for episode in split.episodes]
+    return plan_part("fastest-times", shard, ids, plan_fingerprint("fastest-times", VERSION, astuple(robot)), settings)
 
 
 def _check_tasks(split: Split) -> None:

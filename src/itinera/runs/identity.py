@@ -124,18 +124,23 @@ def _describe_object(agent: object) -> Iterator[object]:
         yield [(name, value) for name, value in attributes.items() if isinstance(value, plain)]
 
 
-def make_plan(provenance: Provenance, config: RunConfig, *more: object) -> str:
-    """The fingerprint of everything that decides the result of a run; the number of workers does not."""
-    return plan_fingerprint(
-        provenance.version,
-        _identify(config),
-        config.reply_seconds,
-        config.observations.fingerprint,
-        sorted(provenance.digests.items()),
-        provenance.seed,
-        *more,
-        *(["isolated"] if config.isolate else []),
-    )
+def describe_plan(provenance: Provenance, config: RunConfig, **more: object) -> dict[str, object]:
+    """Everything that decides the result of a run, by name; the number of workers does not."""
+    return {
+        "version": provenance.version,
+        "seed": provenance.seed,
+        "agent": _identify(config),
+        **describe_digests(provenance.digests),
+        "observations": config.observations.fingerprint,
+        "reply_seconds": config.reply_seconds,
+        "isolate": config.isolate,
+        **more,
+    }
+
+
+def describe_digests(digests: Mapping[str, str]) -> dict[str, object]:
+    """The digests of inputs, by the names that messages give them."""
+    return {f"digest of {role}": value for role, value in sorted(digests.items())}
 
 
 def _identify(config: RunConfig) -> str:

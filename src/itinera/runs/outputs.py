@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,8 @@ from itinera.formats.map_recordings import encode_recordings, maps_file
 from itinera.formats.native import Header, header_line
 from itinera.formats.native_predictions import decode_rollout, encode_rollout
 from itinera.records import Provenance, Rollout
-from itinera.runs.resume import ResumableWriter
+from itinera.records.shards import PartPlan
+from itinera.runs.resume import ResumableWriter, finish_part
 from itinera.tasks import Protocol
 
 RECORDABLE = ("maps",)  # besides trajectories
@@ -32,8 +33,10 @@ class RunWriter:
     finished predictions have theirs.
     """
 
-    def __init__(self, out: Path, plan: str, *, overwrite: bool, record_maps: bool) -> None:
-        self._out, self._plan = out, plan
+    def __init__(
+        self, out: Path, plan: str, *, overwrite: bool, record_maps: bool, part: PartPlan | None = None
+    ) -> None:
+        self._out, self._plan, self._part = out, plan, part
         self._stack = ExitStack()
         self._maps: ResumableWriter | None = None
         self._rollouts = self._stack.enter_context(ResumableWriter(out, plan, overwrite=overwrite))
@@ -67,9 +70,9 @@ class RunWriter:
     def __contains__(self, index: int) -> bool:
         return index in self._rollouts and (self._maps is None or self._maps.finished or index in self._maps)
 
-    def count(self, jobs: int) -> int:
+    def count(self, jobs: Iterable[int]) -> int:
         """The number of these jobs whose rollouts are written."""
-        return sum(index in self for index in range(jobs))
+        return sum(index in self for index in jobs)
 
     def __getitem__(self, index: int) -> Rollout:
         return decode_rollout(self._rollouts[index])
@@ -87,6 +90,7 @@ class RunWriter:
         """Write the files, and remove the unfinished work; `settings` are those of an agent behind a web service."""
         if self._maps is not None and not self._maps.finished:
             header = Header(itinera="map-recordings", provenance=provenance, plan=self._plan)
+            header.shard = finish_part(self._part, self._maps)
             self._maps.finish(head=header_line(header))
         header = Header(
             itinera="predictions",
@@ -94,5 +98,6 @@ class RunWriter:
             protocol=protocol,
             plan=self._plan,
             settings=dict(settings or {}),
+            shard=finish_part(self._part, self._rollouts),
         )
         self._rollouts.finish(head=header_line(header))

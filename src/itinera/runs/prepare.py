@@ -18,6 +18,7 @@ from itinera.agents.agent import StopRun
 from itinera.agents.loading import OptionValue, check_options, describe_agent
 from itinera.agents.services.settings import is_web_agent
 from itinera.errors import BadArgument, ItineraError
+from itinera.records.shards import Shard
 from itinera.runs.config import (
     ObservationConfig,
     RolloutConfig,
@@ -87,6 +88,7 @@ def prepare_run(
     price: tuple[float, float] | None = None,
     max_cost: float | None = None,
     answers: str | PathLike[str] | None = None,
+    shard: Shard | None = None,
 ) -> Run:
     """A run with everything checked that can be checked before it starts; see `itinera.api.run`."""
     check_seed(seed)
@@ -137,7 +139,8 @@ def prepare_run(
     check_drive(config, requirements)
     count = choose_workers(workers, config)
     jobs = tuple(make_jobs(split, max_episodes))
-    config = finish_service(config, split, [episode for job in jobs for episode in job.episodes])
+    own = jobs if shard is None else [jobs[index] for index in shard.block(len(jobs))]
+    config = finish_service(config, split, [episode for job in own for episode in job.episodes])
     return Run(
         split,
         config,
@@ -147,6 +150,7 @@ def prepare_run(
         choose_start_method(config.is_portable, start_method) if count else "spawn",
         max_episodes,
         keep_going,
+        shard,
     )
 
 

@@ -18,6 +18,7 @@ from itinera.formats.io import read_bytes
 from itinera.formats.native import read_header
 from itinera.policies.pretrained import model_file
 from itinera.records.provenance import PACKAGE, Provenance, digest, itinera_version
+from itinera.records.shards import part_path
 from itinera.runs.config import agent_names
 
 VERBS = ("run", "score")
@@ -55,7 +56,8 @@ def reproduce(file: str | os.PathLike[str], *, trust: bool = False, workers: int
     with tempfile.TemporaryDirectory() as folder:
         repeated = Path(folder) / bundle.name
         _repeat([*strip_options(command), "--out", str(repeated), *more], trust=trust)
-        stored, found = _read_rows(bundle), _read_rows(repeated)
+        part = read_header(bundle).shard
+        stored, found = _read_rows(bundle), _read_rows(part_path(repeated, None if part is None else part.shard))
     if provenance.version != itinera_version():
         logging.getLogger("itinera").info("Made by itinera %s, repeated by %s.", provenance.version, itinera_version())
     different = [n + 2 for n in range(max(len(stored), len(found))) if stored[n : n + 1] != found[n : n + 1]]

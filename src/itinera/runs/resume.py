@@ -36,6 +36,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
@@ -48,6 +49,7 @@ from itinera.formats.native import read_header
 from itinera.formats.provenance import read_sidecar, write_sidecar
 from itinera.formats.writing import atomic_write, make_folder, sync_folder
 from itinera.records import Provenance
+from itinera.records.shards import PartPlan, Shard
 
 SYNC_SECONDS = 1.0  # records older than this survive a failure of the machine; all survive one of the process
 BLOCK = 1 << 20  # bytes of a frame when a record comes in blocks
@@ -80,6 +82,16 @@ class _Frame(msgspec.Struct, array_like=True):
 def plan_fingerprint(*parts: object) -> str:
     """The fingerprint of everything that decides a result: equal if the parts print alike."""
     return hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest()
+
+
+def shard_fingerprint(plan: str, shard: Shard | None) -> str:
+    """The fingerprint of the work of a shard; that of the whole without one."""
+    return plan if shard is None else plan_fingerprint(plan, str(shard))
+
+
+def finish_part(part: PartPlan | None, work: ResumableWriter) -> PartPlan | None:
+    """What a part states, with the digest of its records; None for the whole."""
+    return None if part is None else replace(part, digest=work.digest())
 
 
 def refuse_other_plan(path: Path) -> NoReturn:
@@ -279,10 +291,12 @@ class ResumableWriter:
         tail: bytes = b"",
         provenance: Provenance | None = None,
         summary: Mapping[str, Any] | None = None,
+        shard: PartPlan | None = None,
     ) -> None:
         """Write the result, atomically and durably, and remove the unfinished work.
 
-        With `provenance`, a provenance file with the plan and the summary is written beside the result.
+        With `provenance`, a provenance file with the plan and the summary is written beside the result, and what the
+        result states if it is a part.
         """
         with atomic_write(self.result) as stream:
             stream.write(head)
@@ -290,8 +304,16 @@ class ResumableWriter:
                 stream.writelines(self.blocks(key))
             stream.write(tail)
         if provenance is not None:
-            write_sidecar(self.result, provenance, plan=self.plan, summary=summary)
+            write_sidecar(self.result, provenance, plan=self.plan, summary=summary, shard=shard)
         self.discard()
+
+    def digest(self) -> str:
+        """The digest of all records in the order of their keys."""
+        state = hashlib.blake2b(digest_size=DIGEST_SIZE)
+        for key in sorted(self._spans):
+            for block in self.blocks(key):
+                state.update(block)
+        return state.hexdigest()
 
     def discard(self) -> None:
         """Remove the unfinished work, because its result was written or nothing of it is wanted."""

@@ -20,10 +20,12 @@ from itinera.errors import ItineraError
 from itinera.formats.native_predictions import read_predictions
 from itinera.records import Ending, Predictions, Provenance, Rollout, Trajectory
 from itinera.records.provenance import make_provenance
+from itinera.records.shards import Shard, plan_part
 from itinera.runs.config import RolloutConfig, RunConfig, TourJob, WorkerContext, load_worlds
 from itinera.runs.context import make_context
-from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, require_unchanged
+from itinera.runs.identity import add_agent, describe_comparison, describe_plan, input_files, require_unchanged
 from itinera.runs.outputs import RunWriter
+from itinera.runs.resume import plan_fingerprint, shard_fingerprint
 from itinera.runs.services import describe_settings
 from itinera.runs.worker_process import StartMethod
 from itinera.runs.workers import check_limits, make_pool, run_here, run_in_pool
@@ -43,16 +45,22 @@ class Run:
     split: Split
     config: RunConfig
     rollouts: RolloutConfig
-    jobs: tuple[TourJob, ...]
+    jobs: tuple[TourJob, ...]  # of all shards
     workers: int
     start_method: StartMethod
     max_episodes: int | None
     keep_going: bool = False
+    shard: Shard | None = None
+
+    @property
+    def block(self) -> range:
+        """The indices of the jobs to run: those of the shard, or all."""
+        return range(len(self.jobs)) if self.shard is None else self.shard.block(len(self.jobs))
 
     @property
     def total(self) -> int:
-        """The number of episodes."""
-        return sum(len(job.episodes) for job in self.jobs)
+        """The number of episodes to run."""
+        return sum(len(self.jobs[index].episodes) for index in self.block)
 
     def make_provenance(self, command: Sequence[str] = (), files: Mapping[str, str] | None = None) -> Provenance:
         """The provenance of the run; what was given as objects is in the digests only.
@@ -86,19 +94,29 @@ class Run:
                 return self._execute_in_memory(runner, command, report)
             provenance = self.make_provenance(command, runner.files)
             config = self.rollouts
-            decisive = config.protocol.digest, config.limit_seconds, config.record_probabilities, self.max_episodes
-            part = self.split.part
-            more = [*([] if part is None else [part.digest]), *(["maps"] if config.record_maps else [])]
-            plan = make_plan(provenance, self.config, *decisive, *more)
-            with RunWriter(out, plan, overwrite=overwrite, record_maps=config.record_maps) as work:
+            settings = describe_plan(
+                provenance,
+                self.config,
+                protocol=f"{config.protocol.name} {config.protocol.digest}",
+                limit_seconds=config.limit_seconds,
+                record_probabilities=config.record_probabilities,
+                record_maps=config.record_maps,
+                max_episodes=self.max_episodes,
+                episodes=None if self.split.part is None else self.split.part.digest,
+            )
+            plan = plan_fingerprint(sorted(settings.items()))
+            ids = [(job.tour.id, *job.tour.episode_ids) for job in self.jobs]
+            part = plan_part("run", self.shard, ids, plan, settings)
+            own_plan = shard_fingerprint(plan, self.shard)
+            with RunWriter(out, own_plan, overwrite=overwrite, record_maps=config.record_maps, part=part) as work:
                 if work.finished:
                     _log.info(describe_comparison(provenance, self.config))
                     predictions = read_predictions(out)
                     for rollout in predictions.rollouts:
                         report(rollout)
                     return predictions
-                if done := work.count(len(self.jobs)):
-                    _log.info("%d of %d rollouts exist already; resuming.", done, len(self.jobs))
+                if done := work.count(self.block):
+                    _log.info("%d of %d rollouts exist already; resuming.", done, len(self.block))
                     _log.info(describe_comparison(provenance, self.config))
                 self._resume(work, runner, report)
                 require_unchanged(runner.files)
@@ -108,12 +126,12 @@ class Run:
     def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: OnRollout) -> Predictions:
         rollouts: dict[int, Rollout] = {}
         failures = _FailureCount(self)
-        for index, rollout in runner.run(self.jobs):
-            rollouts[index] = rollout
+        for number, rollout in runner.run([self.jobs[index] for index in self.block]):
+            rollouts[number] = rollout
             failures.add(rollout)
             report(rollout)
         provenance = self.make_provenance(command, runner.files)
-        ordered = tuple(rollouts[index] for index in range(len(self.jobs)))
+        ordered = tuple(rollouts[number] for number in range(len(self.block)))
         return Predictions("", ordered, self.rollouts.protocol, provenance)
 
     def _resume(self, work: RunWriter, runner: _Runner, report: OnRollout) -> None:
@@ -121,9 +139,9 @@ class Run:
 
         Until an episode has gone well, failed ones are not written: a run that is stopped keeps none of them.
         """
-        left = [index for index in range(len(self.jobs)) if index not in work]
+        left = [index for index in self.block if index not in work]
         failures = _FailureCount(self)
-        for index in range(len(self.jobs)):
+        for index in self.block:
             if index in work:
                 rollout = work[index]
                 failures.add(rollout)
@@ -138,11 +156,11 @@ class Run:
                 report(rollout)
             _write(work, unwritten)
         except StopRun as stop:
-            done = work.count(len(self.jobs))
-            raise StopRun(f"{stop} {done} of {len(self.jobs)} rollouts are finished.") from None
+            done = work.count(self.block)
+            raise StopRun(f"{stop} {done} of {len(self.block)} rollouts are finished.") from None
         except KeyboardInterrupt:
-            done = work.count(len(self.jobs))
-            _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", done, len(self.jobs))
+            done = work.count(self.block)
+            _log.warning("Interrupted with %d of %d rollouts. Run the same again to resume.", done, len(self.block))
             raise
 
 
@@ -203,7 +221,7 @@ class _FailureCount:
     """Counts equal failures, and stops a run in which nothing else happens."""
 
     def __init__(self, run: Run) -> None:
-        self._left, self.are_tolerable = len(run.jobs), run.keep_going
+        self._left, self.are_tolerable = len(run.block), run.keep_going
         self._counts: Counter[tuple[str, str]] = Counter()
 
     def add(self, rollout: Rollout) -> None:

@@ -23,13 +23,14 @@ from itinera.formats.trials import Study, read_trials
 from itinera.records import Provenance
 from itinera.records.action_probabilities import ActionDistribution
 from itinera.records.provenance import make_provenance
+from itinera.records.shards import Shard, plan_part
 from itinera.runs.config import RunConfig
 from itinera.runs.context import load_agent, read_descriptions, requirements_for
-from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, require_unchanged
+from itinera.runs.identity import add_agent, describe_comparison, describe_plan, input_files, require_unchanged
 from itinera.runs.observations import configure_observations, open_views, view_columns
 from itinera.runs.prepare import check_seed, choose_start_method, choose_workers, configure_agent, parse_agent
 from itinera.runs.probing import ProbeContext, check_workers, make_probe_pool, probe_here, probe_in_pool
-from itinera.runs.resume import ResumableWriter
+from itinera.runs.resume import ResumableWriter, finish_part, plan_fingerprint, shard_fingerprint
 from itinera.runs.worker_process import StartMethod
 from itinera.simulators.factory import make_simulator
 from itinera.tasks import Split
@@ -67,13 +68,19 @@ def make_split(study: Study, name: str = "") -> Split:
 class StudyRun:
     """A run of a study that is checked and ready to start."""
 
-    trials: tuple[Trial, ...]
+    trials: tuple[Trial, ...]  # of all shards
     config: StudyConfig
     name: str  # of the agent
     seed: int
     workers: int
     start_method: StartMethod
     rollout_skills: frozenset[str]  # in whose trials the agent continues with greedy actions
+    shard: Shard | None = None
+
+    @property
+    def block(self) -> range:
+        """The indices of the trials to run: those of the shard, or all."""
+        return range(len(self.trials)) if self.shard is None else self.shard.block(len(self.trials))
 
     def make_provenance(self, command: Sequence[str] = (), files: Mapping[str, str] | None = None) -> Provenance:
         """The provenance of the run; what was given as objects is in the digests only; `files` as in `Run`."""
@@ -100,16 +107,26 @@ class StudyRun:
             files, probe = self._open(stack)
             provenance = self.make_provenance(command, files)
             if out is None:
-                found = dict(pair for batch in self._report(probe(self.trials), report) for pair in batch)
-                return ActionProbabilities(self.name, tuple(found[k] for k in range(len(self.trials))), provenance)
-            plan = make_plan(provenance, self.config, self.name)
-            with ResumableWriter(out, plan, overwrite=overwrite) as work:
+                own = [self.trials[index] for index in self.block]
+                found = dict(pair for batch in self._report(probe(own), report) for pair in batch)
+                return ActionProbabilities(self.name, tuple(found[k] for k in range(len(own))), provenance)
+            settings = describe_plan(provenance, self.config, name=self.name)
+            plan = plan_fingerprint(sorted(settings.items()))
+            part = plan_part("study run", self.shard, [(trial.id,) for trial in self.trials], plan, settings)
+            own_plan = shard_fingerprint(plan, self.shard)
+            with ResumableWriter(out, own_plan, overwrite=overwrite) as work:
                 if work.finished or len(work):
                     _log.info(describe_comparison(provenance, self.config))
                 if not work.finished:
                     self._resume(work, probe, report)
                     require_unchanged(files)
-                    header = Header(itinera="action-probabilities", agent=self.name, provenance=provenance, plan=plan)
+                    header = Header(
+                        itinera="action-probabilities",
+                        agent=self.name,
+                        provenance=provenance,
+                        plan=own_plan,
+                        shard=finish_part(part, work),
+                    )
                     work.finish(head=header_line(header))
         return read_action_probabilities(out)
 
@@ -127,9 +144,9 @@ class StudyRun:
 
     def _resume(self, work: ResumableWriter, probe: Probe, report: OnBatch) -> None:
         """Probe the trials that the writer has no records of."""
-        left = [index for index in range(len(self.trials)) if index not in work]
+        left = [index for index in self.block if index not in work]
         if len(work):
-            _log.info("%d of %d trials exist already; resuming.", len(work), len(self.trials))
+            _log.info("%d of %d trials exist already; resuming.", len(work), len(self.block))
             report(len(work))
         try:
             for batch in probe([self.trials[index] for index in left]):
@@ -137,7 +154,7 @@ class StudyRun:
                     work.add(left[number], encode_record(distribution) + b"\n")
                 report(len(batch))
         except KeyboardInterrupt:
-            _log.warning("Interrupted with %d of %d trials. Run the same again to resume.", len(work), len(self.trials))
+            _log.warning("Interrupted with %d of %d trials. Run the same again to resume.", len(work), len(self.block))
             raise
 
     def _report(self, batches: Iterator[list[Any]], report: OnBatch) -> Iterator[list[Any]]:
@@ -165,6 +182,7 @@ def prepare_study(
     agent_files: Sequence[str | PathLike[str]] = (),
     isolate: bool = False,
     policy: str | type[Any] | None = None,
+    shard: Shard | None = None,
 ) -> StudyRun:
     """A run of a study with everything checked that can be checked before it starts; see `itinera.api.run_study`."""
     check_seed(seed)
@@ -193,7 +211,7 @@ def prepare_study(
             )
         count = 0
     start = choose_start_method(config.is_portable, start_method) if count else "spawn"
-    return StudyRun(read.trials, config, name or describe_agent(given), seed, count, start, rollout_skills)
+    return StudyRun(read.trials, config, name or describe_agent(given), seed, count, start, rollout_skills, shard)
 
 
 def make_probe_context(config: StudyConfig) -> ProbeContext:
