@@ -2,8 +2,8 @@
 
 The server is a process on the last core; this program, which asks it, is on the first. Rates are per CPU second of the
 server, because other programs may use its core; latencies are of the wall clock. Goals: 200 board pages/s and 50
-submissions/s per core, p99 below 250 ms. A submission is three requests: how much of the file has arrived, the file, the
-entry. The page of FastAPI is made by the same functions from the same database.
+submissions/s per core, p99 below 250 ms. A submission is three requests: what of the file has arrived, the file, and
+the entry. The page of FastAPI is made by the same functions from the same database.
 """
 
 from __future__ import annotations
