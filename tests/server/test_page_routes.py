@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import unquote
@@ -12,9 +13,9 @@ from urllib.parse import unquote
 import pytest
 from starlette.applications import Starlette
 
-from itinera.server import html
+from itinera.server import html, page_routes
 from itinera.server.board import Board, BoardEntry
-from itinera.server.page_routes import make_page_routes
+from itinera.server.page_routes import BoardTexts, make_page_routes
 from server.boards import HOSTILE, NOON
 from server.site import hostile_board
 
@@ -131,3 +132,17 @@ def test_hostile_names_are_addresses_too():
     status, _, body = get(f"/teams/{quote(HOSTILE, safe='')}")
     assert status == 200
     assert b"<script>alert" not in body
+
+
+def test_a_page_is_rendered_again_only_when_its_board_has_changed(monkeypatch):
+    rendered = []
+    monkeypatch.setattr(page_routes, "render_board", lambda site, board: rendered.append(board) or "page")
+    source = Source()
+    texts = BoardTexts(source)
+    first = source.find_board("test")
+    assert [texts.find("test") for _ in range(3)] == [b"page"] * 3
+    assert rendered == [first]
+    monkeypatch.setattr(source, "find_board", lambda phase: replace(first))
+    texts.find("test")
+    assert len(rendered) == 2
+    assert texts.find("test", "board.json").startswith(b"{")

@@ -1,6 +1,6 @@
 """A challenge server, its workers and its database as processes that are killed at random, while teams submit.
 
-Run as a program it is one of these processes: `serve FOLDER PORT DATABASE` or `work URL FOLDER TOKEN`.
+Run as a program it is one of these processes: `serve FOLDER PORT DATABASE LEASE_SECONDS` or `work URL FOLDER TOKEN`.
 """
 
 from __future__ import annotations
@@ -14,20 +14,24 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from sqlalchemy import func, select
+from sqlalchemy.exc import DBAPIError
 
 from itinera.errors import ItineraError
 from itinera.formats.hosted_challenge import read_hosted_challenge
 from itinera.server.client import Client, Refusal, Unreachable
 from itinera.server.messages import EntryRequest, NewEntry
+from itinera.server.store import Store
+from itinera.server.tables import judgement
 from itinera.server.verdicts import Coverage, Verdict
 from itinera.server.worker import Worker
 
-LEASE_SECONDS = 2.0
 HERE = Path(__file__)
 CHALLENGE = """\
 tasks = "tasks.json"
@@ -142,19 +146,59 @@ def wait_for(answer: Callable[[], bool], seconds: float) -> None:
         time.sleep(0.1)
 
 
+class Watcher:
+    """Follows the queue in the database: how many judgements have ended, and the longest time that one had no news.
+
+    The time of a judgement runs from a lease to its end or to the next lease, so it counts what a lost worker costs.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._seen = store, dict[tuple[int, int], int]()  # judgement and attempt -> its longest time
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self.settled = 0  # judgements that have ended
+
+    def __enter__(self) -> Watcher:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    @property
+    def longest_seconds(self) -> float:
+        """The longest time without news of a judgement that had been leased."""
+        return max(self._seen.values(), default=0) / 1000
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.25):
+            with suppress(DBAPIError):  # PostgreSQL starts again
+                self._look()
+
+    def _look(self) -> None:
+        open_states = ("queued", "running")
+        held = select(judgement.c.id, judgement.c.attempt, judgement.c.leased)
+        with self._store.read() as db:
+            states = select(judgement.c.state, func.count()).group_by(judgement.c.state)
+            counts = {state: count for state, count in db.execute(states)}  # noqa: C416
+            rows = db.execute(held.where(judgement.c.state.in_(open_states), judgement.c.attempt > 0)).all()
+        self.settled = sum(count for state, count in counts.items() if state not in open_states)
+        now = self._store.clock()
+        self._seen |= {(row.id, row.attempt): now - row.leased for row in rows}
+
+
 def kill_at_random(
-    kills: list[Callable[[], None]], rng: np.random.Generator, until: Callable[[], bool], most: int
-) -> int:
-    """Kill one after the other at random, with random pauses; the number of kills."""
-    done = 0
-    while not until() and done < most:
-        time.sleep(rng.uniform(0.2, 0.8))
-        kills[rng.integers(len(kills))]()
-        done += 1
-    return done
+    kills: Sequence[Callable[[], None]], rng: np.random.Generator, progress: Callable[[], int], *, count: int, most: int
+) -> None:
+    """Kill in random order, each equally often, when a progress from 0 to `most` passes random points of it."""
+    for point, kill in zip(sorted(rng.uniform(0, most, count)), rng.permutation(count) % len(kills), strict=True):
+        wait_for(lambda point=point: progress() >= point, 300)
+        time.sleep(rng.uniform(0, 0.2))
+        kills[kill]()
 
 
-def _serve(folder: str, port: str, database: str) -> None:
+def _serve(folder: str, port: str, database: str, lease_seconds: str) -> None:
     from itinera.server.folder import ServerFolder
     from itinera.server.serving import run_server
 
@@ -167,7 +211,7 @@ def _serve(folder: str, port: str, database: str) -> None:
             if time.monotonic() > until:
                 raise
             time.sleep(0.2)
-    run_server(server, port=int(port), workers=0, lease_seconds=LEASE_SECONDS)
+    run_server(server, port=int(port), workers=0, lease_seconds=float(lease_seconds))
 
 
 def _work(url: str, folder: str, token: str) -> None:

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from itinera.errors import ItineraError
 from itinera.server.messages import ErrorReply
+from itinera.server.openapi import make_description_route
 from itinera.server.queue import expire_leases
 from itinera.server.requests import GuessLimiter, call, refuse, reply
 from itinera.server.routes import make_routes
@@ -49,8 +50,9 @@ def create_app(service: Service, *, pages: Sequence[BaseRoute] = (), guesses: Gu
         with suppress(asyncio.CancelledError):
             await task
 
+    interface = make_routes()
     app = Starlette(
-        routes=[*make_routes(), *pages],
+        routes=[*interface, make_description_route(interface), *pages],
         middleware=[Middleware(_Headers)],
         exception_handlers={HTTPException: _refuse_path, **dict.fromkeys(_EXPECTED, refuse), Exception: refuse},
         lifespan=lifespan,

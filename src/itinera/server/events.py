@@ -43,6 +43,13 @@ def read_events(db: Connection, *, kind: str | None = None) -> list[Event]:
     return [msgspec.json.decode(line, type=Event) for line in db.execute(found).scalars()]
 
 
+def find_last_event(db: Connection, *, besides: str) -> int:
+    """The number of the last event that is not of a kind; -1 if there is none."""
+    found = select(event.c.number).where(event.c.kind != besides).order_by(event.c.number.desc()).limit(1)
+    number = db.execute(found).scalar_one_or_none()
+    return -1 if number is None else int(number)
+
+
 def _read_entries(db: Connection, at: datetime) -> list[Event]:
     """The entries of the day of a time."""
     begin = at.replace(hour=0, minute=0, second=0, microsecond=0)

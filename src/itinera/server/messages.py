@@ -9,6 +9,7 @@ import msgspec
 from itinera.server.verdicts import Verdict
 
 _Short = Annotated[str, msgspec.Meta(max_length=200)]
+_Stored = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]  # a number that the databases can hold
 
 _MAIN_METRICS = ("SR", "SPL", "OSR", "nDTW", "SDTW", "NE")
 
@@ -168,15 +169,15 @@ class LeaseReply(msgspec.Struct, frozen=True):
 class LeaseMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A worker keeps its lease."""
 
-    judgement: int
-    attempt: int
+    judgement: _Stored
+    attempt: _Stored
 
 
 class FinishMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A worker has scores; `rows` names the score bundle, which it has uploaded."""
 
-    judgement: int
-    attempt: int
+    judgement: _Stored
+    attempt: _Stored
     verdict: Verdict
     rows: _Short | None = None
 
@@ -184,8 +185,8 @@ class FinishMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class EndMessage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A worker has no scores: the entry has faults ("refused"), or the worker itself ("released")."""
 
-    judgement: int
-    attempt: int
+    judgement: _Stored
+    attempt: _Stored
     outcome: Literal["refused", "released"]
     reason: Annotated[str, msgspec.Meta(max_length=20_000)]
 

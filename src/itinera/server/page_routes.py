@@ -69,10 +69,34 @@ class PageSource(Protocol):
         ...
 
 
+class BoardTexts:
+    """The page and the data of each board as bytes, made again only when the board has changed."""
+
+    def __init__(self, source: PageSource) -> None:
+        self._source = source
+        self._kept: dict[tuple[str, str], tuple[Board, Site, bytes]] = {}
+
+    def find(self, phase: str, name: str = "") -> bytes | None:
+        """The page of a phase, or the file of its data with this name; None if there is no such phase."""
+        board = self._source.find_board(phase)
+        if board is None:
+            return None
+        site = self._source.site()
+        kept = self._kept.get((phase, name))
+        # A source gives the same object as long as nothing has happened.
+        if kept is not None and kept[0] is board and kept[1] == site:
+            return kept[2]
+        text = _DOCUMENTS[name][1](board) if name else render_board(site, board).encode()
+        self._kept[phase, name] = board, site, text
+        return text
+
+
 def make_page_routes(source: PageSource) -> Sequence[BaseRoute]:
     """The routes of all pages; each is answered in a thread."""
 
-    def page(text: str, status: int = 200) -> Response:
+    boards = BoardTexts(source)
+
+    def page(text: str | bytes, status: int = 200) -> Response:
         return Response(text, status, dict(_HEADERS), "text/html; charset=utf-8")
 
     def missing(what: str) -> Response:
@@ -83,16 +107,15 @@ def make_page_routes(source: PageSource) -> Sequence[BaseRoute]:
         return page(render_challenge(source.site(), source.describe_challenge()))
 
     def board(request: Request) -> Response:
-        found = source.find_board(phase := request.path_params["phase"])
-        return missing(f"phase {phase}") if found is None else page(render_board(source.site(), found))
+        found = boards.find(phase := request.path_params["phase"])
+        return missing(f"phase {phase}") if found is None else page(found)
 
     def document(request: Request) -> Response:
-        found = source.find_board(phase := request.path_params["phase"])
-        name = request.path_params["name"]
-        if found is None or name not in _DOCUMENTS:
+        phase, name = request.path_params["phase"], request.path_params["name"]
+        found = boards.find(phase, name) if name in _DOCUMENTS else None
+        if found is None:
             return missing(f"{name} of phase {phase}")
-        kind, encode = _DOCUMENTS[name]
-        return Response(encode(found), headers=dict(_HEADERS), media_type=kind)
+        return Response(found, headers=dict(_HEADERS), media_type=_DOCUMENTS[name][0])
 
     def entry(request: Request) -> Response:
         found = source.find_entry(entry_id := request.path_params["entry"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -15,7 +16,7 @@ from itinera.errors import ItineraError
 from itinera.formats.bundles import read_scores
 from itinera.records import Column, ScoreTable
 from itinera.server.board import Board, BoardEntry, Coverage, JudgedEntry, make_board
-from itinera.server.events import read_events
+from itinera.server.events import find_last_event, read_events
 from itinera.server.html import ChallengeView, PhaseView, QueueJob, Site, StatusView, SubmitView
 from itinera.server.phases import StoredPhase, list_phases
 from itinera.server.queue import find_places
@@ -29,11 +30,16 @@ _SHOWN = {"rows": "scores of every episode", "totals": "totals, rounded to their
 
 
 class PublicPages:
-    """The source of the pages of a server. Boards are computed again after an event, and when a phase closes."""
+    """The source of the pages of a server.
+
+    A board is computed again after an event, except for the arrival of an entry, which changes none, and when a phase
+    closes; requests that come meanwhile wait for it instead of computing it too.
+    """
 
     def __init__(self, service: Service, *, address: str = "") -> None:
         self._service, self._address = service, address
         self._boards: dict[str, tuple[object, Board]] = {}
+        self._turn = threading.Lock()
         self._read_rows = lru_cache(maxsize=128)(partial(_read_rows, service))
 
     def site(self) -> Site:
@@ -48,17 +54,23 @@ class PublicPages:
             stored = next((one for one in list_phases(db, time) if one.name == phase), None)
             if stored is None:
                 return None
-            state = db.execute(select(chain.c.number)).scalar_one(), stored.has_closed
+            state = find_last_event(db, besides="entry"), stored.has_closed
+        kept = self._boards.get(phase)
+        if kept is not None and kept[0] == state:
+            return kept[1]
+        with self._turn:
             kept = self._boards.get(phase)
-            if kept is not None and kept[0] == state:
-                return kept[1]
-            found = list_scored_entries(db, phase, PUBLIC, time=time)
+            if kept is None or kept[0] != state:
+                kept = self._boards[phase] = state, self._compute_board(stored, time)
+        return kept[1]
+
+    def _compute_board(self, phase: StoredPhase, time: int) -> Board:
+        with self._service.store.read() as db:
+            found = list_scored_entries(db, phase.name, PUBLIC, time=time)
             # Tie groups need the rows also where the phase does not show them.
-            rows = {one.id: one.rows for one in list_scored_entries(db, phase, HOST, time=time)}
+            rows = {one.id: one.rows for one in list_scored_entries(db, phase.name, HOST, time=time)}
             title = _find_title(db)
-        board = self._make_board(title, stored, found, rows, time)
-        self._boards[phase] = state, board
-        return board
+        return self._make_board(title, phase, found, rows, time)
 
     def _make_board(
         self, title: str, phase: StoredPhase, found: list[ScoredEntry], rows: dict[str, str | None], time: int

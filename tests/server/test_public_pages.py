@@ -1,0 +1,69 @@
+"""The content of the pages: computed again when something has happened that it shows, and not before."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import update
+
+from itinera.server.blobs import BlobFolder
+from itinera.server.entries import hide_entry, set_visibility
+from itinera.server.public_pages import PublicPages
+from itinera.server.queue import finish_judgement, lease_judgement
+from itinera.server.service import Service
+from itinera.server.tables import phase
+from itinera.server.teams import ban_team
+from submitting import VERDICT, add_team, submit
+
+
+@pytest.fixture
+def pages(store, tmp_path):
+    return PublicPages(Service(store, BlobFolder(tmp_path)))
+
+
+@pytest.fixture
+def judge(store, challenge, clock):
+    """Judges the next entry."""
+
+    def judge():
+        with store.write() as db:
+            digests = {one.name: one.digest for one in challenge.phases}
+            lease = lease_judgement(db, worker="w", phases=digests, time=clock())
+            finish_judgement(db, lease.judgement_id, lease.attempt, VERDICT, rows=None, time=clock())
+
+    return judge
+
+
+def test_a_board_is_computed_again_after_an_event_that_changes_it(store, clock, pages, judge):
+    def names():
+        return [one.id for one in pages.find_board("test").entries]
+
+    with store.write() as db:
+        team_id = add_team(db, "Blue")
+        name = submit(db, team_id, time=clock())
+    empty = pages.find_board("test")
+    with store.write() as db:
+        submit(db, team_id, "request-2", time=clock())
+    assert pages.find_board("test") is empty  # the arrival of an entry changes no board
+    judge()
+    assert names() == [name]
+    assert pages.find_board("test") is pages.find_board("test")
+    for hide, show in (
+        (lambda db: hide_entry(db, name, "wrong", time=clock()), lambda db: hide_entry(db, name, "", time=clock())),
+        (lambda db: ban_team(db, "Blue", "wrong", time=clock()), lambda db: ban_team(db, "Blue", "", time=clock())),
+        (lambda db: set_visibility(db, name, "team", team_id=team_id, time=clock()),) * 2,
+    ):
+        with store.write() as db:
+            hide(db)
+        assert names() == []
+        with store.write() as db:
+            show(db)
+
+
+def test_a_board_is_computed_again_when_its_phase_closes_by_the_clock(store, clock, pages, judge):
+    with store.write() as db:
+        db.execute(update(phase).values(reveal="closed", closes=clock() + 1000))
+        name = submit(db, add_team(db, "Blue"), time=clock())
+    judge()
+    assert pages.find_board("test").entries == ()
+    clock.advance(seconds=1)
+    assert [one.id for one in pages.find_board("test").entries] == [name]
