@@ -56,6 +56,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/mapping.py
 	$(BIN)/python benchmarks/vectorized_ground.py
 	$(BIN)/python benchmarks/pointnav.py
+	$(BIN)/python benchmarks/pointnav_training.py
 	$(BIN)/python benchmarks/waypoints.py
 	$(BIN)/python benchmarks/whole_loop.py
 	$(BIN)/python benchmarks/planning_fields.py

@@ -8,8 +8,10 @@ reported in the other half; settings were chosen on held-out training houses (--
 
     itinera build hearth hearth && python recipes/sct_agents.py --season hearth --out sct --minutes 10 --seeds 3
 
-Interrupted, the same command resumes. The printed table has the mean over seeds ± their standard deviation, and in
-brackets the 95 % interval with houses as the sample; SCT∩ and SPL∩ are over episodes that all agents of a seed solve.
+Interrupted, the same command resumes; with --report it trains nothing and prints the table of the agents that are
+finished. The printed table has the mean over seeds ± their standard deviation, and in
+brackets the 95 % interval with houses as the sample; SCT∩ and SPL∩ are over episodes that all agents of a seed solve,
+and only over seeds that all agents have.
 """
 
 from __future__ import annotations
@@ -33,8 +35,10 @@ from itinera.training.pointnav.experiments import (
     fastest_times,
     judge_claim,
     mean_cell,
+    model_file,
     solved_by_all,
     train_variant,
+    training_cost,
 )
 from itinera.training.pointnav.train_agent import PointNavOptions
 
@@ -72,8 +76,12 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--episodes", type=int, help="Evaluate on the first episodes of each house only.")
     parser.add_argument("--max-distance", type=float, default=30.0, help="Farthest starts in training, metres.")
     parser.add_argument("--held-out", action="store_true", help="Evaluate in held-out training houses.")
+    parser.add_argument("--report", action="store_true", help="Train nothing: print the agents that are finished.")
     parser.add_argument("--jobs", type=int, default=1, help="Agents trained at the same time. Default: 1.")
     return parser.parse_args()
+
+
+Agents = dict[tuple[str, bool], dict[int, StoredScores]]  # the scores of each seed, by robot and reward
 
 
 def run(experiment: Experiment, variant: Variant) -> StoredScores:
@@ -81,34 +89,60 @@ def run(experiment: Experiment, variant: Variant) -> StoredScores:
     return evaluate_variant(experiment, variant)
 
 
-def print_table(agents: dict[tuple[str, bool], list[StoredScores]]) -> None:
-    seeds = len(next(iter(agents.values())))
-    joint = [solved_by_all([scores[k] for scores in agents.values()]) for k in range(seeds)]
+def common_seeds(agents: Agents) -> list[int]:
+    """The seeds that all of them have."""
+    return sorted(set.intersection(*(set(scores) for scores in agents.values())))
+
+
+def print_table(agents: Agents, costs: dict[tuple[str, bool], str]) -> None:
+    seeds = common_seeds(agents)
+    joint = [solved_by_all([scores[seed] for scores in agents.values()]) for seed in seeds]
+    comparable = bool(joint) and all(mask.any() for mask in joint)
     rows: list[tuple[str, ...]] = []
     for (drive, decaying), scores in agents.items():
-        cells = [str(mean_cell(scores, name)) for name in COLUMNS[:3]]
-        cells += [
-            str(mean_cell(scores, name[:3], joint)) if all(m.any() for m in joint) else "–" for name in COLUMNS[3:]
-        ]
-        contacts = sum(float(one.column("contacts").mean()) for one in scores) / seeds
-        rows.append((drive, "decaying" if decaying else "shaped", *cells, f"{contacts:.1f}"))
-        rows.append(("", "paper", *(f"{value:.1f}" for value in PAPER[drive, decaying]), ""))
-    print(TextTable(("agent", "reward", *COLUMNS, "contacts"), tuple(rows)))
+        own = list(scores.values())
+        cells = [str(mean_cell(own, name)) for name in COLUMNS[:3]]
+        shared = [scores[seed] for seed in seeds]
+        cells += [str(mean_cell(shared, name[:3], joint)) if comparable else "–" for name in COLUMNS[3:]]
+        contacts = sum(float(one.column("contacts").mean()) for one in own) / len(own)
+        rows.append((drive, "decaying" if decaying else "shaped", *cells, f"{contacts:.1f}", costs[drive, decaying]))
+        rows.append(("", "paper", *(f"{value:.1f}" for value in PAPER[drive, decaying]), "", "150 M steps"))
+    print(TextTable(("agent", "reward", *COLUMNS, "contacts", "training"), tuple(rows)))
     print(f"Solved by all agents of a seed: {sum(int(m.sum()) for m in joint)} of {sum(map(len, joint))} episodes.")
 
 
-def print_claims(agents: dict[tuple[str, bool], list[StoredScores]]) -> None:
+def print_claims(agents: Agents) -> None:
     print("\nClaims, on episodes that both agents solve:")
     for a, b, metric, sign, claim in CLAIMS:
         if a not in agents or b not in agents:
             continue
-        if not any(solved_by_all([one, other]).any() for one, other in zip(agents[a], agents[b], strict=True)):
+        seeds = common_seeds({a: agents[a], b: agents[b]})
+        one, other = [agents[a][seed] for seed in seeds], [agents[b][seed] for seed in seeds]
+        if not any(solved_by_all(pair).any() for pair in zip(one, other, strict=True)):
             print(f"  {claim} ({metric}∩): no episode that both solve")
             continue
-        found = compare_agents(agents[a], agents[b], metric)
+        found = compare_agents(one, other, metric)
         spread = found.interval
         numbers = f"{100 * spread.mean:+.1f} ({100 * spread.low:+.1f} – {100 * spread.high:+.1f})"
         print(f"  {claim} ({metric}∩): {numbers} on {found.episodes} episodes, {judge_claim(found, sign)}")
+
+
+def describe_training(experiment: Experiment, variants: list[Variant]) -> str:
+    """Seeds, steps and CPU minutes of the agents of a row."""
+    costs = [training_cost(experiment, variant) for variant in variants]
+    steps = "/".join(sorted({f"{1e-6 * steps:.3g} M" for steps, _ in costs}))
+    minutes = [spent for _, spent in costs if spent == spent]
+    spent = f", {sum(minutes) / len(minutes):.0f} CPU min" if minutes else ""
+    return f"{len(variants)} × {steps} steps{spent}"
+
+
+def train_all(experiment: Experiment, variants: list[Variant], jobs: int) -> list[StoredScores]:
+    for split in evaluation_splits(experiment):  # before the workers, which all need them
+        fastest_times(experiment, split)
+    if jobs <= 1:
+        return [run(experiment, variant) for variant in variants]
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        return list(pool.map(run, [experiment] * len(variants), variants))
 
 
 def main() -> int:
@@ -119,20 +153,24 @@ def main() -> int:
         max_distance=given.max_distance, lift_gate=given.lift_gate,
     )  # fmt: skip
     experiment = Experiment(given.season, given.out, options, given.houses, given.episodes, given.held_out)
-    for split in evaluation_splits(experiment):  # before the workers, which all need them
-        fastest_times(experiment, split)
     kinds = [(drive, reward == "decaying") for drive, reward in product(given.drives, given.rewards)]
     # Seed by seed, so that a first table can be made early.
     variants = [Variant(drive, decaying, seed) for seed in range(given.seeds) for drive, decaying in kinds]
-    if given.jobs > 1:
-        with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn")) as pool:
-            found = list(pool.map(run, [experiment] * len(variants), variants))
+    if given.report:
+        variants = [variant for variant in variants if model_file(experiment, variant).exists()]
+        if not variants:
+            print(f"{given.out}: no agent is finished. Run the same command without --report.", file=sys.stderr)
+            return 1
+        found = [evaluate_variant(experiment, variant) for variant in variants]
     else:
-        found = [run(experiment, variant) for variant in variants]
-    agents: dict[tuple[str, bool], list[StoredScores]] = {kind: [] for kind in kinds}
+        found = train_all(experiment, variants, given.jobs)
+    agents: Agents = {}
     for variant, scores in zip(variants, found, strict=True):
-        agents[variant.drive, variant.decaying].append(scores)
-    print_table(agents)
+        agents.setdefault((variant.drive, variant.decaying), {})[variant.seed] = scores
+    costs = {
+        kind: describe_training(experiment, [v for v in variants if (v.drive, v.decaying) == kind]) for kind in agents
+    }
+    print_table(agents, costs)
     print_claims(agents)
     return 0
 

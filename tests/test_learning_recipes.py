@@ -66,6 +66,16 @@ def test_pointnav_agents_go_from_houses_to_their_table_and_claims(season, tmp_pa
     again = run_recipe("sct_agents", *options)
     assert " steps/s" not in again.stderr
     assert again.stdout == first.stdout
+    # With an agent less and one that was never trained, the report prints what there is and trains nothing.
+    (tmp_path / "out" / "models" / "unicycle-6 shaped seed 1.safetensors").unlink()
+    report = run_recipe("sct_agents", *options, "--rewards", "shaped", "decaying", "--report")
+    assert report.returncode == 0, report.stderr
+    assert " steps/s" not in report.stderr
+    assert "2 × 0.00205 M steps" in report.stdout
+    assert "1 × 0.00205 M steps" in report.stdout
+    nothing = run_recipe("sct_agents", *options[:-1], tmp_path / "elsewhere", "--report")
+    assert nothing.returncode == 1
+    assert "no agent is finished" in nothing.stderr
 
 
 @pytest.mark.slow

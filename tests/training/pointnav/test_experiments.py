@@ -2,18 +2,28 @@
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 
+from itinera.policies.checkpoint import build_model, encode_model, make_card
+from itinera.policies.pointnav.policy import SMALL
+from itinera.policies.pointnav.requirements import PointNavRequirements
+from itinera.policies.tokenizer import Tokenizer
 from itinera.training.pointnav.evaluation import PointNavScores
 from itinera.training.pointnav.experiments import (
+    Experiment,
     StoredScores,
     Variant,
     compare_agents,
+    count_seconds,
     judge_claim,
     mean_cell,
+    model_file,
     solved_by_all,
+    training_cost,
 )
+from itinera.training.pointnav.train_agent import PointNavOptions
 
 
 def make_scores(success, sct):
@@ -72,3 +82,21 @@ def test_scores_are_stored_and_read_as_they_were():
 def test_files_are_named_by_robot_reward_and_seed():
     assert Variant("unicycle-6", True, 2).name == "unicycle-6 decaying seed 2"
     assert Variant("point-turn", False).name == "point-turn shaped seed 0"
+
+
+def test_the_seconds_of_an_interrupted_training_are_counted_too(tmp_path):
+    experiment, variant = Experiment(tmp_path, tmp_path, PointNavOptions(steps=64)), Variant("point-turn", False)
+    card = make_card("pointnav", SMALL["none"], (), Tokenizer(()), pointnav=PointNavRequirements("none"))
+    file = model_file(experiment, variant)
+    file.parent.mkdir()
+    file.write_bytes(encode_model(build_model(msgspec.structs.replace(card, metadata={"steps": 64}))))
+    steps, minutes = training_cost(experiment, variant)
+    assert steps == 64
+    assert math.isnan(minutes)  # trained elsewhere
+    seconds = file.with_name("point-turn shaped seed 0.seconds.json")
+    seconds.write_text("60.0")
+    with pytest.raises(KeyboardInterrupt), count_seconds(seconds):
+        raise KeyboardInterrupt
+    with count_seconds(seconds):
+        sum(range(100_000))
+    assert 1.0 < training_cost(experiment, variant)[1] < 1.5

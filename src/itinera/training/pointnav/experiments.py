@@ -7,7 +7,9 @@ was killed resumes, so an interrupted recipe continues where it was. Houses are 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -95,17 +97,42 @@ def train_variant(experiment: Experiment, variant: Variant) -> None:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     validation = evaluation_splits(experiment)[0]
-    train_pointnav(
-        training_split(experiment),
-        worlds(experiment),
-        replace(experiment.options, drive=variant.drive, decaying=variant.decaying),
-        validation=validation,
-        times=fastest_times(experiment, validation),
-        tables=experiment.tables,
-        seed=variant.seed,
-        out=file,
-        tensorboard=experiment.out / "logs" / variant.name,
-    )
+    times = fastest_times(experiment, validation)
+    with count_seconds(_seconds_file(experiment, variant)):
+        train_pointnav(
+            training_split(experiment),
+            worlds(experiment),
+            replace(experiment.options, drive=variant.drive, decaying=variant.decaying),
+            validation=validation,
+            times=times,
+            tables=experiment.tables,
+            seed=variant.seed,
+            out=file,
+            tensorboard=experiment.out / "logs" / variant.name,
+        )
+
+
+@contextmanager
+def count_seconds(file: Path) -> Iterator[None]:
+    """Add the CPU seconds of the block to those in a file, also if it is interrupted."""
+    before = msgspec.json.decode(file.read_bytes(), type=float) if file.exists() else 0.0
+    begun = time.process_time()
+    try:
+        yield
+    finally:
+        with atomic_write(file) as stream:
+            stream.write(msgspec.json.encode(before + time.process_time() - begun))
+
+
+def training_cost(experiment: Experiment, variant: Variant) -> tuple[int, float]:
+    """The steps and the CPU minutes of a trained agent, evaluations and interrupted runs included.
+
+    Minutes are nan for a model that was trained elsewhere.
+    """
+    metadata = read_model(model_file(experiment, variant)).model.card.metadata
+    file = _seconds_file(experiment, variant)
+    seconds = msgspec.json.decode(file.read_bytes(), type=float) if file.exists() else np.nan
+    return int(metadata["steps"]), seconds / 60.0
 
 
 def evaluate_variant(experiment: Experiment, variant: Variant, *, sampled: bool = False) -> StoredScores:
@@ -136,6 +163,10 @@ def evaluate_variant(experiment: Experiment, variant: Variant, *, sampled: bool 
 def model_file(experiment: Experiment, variant: Variant) -> Path:
     """The file of a trained agent."""
     return experiment.out / "models" / f"{variant.name}.safetensors"
+
+
+def _seconds_file(experiment: Experiment, variant: Variant) -> Path:
+    return experiment.out / "models" / f"{variant.name}.seconds.json"
 
 
 @cache
