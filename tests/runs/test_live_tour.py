@@ -40,7 +40,7 @@ def open_tour(episodes, protocol, secret=SECRET, wants=frozenset()):
 
 def play(agent, live):
     """The answers of an agent to a tour, and the bytes that it got."""
-    player, answers, reasons, payload = AgentPlayer(agent), [], {}, live.begin()
+    player, answers, reasons, payload = AgentPlayer(agent), [], {}, live.start()
     sent = [payload]
     while (answer := player.answer(payload)) is not None:
         if isinstance(answer, str):
@@ -154,7 +154,7 @@ def test_a_place_keeps_its_name_within_a_tour():
     """An agent with odometry would know that it has come back."""
     episodes = asked("abc")
     live = open_tour(episodes, R2R)
-    places = [json.loads(live.begin().splitlines()[-1])["observation"]["place"]]
+    places = [json.loads(live.start().splitlines()[-1])["observation"]["place"]]
     for _ in range(7):
         before = json.loads(live.payload.splitlines()[-1])["observation"]
         places.append(json.loads(live.answer(1).splitlines()[-1])["observation"]["place"])

@@ -17,14 +17,14 @@ _Number = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 
 
 class TurnLine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A turn in a tour. Turn 0 begins it and has no answer; `end` leaves it; `again` asks for an earlier turn."""
+    """A turn in a tour. Turn 0 begins it and has no answer; `end` leaves it; `replay` asks for an earlier turn."""
 
     tour: _Number
     turn: _Number
     action: Annotated[int, msgspec.Meta(ge=0, le=MAX_ACTION)] | None = None
     failed: Annotated[str, msgspec.Meta(max_length=2000)] | None = None
     end: bool = False
-    again: bool = False
+    replay: bool = False
 
     @property
     def answer(self) -> tuple[int, str]:
@@ -39,7 +39,7 @@ class TurnHead(msgspec.Struct, frozen=True, omit_defaults=True):
     turn: int  # the turn of the next answer
     done: bool
     bytes: int
-    action: int | None = None  # where `again` was asked: what was answered to these requests
+    action: int | None = None  # where `replay` was asked: what was answered to these requests
 
 
 def encode_turns(lines: list[TurnLine]) -> bytes:

@@ -75,7 +75,7 @@ class _Lane:
     def begin(self, tour: int, next_turn: int) -> None:
         """Play a tour, of which the turns before `next_turn` have been answered."""
         self._again = next_turn
-        self.line = TurnLine(tour, 0, again=next_turn > 0)
+        self.line = TurnLine(tour, 0, replay=next_turn > 0)
 
     def take(self, head: TurnHead, payload: bytes) -> None:
         """Let the agent answer the requests of a reply."""
@@ -85,7 +85,7 @@ class _Lane:
         if answer is None:
             self.line, self.left = None, head.tour
         elif self._again:
-            self.line = TurnLine(head.tour, head.turn, again=True)  # what it answers now does not count
+            self.line = TurnLine(head.tour, head.turn, replay=True)  # what it answers now does not count
         elif isinstance(answer, str):
             self.line = TurnLine(head.tour, head.turn, failed=answer)
         else:

@@ -77,14 +77,14 @@ class LiveHost:
         answers: Sequence[tuple[int, str]],
         *,
         wants: frozenset[str] | None = None,
-        again: bool = False,
+        replay: bool = False,
     ) -> TourState | None:
         """The state of a tour of a session after `known` earlier answers and these; None if the earlier are needed.
 
-        again: of a second copy of the tour, for an agent that has lost its memory.
+        replay: of a second copy of the tour, for an agent that has lost its memory.
         """
         wanted = ALL if wants is None else wants & ALL
-        key, before = (secret, number, again, wanted), 0
+        key, before = (secret, number, replay, wanted), 0
         tour = self._tours.pop(key, None)
         if tour is not None and known <= tour.answers <= known + len(answers):
             before = tour.frames
@@ -92,7 +92,7 @@ class LiveHost:
             return None
         else:
             tour = self._open(secret, number, wanted)
-            tour.begin()
+            tour.start()
         for answer, reason in answers[tour.answers - known :]:
             if tour.done:
                 break

@@ -31,7 +31,7 @@ _NO_REASON = "The agent reports a failure."
 
 
 class LiveTour:
-    """A tour in progress. Call `begin` once and `answer` with each answer, until it is `done`."""
+    """A tour in progress. Call `start` once and `answer` with each answer, until it is `done`."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class LiveTour:
             self._change(partial(loop.fail, {"failed": "The session ended."}))
         return Rollout(self._job.tour.id, tuple(loop.trajectories))
 
-    def begin(self) -> bytes:
+    def start(self) -> bytes:
         """The requests up to the first that needs an answer."""
         rng = generator(session_seed(self._secret), "run", self._job.tour.id)
         state = encode_generator(rng)
@@ -166,7 +166,7 @@ class OpaqueNames:
 
 def replay_answers(tour: LiveTour, answers: Sequence[int], reasons: Mapping[int, str]) -> Rollout:
     """The rollout of a tour in which an agent gave these answers; what is left over does not count."""
-    tour.begin()
+    tour.start()
     for number, answer in enumerate(answers):
         if tour.done or answer == END:
             break

@@ -44,7 +44,7 @@ class PlayQuestion(msgspec.Struct, frozen=True, array_like=True):
     known: int  # answers that it has been given before
     answers: list[tuple[int, str]]
     wants: list[str] | None  # None: all
-    again: bool
+    replay: bool
 
 
 class PlayAnswer(msgspec.Struct, frozen=True, array_like=True):

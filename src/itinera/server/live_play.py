@@ -106,7 +106,7 @@ class LivePlay:
         self._check_open(playing)
         async with playing.locks.setdefault(line.tour, asyncio.Lock()):
             facts = await self.relay.facts(playing.phase.name, playing.phase.digest)
-            if line.again:
+            if line.replay:
                 return await self._repeat(playing, line, wants)
             if line.end:
                 return await self._end(playing, line)
@@ -138,7 +138,7 @@ class LivePlay:
                 raise Conflict(f"Turn {line.turn} of tour {line.tour} has been answered already, differently.")
             if line.turn < expected - 1:
                 raise Conflict(
-                    f"Tour {line.tour} stands at turn {expected}; ask for turn {line.turn} again, with again."
+                    f"Tour {line.tour} stands at turn {expected}; ask for turn {line.turn} again, with replay."
                 )
             return
         if line.tour in session.ended:
@@ -156,11 +156,11 @@ class LivePlay:
         session.add(row)
 
     async def _ask(
-        self, playing: _Playing, tour: int, turn: int, wants: Sequence[str] | None, *, again: bool = False
+        self, playing: _Playing, tour: int, turn: int, wants: Sequence[str] | None, *, replay: bool = False
     ) -> PlayAnswer:
         if playing.frames >= int(str(playing.phase.rules["frames"])):
             raise Forbidden("The session has used its images: close it. Other episodes count as failures.")
-        found = await self.relay.ask(playing.session, playing.phase.digest, tour, turn, wants, again=again)
+        found = await self.relay.ask(playing.session, playing.phase.digest, tour, turn, wants, replay=replay)
         playing.frames += found.frames
         return found
 
@@ -169,7 +169,7 @@ class LivePlay:
         taken = playing.session.answers.get(line.tour)
         if taken is None or line.turn > len(taken):
             raise Conflict(f"Tour {line.tour} has not come to turn {line.turn}.")
-        found = await self._ask(playing, line.tour, line.turn, wants, again=True)
+        found = await self._ask(playing, line.tour, line.turn, wants, replay=True)
         action = taken[line.turn][0] if line.turn < len(taken) else None
         return TurnHead(line.tour, line.turn + 1, found.done, len(found.payload), action), found.payload
 

@@ -59,7 +59,7 @@ class LiveRelay:
         turn: int,
         wants: Sequence[str] | None,
         *,
-        again: bool = False,
+        replay: bool = False,
     ) -> PlayAnswer:
         """The state of a tour after its first `turn` answers, from any worker that has this phase."""
         answers = session.answers[tour][:turn]
@@ -67,7 +67,7 @@ class LiveRelay:
         complete = False
         while True:
             name, worker = await self._choose(session, digest, until)
-            key = (session.entry_id, tour, again)
+            key = (session.entry_id, tour, replay)
             known = 0 if complete else min(worker.known.get(key, 0), turn)
             new = answers[known:]
             question = PlayQuestion(
@@ -78,7 +78,7 @@ class LiveRelay:
                 known,
                 new,
                 None if wants is None else list(wants),
-                again,
+                replay,
             )
             found = await self._send(worker, question, until)
             if found is None:

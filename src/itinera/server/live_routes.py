@@ -153,7 +153,7 @@ def _decode_turns(body: bytes) -> list[TurnLine]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise RefusedRequest(f"A line is no turn: {error}.") from None
     for one in found:
-        if not (one.turn == 0 or one.end or one.again) and (one.action is None) == (one.failed is None):
+        if not (one.turn == 0 or one.end or one.replay) and (one.action is None) == (one.failed is None):
             raise RefusedRequest('A turn after 0 has an "action", or the reason why there is none in "failed".')
     return found
 

@@ -49,7 +49,7 @@ class Player(Protocol):
     def protocol(self) -> Any: ...
 
     def play(
-        self, secret: str, number: int, known: int, answers: Sequence[tuple[int, str]], *, wants: Any, again: bool
+        self, secret: str, number: int, known: int, answers: Sequence[tuple[int, str]], *, wants: Any, replay: bool
     ) -> TourState | None: ...
 
 
@@ -92,7 +92,7 @@ class LiveWorker:
         wants = None if question.wants is None else frozenset(question.wants)
         try:
             found = self._players[question.phase].play(
-                question.secret, question.tour, question.known, question.answers, wants=wants, again=question.again
+                question.secret, question.tour, question.known, question.answers, wants=wants, replay=question.replay
             )
         except Exception:
             logger.exception(f"Tour {question.tour} of a session of phase {question.phase} cannot be played.")
