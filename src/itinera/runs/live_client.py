@@ -11,6 +11,7 @@ import msgspec
 
 from itinera.agents.agent import Agent
 from itinera.agents.host import RequestMessage, make_generator, read_observation
+from itinera.errors import BadArgument
 from itinera.formats.live_turns import TurnHead, TurnLine
 from itinera.runs.rollout import LONGEST_REASON, describe_failure
 from itinera.runs.tour_loop import IllegalAction, validate_action
@@ -138,5 +139,9 @@ class AgentPlayer:
 def _read_requests(payload: bytes) -> Iterator[tuple[RequestMessage, Any]]:
     stream = io.BytesIO(payload)
     for line in iter(stream.readline, b""):
-        request = _decoder.decode(line)
-        yield request, None if request.observation is None else read_observation(request.observation, stream)
+        try:
+            request = _decoder.decode(line)
+            observation = None if request.observation is None else read_observation(request.observation, stream)
+        except (msgspec.DecodeError, UnicodeDecodeError, ValueError, TypeError) as error:
+            raise BadArgument(f"The server sends what is no request to an agent: {error}.") from None
+        yield request, observation
