@@ -34,6 +34,7 @@ NOT_FUZZED = {
     "formats.settings.read_toml": "the part that the readers of TOML files share",
     "server.events.read_events": "the server's own database",
     "server.requests.read_token": "a header of a request",
+    "agents.host.read_observation": "the requests of a run, or of the host of a challenge, to its own agent",
     "agents.reference_parser.read_reference": "takes a phrase of an instruction, not a file",
     "formats.season_tasks.read_house_tasks": "the readers of R2R, RxR and REVERIE",
     "runs.context.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
@@ -399,6 +400,11 @@ CHALLENGE = 'name = "May"\ntasks = "tasks.json"\nworlds = "."\nprotocol = "r2r"\
 HOSTED = (
     CHALLENGE
     + '[phases.test]\nshots = 3\nopens = 2026-05-01T00:00:00Z\nshow = "rows"\n[phases.dev]\nshots_per_day = 1\n'
+    + '[phases.live]\nkind = "live"\nstep_seconds = 60\ncamera = "64x64"\nchannels = "rgb"\nframes = 1000\n'
+)
+LIVE_LOG = (
+    '{"itinera":"live session","phase":"test","secret":"' + "ab" * 16 + '"}\n'
+    '{"tour":0,"answers":[1,2,0],"reasons":{}}\n{"tour":3,"answers":[1,-1,-2,-3],"reasons":{"1":"lost"}}\n'
 )
 RECIPE = 'policy = "rcm"\ntasks = "a.json"\nworlds = "."\nsteps = 20\nlearning_rate = 1e-3\n[config]\nhidden_dim = 8\n'
 CATEGORIES = "index\traw_category\tcount\tmpcat40\n1\twall\t3\twall\n2\tsofa bed\t3\tsofa\n"
@@ -581,6 +587,7 @@ def _others() -> list[Reader]:
         _plain("formats.parts.read_part", lambda: [_part()], mutation.mutate_json, call=_verify_part),
         _plain("formats.parts.read_part", lambda: [_part_sidecar()], mutation.mutate_json, call=_verify_part,
                variant="joined paths", file_name="file.provenance.json", others={"file": lambda: _JOINED}),
+        _plain("formats.live_log.read_live_log", _texts(LIVE_LOG), json_),
         _plain("formats.event_log.read_events", lambda: [_log_file()], mutation.mutate_json),
         _plain("formats.board_archive.read_archive", lambda: [_board_archive()], raw),
         _plain("formats.recipe.read_recipe", _texts(RECIPE), table, file_name="recipe.toml"),

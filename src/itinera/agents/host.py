@@ -34,7 +34,7 @@ class HostConfig(msgspec.Struct):
     path: list[str]
 
 
-class _State(msgspec.Struct):
+class GeneratorState(msgspec.Struct):
     """The state of a PCG64 generator; numbers of 128 bits in words."""
 
     state: str
@@ -58,7 +58,9 @@ class _Array(msgspec.Struct):
     bytes: int
 
 
-class _Observation(msgspec.Struct):
+class ObservationMessage(msgspec.Struct):
+    """An observation without the bytes of its arrays."""
+
     world: str
     place: str | list[float]
     heading: float
@@ -70,15 +72,17 @@ class _Observation(msgspec.Struct):
     arrays: list[_Array]
 
 
-class _Request(msgspec.Struct):
+class RequestMessage(msgspec.Struct):
+    """A request of the protocol."""
+
     ask: str
     version: int = 0
     columns: list[str] = []
-    state: _State | None = None
+    state: GeneratorState | None = None
     text: str = ""
     language: str = ""
     point_goal: tuple[float, float, float] | None = None
-    observation: _Observation | None = None
+    observation: ObservationMessage | None = None
 
 
 def encode_config(config: HostConfig) -> bytes:
@@ -95,8 +99,8 @@ def main() -> None:
     sys.path[:] = list(dict.fromkeys([*config.path, *sys.path]))
     host = _Host(config)
     for line in iter(requests.readline, b""):
-        request = msgspec.json.decode(line, type=_Request)
-        observation = None if request.observation is None else _read_observation(request.observation, requests)
+        request = msgspec.json.decode(line, type=RequestMessage)
+        observation = None if request.observation is None else read_observation(request.observation, requests)
         replies.write(msgspec.json.encode(host.answer(request, observation)) + b"\n")
         replies.flush()
 
@@ -108,11 +112,11 @@ class _Host:
         self._config = config
         self._agent: Any = None
 
-    def answer(self, request: _Request, observation: Observation | None) -> dict[str, Any]:
+    def answer(self, request: RequestMessage, observation: Observation | None) -> dict[str, Any]:
         """The reply to a request; an error of the agent is reported in it."""
         answers: dict[str, Callable[[], dict[str, Any] | None]] = {
             "hello": lambda: self._hello(request.version),
-            "reset": lambda: self._agent.reset(_make_generator(request.state)),
+            "reset": lambda: self._agent.reset(make_generator(request.state)),
             "start_episode": lambda: self._agent.start_episode(
                 Instruction(request.text, request.language, request.point_goal)
             ),
@@ -153,7 +157,8 @@ def _as_integer(action: Any) -> int:
     return int(action.__index__())
 
 
-def _make_generator(state: _State | None) -> np.random.Generator:
+def make_generator(state: GeneratorState | None) -> np.random.Generator:
+    """The generator of a state."""
     bits = np.random.PCG64()
     if state is not None:
         bits.state = {
@@ -165,7 +170,7 @@ def _make_generator(state: _State | None) -> np.random.Generator:
     return np.random.Generator(bits)
 
 
-def _read_observation(message: _Observation, requests: IO[bytes]) -> Observation:
+def read_observation(message: ObservationMessage, requests: IO[bytes]) -> Observation:
     """The observation as the simulator made it; the bytes of its arrays follow the request."""
     arrays = {
         array.name: np.frombuffer(requests.read(array.bytes), dtype=array.dtype).reshape(array.shape)

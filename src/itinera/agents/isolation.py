@@ -14,14 +14,20 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from itinera.agents.agent import Agent
 from itinera.agents.loading import OptionValue
 from itinera.agents.process_tree import kill_tree
-from itinera.agents.remote import REPLY_SECONDS, ProbabilisticRemoteAgent, RemoteAgent, Session, connect_agent
+from itinera.agents.remote import (
+    REPLY_SECONDS,
+    ProbabilisticRemoteAgent,
+    RemoteAgent,
+    Session,
+    connect_agent,
+    encode_generator,
+)
 from itinera.agents.sandbox import NOBODY, Sandbox, becomes_nobody, is_readable_by_others, landlock_version
 from itinera.agents.transport import Channel, describe_exit, split_command
 from itinera.errors import BadArgument
@@ -135,9 +141,7 @@ class IsolatedAgent(RemoteAgent):
         self.files: Mapping[str, str] = session.files  # the digests of the agent's files, by name
 
     def reset(self, rng: np.random.Generator) -> None:
-        state: Any = rng.bit_generator.state
-        numbers = {name: str(value) for name, value in state["state"].items()}  # 128 bits, too many for JSON
-        self._state = {**numbers, "has_uint32": state["has_uint32"], "uinteger": state["uinteger"]}
+        self._state = encode_generator(rng)
         self._reset()
 
     def _reset(self) -> None:

@@ -76,6 +76,32 @@ def connect_agent(
     return with_probabilities(session) if probabilistic else plain(session)
 
 
+def encode_request(
+    what: str, observation: Observation | None = None, wants: frozenset[str] = frozenset(), **fields: Any
+) -> bytes:
+    """The line of a request, and the bytes of the arrays that the agent wants."""
+    arrays = {} if observation is None else _arrays(observation, wants)
+    message = {"ask": what, **fields}
+    if observation is not None:
+        message["observation"] = _encode(observation, arrays, with_description="description" in wants)
+    return b"".join([_encoder.encode(message), b"\n", *(array.tobytes() for array in arrays.values())])
+
+
+def encode_instruction(instruction: Instruction) -> dict[str, Any]:
+    """The fields of the request start_episode."""
+    said: dict[str, Any] = {"text": instruction.text, "language": instruction.language}
+    if instruction.point_goal is not None:
+        said["point_goal"] = instruction.point_goal
+    return said
+
+
+def encode_generator(rng: np.random.Generator) -> dict[str, Any]:
+    """The state of a generator for JSON, where numbers of 128 bits are too large."""
+    state: Any = rng.bit_generator.state
+    numbers = {name: str(value) for name, value in state["state"].items()}
+    return {**numbers, "has_uint32": state["has_uint32"], "uinteger": state["uinteger"]}
+
+
 class Session:
     """Requests and replies. After a failure, the next episode opens a new channel."""
 
@@ -106,11 +132,7 @@ class Session:
     def request(self, what: str, observation: Observation | None = None, **fields: Any) -> Reply:
         """The agent's reply; raises AgentFailure."""
         assert self._channel is not None
-        arrays = {} if observation is None else _arrays(observation, self._wants)
-        message = {"ask": what, **fields}
-        if observation is not None:
-            message["observation"] = _encode(observation, arrays, with_description="description" in self._wants)
-        data = b"".join([_encoder.encode(message), b"\n", *(array.tobytes() for array in arrays.values())])
+        data = encode_request(what, observation, self._wants, **fields)
         return self._parse(self._channel.request(data, seconds=self._seconds), what)
 
     def require(self, value: Any, name: str, what: str) -> Any:
@@ -158,10 +180,7 @@ class RemoteAgent:
     def start_episode(self, instruction: Instruction) -> None:
         if not self._session.is_open:
             self._reset()
-        said: dict[str, Any] = {"text": instruction.text, "language": instruction.language}
-        if instruction.point_goal is not None:
-            said["point_goal"] = instruction.point_goal
-        self._session.request("start_episode", **said)
+        self._session.request("start_episode", **encode_instruction(instruction))
 
     def act(self, observation: Observation) -> int:
         reply = self._session.request("act", observation)

@@ -120,8 +120,8 @@ def judge(
 
     check_outputs([out], [entry, challenge])
     rules = challenge if isinstance(challenge, Challenge) else read_challenge(challenge, phase=phase)
-    split = _load_episodes(rules)
-    protocol = _load_rules(rules, split)
+    split = load_episodes(rules)
+    protocol = load_rules(rules, split)
     claimed = entry if isinstance(entry, Predictions) else read_predictions(entry, split)
     if claimed.protocol is not None:
         select_carried(claimed.protocol, (protocol,), claimed.source)
@@ -160,7 +160,7 @@ def judge(
     )
 
 
-def _load_episodes(rules: Challenge) -> Split:
+def load_episodes(rules: Challenge) -> Split:
     """The episodes that an entry must answer: those of the tours, where there are tours."""
     split = load_split(rules.tasks, tours=rules.tours, reference=rules.reference)
     split.require_goals("A challenge is judged by its host: give the tasks that have their goals.")
@@ -170,7 +170,7 @@ def _load_episodes(rules: Challenge) -> Split:
     return split
 
 
-def _load_rules(rules: Challenge, split: Split) -> Protocol:
+def load_rules(rules: Challenge, split: Split) -> Protocol:
     from itinera.runs.config import require_matching, select_protocol
     from itinera.simulators.factory import apply_drive
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from itinera.api.scoring import load_protocol, load_split
 from itinera.errors import BadArgument, validate_choice
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from itinera.runs.reproduce import Reproduction
     from itinera.runs.run import Run
     from itinera.runs.worker_process import StartMethod
+    from itinera.server.messages import EntryReport
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.simulator import Simulator
     from itinera.tasks import Episode, Protocol, Split
@@ -34,10 +35,23 @@ File: TypeAlias = str | PathLike[str]
 logger = logging.getLogger("itinera")
 
 
+AnyAgent: TypeAlias = "str | PathLike[str] | Sequence[str] | Agent | type[Any] | None"
+
+
+@overload
 def run(
-    agent: str | PathLike[str] | Sequence[str] | Agent | type[Any] | None,
-    tasks: Split | File,
-    worlds: Mapping[str, World] | File,
+    agent: AnyAgent, tasks: Split | File, worlds: Mapping[str, World] | File, *, challenge: None = None, **options: Any
+) -> Predictions: ...
+
+
+@overload
+def run(agent: AnyAgent, *, challenge: str, phase: str, method: str, token: str, **options: Any) -> EntryReport: ...
+
+
+def run(  # type: ignore[misc]  # the forms above do not repeat all options
+    agent: AnyAgent,
+    tasks: Split | File | None = None,
+    worlds: Mapping[str, World] | File | None = None,
     *,
     command: str | None = None,
     agent_options: Mapping[str, bool | int | float | str] | None = None,
@@ -79,8 +93,15 @@ def run(
     progress: Callable[[RunningScore], None] | None = None,
     start_method: StartMethod | None = None,
     command_words: Sequence[str] = (),
-) -> Predictions:
-    """The predictions of an agent: one rollout per episode, or per tour.
+    challenge: str | None = None,
+    phase: str = "",
+    method: str = "",
+    token: str = "",
+    notes: str = "",
+    visibility: str = "public",
+    on_tour: Callable[[int, int], None] = lambda done, tours: None,
+) -> Predictions | EntryReport:
+    """The predictions of an agent: one rollout per episode, or per tour. With `challenge`, the report on its entry.
 
     >>> import itinera
     >>> predictions = itinera.run("random", "R2R_val_unseen.json", "connectivity/", seed=7)  # doctest: +SKIP
@@ -125,6 +146,10 @@ def run(
     progress: called at the start and after every rollout.
     start_method: how worker processes start, "spawn" or "fork"; chosen by what was given unless set.
     command_words: the words of the command line, for the provenance.
+    challenge: the address of a challenge server. The agent acts in a live phase of it, in the host's worlds, as the
+        entry of a team: `phase`, the name of the `method` on the board, the team's `token`, `notes`, `visibility`. Of
+        the arguments above, only those of the agent apply; `workers` agents of this process play a tour each. If
+        interrupted, the same call resumes. `on_tour` is called with the tours that are over and the number of all.
 
     An agent's error fails its episode, with the reason in the notes of the trajectory; the run continues, unless the
     first five episodes fail in the same way. A run is as honest as its agent unless it is isolated: an agent in this
@@ -135,6 +160,28 @@ def run(
     from itinera.runs.observations import make_camera
     from itinera.runs.prepare import prepare_run
 
+    if challenge is not None:
+        if (tasks, worlds, out, tours, protocol) != (None,) * 5:
+            raise BadArgument("The host of a challenge has tasks, worlds and protocol: leave them and out out.")
+        from itinera.api.live import run_live
+
+        return run_live(
+            agent,
+            challenge,
+            phase=phase,
+            method=method,
+            token=token,
+            command=command,
+            agent_options=agent_options,
+            policy=policy,
+            reply_seconds=reply_seconds,
+            workers=workers,
+            notes=notes,
+            visibility=visibility,
+            on_tour=on_tour,
+        )
+    if tasks is None or worlds is None:
+        raise BadArgument("Give tasks and worlds, or the address of a challenge (challenge=).")
     chosen_shard = parse_shard(shard)
     out = None if out is None else part_path(Path(out), chosen_shard)
     if out is not None:

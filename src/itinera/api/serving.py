@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from itinera.api.files import check
 from itinera.api.judging import judge
+from itinera.api.live import make_live_host
 from itinera.api.scoring import File
 from itinera.errors import BadArgument, MissingExtra
 
@@ -90,13 +91,18 @@ def work(
 
     from itinera.formats.hosted_challenge import read_hosted_challenge
     from itinera.server.client import Client
+    from itinera.server.live_worker import LiveWorker
     from itinera.server.worker import Worker
 
+    hosted = read_hosted_challenge(Path(challenge), need_files=True)
+    own = name or f"{socket.gethostname()}-{os.getpid()}"
+    is_live = any(phase.live is not None for phase in hosted.phases)
     return Worker(
         Client(url, token),
-        read_hosted_challenge(Path(challenge), need_files=True),
+        hosted,
         judge_bundle,
-        name=name or f"{socket.gethostname()}-{os.getpid()}",
+        name=own,
+        live=LiveWorker(Client(url, token, keep=True), hosted, make_live_host, name=own) if is_live else None,
         limit_seconds=limit_seconds,
         give_up_seconds=give_up_seconds,
         on_overrun=on_overrun,
@@ -105,10 +111,14 @@ def work(
 
 def judge_bundle(bundle: Path, phase: ChallengePhase, rows: Path) -> Verdict:
     """The verdict on the file of an entry, by the rules of a phase; its score bundle is written to `rows`."""
+    from itinera.formats.live_log import read_live_log
     from itinera.server.judge import make_verdict
 
-    found = judge(bundle, phase.rules, out=rows)
-    return make_verdict(found.scores, badge=found.badge, stopped=found.stopped, failed=found.failed)
+    if phase.live is None:
+        found = judge(bundle, phase.rules, out=rows)
+        return make_verdict(found.scores, badge=found.badge, stopped=found.stopped, failed=found.failed)
+    found = judge(make_live_host(phase).rebuild(read_live_log(bundle), str(bundle)), phase.rules, out=rows)
+    return make_verdict(found.scores, badge="live", stopped=found.stopped, failed=found.failed)
 
 
 def submit(

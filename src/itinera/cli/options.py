@@ -15,6 +15,9 @@ PredictionsFile = Annotated[
     Path, typer.Argument(help="Predictions file, in any format that `itinera convert --list` names.")
 ]
 Tasks = Annotated[Path, typer.Option("--tasks", help="Tasks file: R2R, R4R, RxR, REVERIE, NDH, SOON, VLN-CE, native.")]
+OptionalTasks = Annotated[
+    Path | None, typer.Option("--tasks", help="Tasks file: R2R, R4R, RxR, REVERIE, NDH, SOON, VLN-CE, native.")
+]
 Worlds = Annotated[
     Path | None,
     typer.Option(
@@ -57,6 +60,7 @@ ProtocolName = Annotated[
     typer.Option("--protocol", help="Protocol to apply. Default: that of the tasks, never that of the predictions."),
 ]
 Out = Annotated[Path, typer.Option("--out", help="The file to write.")]
+OptionalOut = Annotated[Path | None, typer.Option("--out", help="The file to write.")]
 Seed = Annotated[int, typer.Option(help="Random seed.", min=0)]
 Missing = Annotated[
     str, typer.Option(help="fail: every episode needs a trajectory; zero: episodes without one count as failures.")

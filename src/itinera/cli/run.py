@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from itinera.cli import options, output
+from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.metrics.running import RunningScore
@@ -21,12 +22,22 @@ REFRESH_SECONDS = 2.0  # between two updates of the success rate
 
 
 def run(
-    tasks: options.Tasks,
+    tasks: options.OptionalTasks = None,
     worlds: Annotated[
-        Path,
+        Path | None,
         typer.Option(help="Connectivity folder or archive, or Hearth season; on the ground a season or scenes folder."),
-    ],
-    out: options.Out,
+    ] = None,
+    out: options.OptionalOut = None,
+    challenge: Annotated[
+        str | None, typer.Option(help="Address of a challenge server: act in a live phase instead of on files.")
+    ] = None,
+    phase: Annotated[str, typer.Option(help="With --challenge: the phase.")] = "",
+    method: Annotated[str, typer.Option(help="With --challenge: name of your method on the board.")] = "",
+    notes: Annotated[str, typer.Option(help="With --challenge: words about the entry.")] = "",
+    visibility: Annotated[
+        str, typer.Option(help="With --challenge: who may see the entry: public, anonymous, host or team.")
+    ] = "public",
+    token: options.Token = "",
     agent: options.Agent = None,
     agent_command: options.AgentCommand = None,
     agent_option: options.AgentOption = None,
@@ -88,6 +99,9 @@ def run(
     Agents: still, uniform, random, forward, expert, reader, and the pretrained ones of docs/agents.md; language models
     as openai:MODEL with --base-url, see docs/language-models.md.
 
+    With --challenge, the agent acts in a live phase of a challenge server, in worlds that the host has: see
+    docs/server.md. Set ITINERA_TOKEN to the token of your team.
+
     Example: itinera run --agent my_agent:Agent --tasks R2R_val_unseen.json --worlds connectivity/ --out preds.jsonl
     """
     from itinera import api
@@ -95,6 +109,26 @@ def run(
     from itinera.agents.services.settings import parse_price
     from itinera.runs.observations import make_camera
 
+    if challenge is not None:
+        _act_live(
+            agent,
+            challenge,
+            phase=phase,
+            method=method,
+            notes=notes,
+            visibility=visibility,
+            token=token,
+            command=agent_command,
+            agent_options=parse_options(agent_option or ()),
+            policy=policy,
+            reply_seconds=reply_seconds,
+            workers=workers,
+            files=(tasks, worlds, out),
+            json=json,
+        )
+        return
+    if tasks is None or worlds is None or out is None:
+        raise BadArgument("Give --tasks, --worlds and --out, or the address of a challenge with --challenge.")
     sensor = make_camera(camera, channels=channels, fov=fov, height=camera_height, panorama=panorama)
     # Results stand alone on stdout, whatever an agent in this process prints.
     with redirect_stdout(sys.stderr), _progress_bar() as (progress, scores):
@@ -147,6 +181,27 @@ def run(
         except KeyboardInterrupt:
             raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
     _print(options.written_file(out, shard), scores[-1], json=json)
+
+
+def _act_live(agent: str | None, url: str, *, files: tuple[Path | None, ...], json: bool, **given: Any) -> None:
+    """Play a session, and print its entry."""
+    from itinera import api
+
+    if files != (None,) * 3:
+        raise BadArgument("The host of a challenge has tasks and worlds: leave out --tasks, --worlds and --out.")
+
+    def show(done: int, tours: int) -> None:
+        if output.is_interactive() or done in (0, tours):
+            output.remark(f"{done} of {tours} tours or episodes are over.")
+
+    with redirect_stdout(sys.stderr):
+        report = api.run(agent, challenge=url, on_tour=show, **given)
+    if json:
+        output.print_json(report)
+    else:
+        output.print_line(report.summary)
+    if report.state in ("refused", "failed"):
+        raise typer.Exit(1)
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -35,6 +35,7 @@ DEFAULT_MAX_BYTES = 64 << 20  # of an entry
 _COMMAND = "itinera serve"
 
 _Count = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+_Seconds = Annotated[float, msgspec.Meta(ge=0.1, le=31_536_000.0)]
 _Time = Annotated[datetime, msgspec.Meta(tz=True)]
 _Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
 
@@ -50,6 +51,27 @@ class _PhaseKeys(Challenge):
     show: Literal["rows", "totals"] = "totals"
     reveal: Literal["always", "closed"] = "always"
     max_bytes: Annotated[int, msgspec.Meta(ge=1, le=1 << 31)] = DEFAULT_MAX_BYTES
+    kind: Literal["file", "live"] = "file"
+    step_seconds: _Seconds = 300.0
+    session_seconds: _Seconds = 86_400.0
+    views: Literal["annotations", "rendered"] | None = None
+    camera: Annotated[str, msgspec.Meta(pattern="^[0-9]{1,4}x[0-9]{1,4}$")] | None = None
+    channels: Annotated[str, msgspec.Meta(pattern="^(rgb|depth|classes)(,(rgb|depth|classes))*$")] = "rgb,depth"
+    fov: Annotated[float, msgspec.Meta(gt=0.0, lt=180.0)] = 90.0
+    frames: _Count = 1_000_000
+
+
+@dataclass(frozen=True)
+class LiveRules:
+    """What a live phase allows, and what its agents observe besides pose, candidates and scene descriptions."""
+
+    step_seconds: float  # between an observation and its action; then the episode has failed
+    session_seconds: float  # from the opening of a session to its end
+    views: str | None  # on graphs, as `itinera run --views`
+    camera: str | None  # on the ground, WIDTHxHEIGHT
+    channels: str
+    fov: float  # degrees
+    frames: int  # images that are rendered for a session in all; then observations have none
 
 
 @dataclass(frozen=True)
@@ -71,13 +93,15 @@ class ChallengePhase:
     show: Literal["rows", "totals"]  # what a team may read of its own scores, and others of public ones
     reveal: Literal["always", "closed"]  # scores are public at once, or when the phase has closed
     max_bytes: int  # of an entry
+    live: LiveRules | None = None  # None: entries are files
 
     @property
     def settings(self) -> dict[str, Any]:
         """What decides scores besides the files: plain values for people, equal on the server and its workers."""
         paths = {field.name for field in fields(Challenge) if str(field.type).startswith("Path")}
         values = {field.name: getattr(self.rules, field.name) for field in fields(Challenge) if field.name != "name"}
-        return {name: value.name if name in paths and value is not None else value for name, value in values.items()}
+        found = {name: value.name if name in paths and value is not None else value for name, value in values.items()}
+        return found if self.live is None else found | {"kind": "live"} | asdict(self.live)
 
     @property
     def digest(self) -> str:
@@ -185,5 +209,13 @@ def _make_phase(name: str, values: dict[str, Any], file: Path, need_files: bool)
         if absent:
             remedy = "Paths are relative to the challenge file."
             return [Fault("", f"there is no {resolved[key]}.", remedy, f"{where}.{key}") for key in absent]
-    own = {one.name: getattr(keys, one.name) for one in fields(ChallengePhase) if one.name not in ("name", "rules")}
-    return ChallengePhase(name=name, rules=Challenge(**(resolved | {"name": name})), **own)
+    if keys.kind == "live" and keys.missing == "fail":
+        return [Fault("", "would refuse sessions that end early.", 'Use missing = "zero".', f"{where}.missing")]
+    given = set(values) & {field.name for field in fields(LiveRules)}
+    if keys.kind == "file" and given:
+        return [Fault("", "is for live phases.", 'Add kind = "live", or remove it.', f"{where}.{min(given)}")]
+    made = {"name", "rules", "live"}
+    own = {one.name: getattr(keys, one.name) for one in fields(ChallengePhase) if one.name not in made}
+    live = LiveRules(**{one.name: getattr(keys, one.name) for one in fields(LiveRules)})
+    rules = Challenge(**(resolved | {"name": name}))
+    return ChallengePhase(name=name, rules=rules, **own, live=live if keys.kind == "live" else None)

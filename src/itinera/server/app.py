@@ -18,6 +18,8 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from itinera.errors import ItineraError
+from itinera.server.live_play import LivePlay
+from itinera.server.live_routes import TokenMemory, make_live_routes
 from itinera.server.messages import ErrorReply
 from itinera.server.openapi import make_description_route
 from itinera.server.queue import expire_leases
@@ -44,13 +46,13 @@ def create_app(service: Service, *, pages: Sequence[BaseRoute] = (), guesses: Gu
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        task = asyncio.create_task(_keep_house(service))
+        task = asyncio.create_task(_keep_house(service, app.state.live))
         yield
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
 
-    interface = make_routes()
+    interface = [*make_routes(), *make_live_routes()]
     app = Starlette(
         routes=[*interface, make_description_route(interface), *pages],
         middleware=[Middleware(_Headers)],
@@ -60,14 +62,17 @@ def create_app(service: Service, *, pages: Sequence[BaseRoute] = (), guesses: Gu
     app.state.service = service
     app.state.guesses = GuessLimiter() if guesses is None else guesses
     app.state.replies = Counter()
+    app.state.live = LivePlay(service)
+    app.state.live_tokens, app.state.live_workers = TokenMemory("submit"), TokenMemory("worker")
     return app
 
 
-async def _keep_house(service: Service) -> None:
-    """Take back lost leases and remove stale uploads, for ever."""
+async def _keep_house(service: Service, live: LivePlay) -> None:
+    """Take back lost leases, end live sessions in time and remove stale uploads, for ever."""
     while True:
         try:
             await call(expire_leases, service.store)
+            await live.close_expired()
             await call(service.blobs.remove_stale)
         except Exception as error:  # such as a database that restarts
             logger.error("Housekeeping failed, and is repeated: %s", error)

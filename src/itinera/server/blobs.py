@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from itinera.formats.writing import make_folder, sync_folder
+from itinera.formats.writing import atomic_write, make_folder, sync_folder
 from itinera.server.refusals import Conflict, NotFound, RefusedRequest, TooLarge
 
 STALE_SECONDS = 24 * 60 * 60  # after which an unfinished upload is removed
@@ -90,6 +90,16 @@ class BlobFolder:
             return known
         sync_folder(final.parent)
         return size
+
+    def store(self, content: bytes) -> str:
+        """The digest of content of the server's own, which is a blob now."""
+        digest = hashlib.sha256(content).hexdigest()
+        final = self.path(digest)
+        if not final.exists():
+            make_folder(final.parent)
+            with atomic_write(final) as stream:
+                stream.write(content)
+        return digest
 
     def remove_stale(self) -> int:
         """Remove uploads that nobody has continued for a day; the number of them."""

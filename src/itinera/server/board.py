@@ -20,7 +20,7 @@ from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable
 from itinera.reports.comparison import align_metrics, check_comparable
 
-Badge = Literal["replayed", "scored", "claimed"]
+Badge = Literal["live", "replayed", "scored", "claimed"]
 MOST_COMPARED = 30  # entries whose differences are tested: the best ones; corrections for more pairs leave only ties
 _COARSEST = {"": 0.01, "m": 0.1, "s": 0.1, "steps": 1.0}  # step of a sealed score that shows no noise, by unit
 

@@ -38,17 +38,19 @@ class Refusal(ItineraError):
 class Client:
     """A server and the token that it is asked with.
 
-    url: such as `https://host.example/`. pause: seconds before the first repetition; it doubles with each.
+    url: such as `https://host.example/`. pause: seconds before the first repetition; it doubles with each. keep: use
+    one connection for all requests but uploads and downloads, which then come from one thread.
     """
 
-    def __init__(self, url: str, token: str = "", *, pause: float = 0.2) -> None:
+    def __init__(self, url: str, token: str = "", *, pause: float = 0.2, keep: bool = False) -> None:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise BadArgument(f"{url!r} is not the address of a server: give http(s)://HOST[:PORT].")
         self.url = url.rstrip("/")
         self._secure, self._host, self._port = parts.scheme == "https", parts.hostname, parts.port
         self._path = parts.path.rstrip("/")
-        self._token, self._pause = token, pause
+        self._token, self._pause, self._keep = token, pause, keep
+        self._kept: http.client.HTTPConnection | None = None
 
     def get(self, path: str, kind: type[T]) -> T:
         """The decoded reply to GET."""
@@ -60,6 +62,11 @@ class Client:
         headers = {"Content-Type": "application/json"}
         send = self._repeat if repeat else self._send
         return self._decode(send("POST", path, body, headers), kind)
+
+    def exchange(self, path: str, body: bytes, kind: str, *, repeat: bool = True) -> bytes:
+        """The content of the reply to POST of other content than JSON, which must do no harm when it is repeated."""
+        send = self._repeat if repeat else self._send
+        return send("POST", path, body, {"Content-Type": kind})
 
     def upload(self, file: Path, *, phase: str = "") -> str:
         """The SHA-256 of a file that is on the server now; an upload that broke off continues where it stands."""
@@ -117,17 +124,36 @@ class Client:
         raise AssertionError("unreachable")
 
     def _send(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> bytes:
-        connection = self._connect()
+        kept, self._kept = self._kept, None
+        if kept is not None:
+            with suppress(OSError, http.client.HTTPException):  # the server closes connections that have been idle
+                return self._send_over(kept, method, path, body, headers)
+        try:
+            return self._send_over(self._connect(), method, path, body, headers)
+        except (OSError, http.client.HTTPException) as error:
+            raise self._silent(error) from None
+
+    def _send_over(
+        self,
+        connection: http.client.HTTPConnection,
+        method: str,
+        path: str,
+        body: Any,
+        headers: Mapping[str, str] | None,
+    ) -> bytes:
+        keep = False
         try:
             # A refusal may arrive before all of a body has left; then it explains the broken pipe.
             with suppress(BrokenPipeError):
                 connection.request(method, self._path + path, body=body, headers=self._headers() | dict(headers or {}))
             reply = connection.getresponse()
             content = reply.read(MAX_REPLY)
-        except (OSError, http.client.HTTPException) as error:
-            raise self._silent(error) from None
+            keep = self._keep and not reply.will_close
         finally:
-            connection.close()
+            if keep:
+                self._kept = connection
+            else:
+                connection.close()
         if reply.status >= 400:
             raise self._refusal(reply.status, content)
         return content

@@ -43,6 +43,7 @@ def submit_entry(db: Connection, submission: Submission, *, team_id: int, time: 
     if repeated is not None:
         return repeated
     target = find_phase(db, submission.phase, time)
+    target.require_files()
     target.require_open()
     size = db.execute(select(blob.c.size).where(blob.c.sha256 == submission.bundle)).scalar_one_or_none()
     if size is None:
@@ -82,6 +83,9 @@ def queue_judgement(db: Connection, entry_id: str, *, time: int) -> None:
 def rerun_entry(db: Connection, entry_id: str, *, time: int) -> None:
     """Judge an entry again, whatever became of it; earlier judgements stay. It costs no shot."""
     find_entry_phase(db, entry_id)
+    judged = select(judgement.c.id).where(judgement.c.entry_id == entry_id)
+    if db.execute(judged).first() is None:
+        raise Conflict(f"Entry {entry_id} is a live session that is being played.")
     waiting = select(judgement.c.id).where(
         judgement.c.entry_id == entry_id, judgement.c.state.in_(("queued", "running"))
     )

@@ -82,7 +82,8 @@ class ChallengeHost:
         with self._store.read() as db:
             find_phase(db, phase, self._store.clock())
             busy = select(judgement.c.entry_id).where(judgement.c.state.in_(("queued", "running")))
-            wanted = select(entry.c.id).where(entry.c.phase == phase, entry.c.id.not_in(busy))
+            judged = select(judgement.c.entry_id)  # not the sessions that are being played
+            wanted = select(entry.c.id).where(entry.c.phase == phase, entry.c.id.not_in(busy), entry.c.id.in_(judged))
             names = list(db.execute(wanted.order_by(entry.c.submitted, entry.c.id)).scalars())
         for name in names:
             self.rerun(name)

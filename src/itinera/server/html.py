@@ -30,6 +30,7 @@ SECURITY_POLICY = (
 
 STATIC_FILES = ("board.css", "board.js", "submit.js")
 BADGES: Mapping[str, str] = {
+    "live": "The agent acted in the host's simulator, one observation after another, and nothing else was given out.",
     "replayed": "The host repeated every action and scored where it led.",
     "scored": "The host scored the places that the entry gives, without repeating its actions.",
     "claimed": "The entry gives its own scores; the host did not compute them.",

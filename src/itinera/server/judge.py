@@ -13,7 +13,7 @@ from itinera.server.verdicts import Coverage, Verdict
 
 
 def make_verdict(
-    table: ScoreTable, *, badge: Literal["replayed", "scored", "claimed"], stopped: int, failed: int
+    table: ScoreTable, *, badge: Literal["live", "replayed", "scored", "claimed"], stopped: int, failed: int
 ) -> Verdict:
     """The verdict of a table. A metric that is undefined everywhere or infinite is left out.
 

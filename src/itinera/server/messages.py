@@ -99,7 +99,7 @@ class EntryReport(msgspec.Struct, frozen=True):
     team: str | None  # null for an anonymous entry of others
     method: str
     submitted: int
-    state: str  # queued, running, scored, refused or failed
+    state: str  # playing, queued, running, scored, refused or failed
     visibility: str | None = None  # for the team itself
     place: int | None = None  # in the queue; 1 is next
     expected_seconds: float | None = None

@@ -32,6 +32,16 @@ class StoredPhase:
     max_bytes: int  # of an entry
     rules: dict[str, object]
 
+    @property
+    def is_live(self) -> bool:
+        """Whether agents act in the host's simulator, instead of teams sending files."""
+        return self.rules.get("kind") == "live"
+
+    def require_files(self) -> None:
+        """Raise Forbidden for a live phase."""
+        if self.is_live:
+            raise Forbidden(f"Phase {self.name} is live: run your agent with itinera run --challenge.")
+
     def require_open(self) -> None:
         """Raise Forbidden unless teams may submit now."""
         if not self.is_open:

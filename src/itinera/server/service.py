@@ -55,6 +55,11 @@ class Service:
     def __init__(self, store: Store, blobs: BlobFolder, *, lease_ms: int = LEASE_MS) -> None:
         self.store, self.blobs, self._lease_ms = store, blobs, lease_ms
 
+    @property
+    def lease_seconds(self) -> float:
+        """How long a worker may be silent."""
+        return self._lease_ms / 1000
+
     def identify(self, token: str, *scopes: Scope) -> Identity:
         """Who sends a token; raises Forbidden unless it has one of the scopes."""
         with self.store.read() as db:
@@ -245,13 +250,15 @@ def _describe_entries(db: Connection, rows: Sequence[Row[Any]], time: int) -> li
         newest[one.entry_id] = one
         if one.state == "scored":
             scored[one.entry_id] = one
-    places = find_places(db, [name for name in names if newest[name].state == "queued"], time=time)
+    places = find_places(db, [name for name, one in newest.items() if one.state == "queued"], time=time)
     shots = {row.entry_id: row.state for row in db.execute(select(shot).where(shot.c.entry_id.in_(names)))}
-    return [_describe_entry(row, newest[row.id], scored.get(row.id), places.get(row.id), shots[row.id]) for row in rows]
+    return [
+        _describe_entry(row, newest.get(row.id), scored.get(row.id), places.get(row.id), shots[row.id]) for row in rows
+    ]
 
 
 def _describe_entry(
-    row: Row[Any], newest: Row[Any], scored: Row[Any] | None, place: QueuePlace | None, shot_state: str
+    row: Row[Any], newest: Row[Any] | None, scored: Row[Any] | None, place: QueuePlace | None, shot_state: str
 ) -> EntryReport:
     own = bool(row.own)
     return EntryReport(
@@ -260,11 +267,11 @@ def _describe_entry(
         team=row.team if row.named else None,
         method=row.method,
         submitted=row.submitted,
-        state=newest.state,
+        state="playing" if newest is None else newest.state,
         visibility=row.visibility if own else None,
         place=None if place is None else place.place,
         expected_seconds=None if place is None else place.seconds,
-        reason=newest.reason if own else None,
+        reason=newest.reason if own and newest is not None else None,
         shot=shot_state if own else None,
         verdict=decode_verdict(scored.totals) if scored is not None and row.scored else None,
     )

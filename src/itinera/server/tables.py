@@ -137,8 +137,30 @@ judgement = Table(
     Column("reason", Text),  # why it was refused or failed
     UniqueConstraint("entry_id", "number"),
     CheckConstraint("state IN ('queued', 'running', 'scored', 'refused', 'failed')", name="state"),
-    CheckConstraint("badge IN ('replayed', 'scored', 'claimed')", name="badge"),
+    CheckConstraint("badge IN ('live', 'replayed', 'scored', 'claimed')", name="badge"),
     Index(None, "state", "queued"),
+)
+
+# A session of a live phase; its entry gets a judgement when it closes.
+live_session = Table(
+    "live_session",
+    metadata,
+    Column("entry_id", ForeignKey("entry.id"), primary_key=True),
+    Column("secret", String(32), nullable=False),  # decides order, names and seeds
+    Column("opened", BigInteger, nullable=False),
+    Column("deadline", BigInteger, nullable=False),
+    Column("closed", BigInteger, index=True),  # NULL: it is being played
+)
+
+# Every answer of an agent, stored before the next observation leaves: what is here has happened, and nothing else.
+live_answer = Table(
+    "live_answer",
+    metadata,
+    Column("entry_id", ForeignKey("live_session.entry_id"), primary_key=True),
+    Column("tour", Integer, primary_key=True, autoincrement=False),
+    Column("turn", Integer, primary_key=True, autoincrement=False),  # 0: the tour has begun
+    Column("answer", BigInteger, nullable=False),  # an action, or one of formats.live_log; of turn 0 always 0
+    Column("reason", Text),
 )
 
 # The ledger: one row for every shot ever taken.

@@ -16,6 +16,7 @@ UNUSED_BUNDLES = 4  # of the largest size that a team may have uploaded without 
 def check_upload(db: Connection, *, team_id: int, phase: str, size: int, time: int) -> None:
     """Raise RefusedRequest if an upload of this size could not be submitted to the phase now."""
     target = find_phase(db, phase, time)
+    target.require_files()
     target.require_open()
     if size > target.max_bytes:
         raise TooLarge(f"The file has {size} bytes; phase {phase} accepts {target.max_bytes}.")

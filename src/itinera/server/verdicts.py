@@ -25,7 +25,7 @@ class Coverage(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The totals of a judgement. All numbers are finite; an undefined metric is left out."""
 
-    badge: Literal["replayed", "scored", "claimed"]
+    badge: Literal["live", "replayed", "scored", "claimed"]
     episodes: int
     missing: int
     coverage: Coverage

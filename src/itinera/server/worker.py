@@ -18,6 +18,7 @@ from pathlib import Path
 from itinera.errors import BadFile, ItineraError
 from itinera.formats.hosted_challenge import ChallengePhase, HostedChallenge
 from itinera.server.client import Client, Refusal, Unreachable
+from itinera.server.live_worker import LiveWorker
 from itinera.server.messages import EndMessage, FinishMessage, LeaseMessage, LeaseReply, LeaseRequest, WriteReply
 from itinera.server.verdicts import Verdict
 
@@ -33,7 +34,7 @@ class Worker:
     """Judges for one server, one entry at a time.
 
     limit_seconds: how long a judgement may take; then its lease is not renewed and `on_overrun` is called, which should
-    end the process.
+    end the process. live: plays the live phases meanwhile, in a thread.
     """
 
     def __init__(
@@ -47,8 +48,9 @@ class Worker:
         give_up_seconds: float = math.inf,
         idle_seconds: float = IDLE_SECONDS,
         on_overrun: Callable[[], None] = lambda: None,
+        live: LiveWorker | None = None,
     ) -> None:
-        self._client, self._challenge, self._judge = client, challenge, judge
+        self._client, self._challenge, self._judge, self._live = client, challenge, judge, live
         self._name, self._limit, self._idle, self._on_overrun = name, limit_seconds, idle_seconds, on_overrun
         self._give_up = give_up_seconds
         self._phases = {phase.name: phase.digest for phase in challenge.phases}
@@ -63,6 +65,13 @@ class Worker:
 
         A server that does not answer is asked again, and an error after `give_up_seconds`.
         """
+        if self._live is None:
+            return self._run()
+        thread = threading.Thread(target=self._live.run, args=(self._stopping,), name="itinera-live", daemon=True)
+        thread.start()
+        return self._run()  # the thread has nothing that could be lost
+
+    def _run(self) -> int:
         judged, pause, answered = 0, self._idle, time.monotonic()
         while not self._stopping.is_set():
             try:
