@@ -318,6 +318,7 @@ class _Matcher:
             episode_ids=tuple([episode.id for episode in self.episodes]),
             events=None if self.batch.events is None else self.batch.events.take(self.answers),
             usage=None if self.batch.usage is None else self.batch.usage.take(self.answers),
+            thinking=None if self.batch.thinking is None else self.batch.thinking.take(self.answers),
         )
 
     def _locate(self, faults: list[Fault]) -> Ragged | None:

@@ -89,6 +89,8 @@ class Run:
             decisive = config.protocol.digest, config.limit_seconds, config.record_probabilities, self.max_episodes
             part = self.split.part
             more = [*([] if part is None else [part.digest]), *(["maps"] if config.record_maps else [])]
+            timing = {} if config.clock is None else config.clock.settings
+            more += [str(timing)] if timing else []
             plan = make_plan(provenance, self.config, *decisive, *more)
             with RunWriter(out, plan, overwrite=overwrite, record_maps=config.record_maps) as work:
                 if work.finished:
@@ -102,7 +104,7 @@ class Run:
                     _log.info(describe_comparison(provenance, self.config))
                 self._resume(work, runner, report)
                 require_unchanged(runner.files)
-                work.finish(provenance, config.protocol, describe_settings(self.config))
+                work.finish(provenance, config.protocol, {**describe_settings(self.config), **timing})
         return read_predictions(out)
 
     def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: OnRollout) -> Predictions:
