@@ -31,8 +31,8 @@ class EpisodeThinking:
 
     def take(self, index: NDArray[np.int64]) -> EpisodeThinking:
         """The entries at these indices; NaN at -1."""
-        columns = (getattr(self, column.name) for column in fields(self))
-        return EpisodeThinking(*(np.where(index < 0, np.nan, column[index]) for column in columns))
+        columns = (np.append(getattr(self, column.name), np.nan) for column in fields(self))  # NaN is the last, at -1
+        return EpisodeThinking(*(column[index] for column in columns))
 
 
 def collect_thinking(trajectories: Sequence[Trajectory]) -> EpisodeThinking:

@@ -108,7 +108,7 @@ def _agent_decisions(trajectory: Trajectory, *, may_continue: bool) -> list[_Dec
     continued: float | None = None  # the seconds that the last action went on
     for action, seconds in taken:
         if action == CONTINUED and may_continue:
-            continued = seconds
+            continued = (continued or 0.0) + (seconds or 0.0)
             continue
         decisions.append(_Decision(action, seconds if continued is None else continued, continued is not None))
         continued = None

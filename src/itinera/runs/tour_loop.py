@@ -13,6 +13,7 @@ GUIDED_STRIDE metres, as on its own way.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -225,16 +226,22 @@ class TourLoop:
     def think(self, seconds: float, *, overlap: bool = False) -> None:
         """Let the time pass in which the agent chooses its next action: call it before `act`, on any simulator.
 
-        The body stands still, or with `overlap` goes on with the agent's last action, which adds a place to the record.
+        The body stands still, or with `overlap` goes on with the agent's last action; the record then has a place at
+        least every second.
         """
         assert self.phase is Phase.ACTING
-        self._record.thinks = True
-        self._record.thinking[-1] += seconds
+        record = self._record
+        record.thinks = True
         timed, continuing = as_timed(self._simulator), as_continuing(self._simulator)
         if overlap and continuing is not None and self._last_action != STOP and seconds > 0:
-            self.observation = body = continuing.continue_action(seconds)
-            self._record.add(CONTINUED, body, self._clock + body.time, Phase.ACTING)
-        elif timed is not None:
+            pieces = max(1, math.ceil(seconds - 1e-9))
+            for _ in range(pieces):
+                record.thinking[-1] += seconds / pieces
+                self.observation = body = continuing.continue_action(seconds / pieces)
+                record.add(CONTINUED, body, self._clock + body.time, Phase.ACTING)
+            return
+        record.thinking[-1] += seconds
+        if timed is not None:
             timed.wait(seconds)
 
     def act(self, action: Any, probabilities: Array | None = None) -> None:
