@@ -195,6 +195,17 @@ def test_files_keep_the_clock_and_do_not_depend_on_workers(tmp_path):
         itinera.run("expert", split, tmp_path / "scenes", out=tmp_path / names[0], **options | {"clock": "fixed:0.5"})
 
 
+def test_a_worker_may_send_places_between_the_steps_of_a_robot_that_goes_on(tmp_path):
+    pytest.importorskip("trimesh")
+    write_scene(tmp_path / "scenes" / f"{FLAT.id}.glb", room(8, 6))
+    write_split(tmp_path / "tasks.jsonl", SPLIT)
+    short = replace(POINTNAV, step_limit=8)
+    options = {"drive": DRIVE, "clock": "fixed:2", "protocol": short, "max_episodes": 1, "workers": 1}
+    for overlap, places in ((False, 9), (True, 9 + 2 * 7)):
+        found = itinera.run("expert", tmp_path / "tasks.jsonl", tmp_path / "scenes", overlap=overlap, **options)
+        assert (len(found[0].places), found[0].ending) == (places, Ending.OUT_OF_STEPS)
+
+
 def test_long_thoughts_are_no_steps(plain):
     """A step limit is one of actions, not of seconds in which a robot stands still or goes on."""
     assert scores(run("fixed:100"))["C"].min() > 500
