@@ -98,5 +98,5 @@ def test_a_file_of_aggregates_says_so():
 
 
 def test_trajectories_are_to_be_scored():
-    with pytest.raises(BadFile, match=r"2 records\).*itinera score"):
+    with pytest.raises(BadFile, match=r"(?s)2 records\).*itinera score"):
         adopt(MetricRows((), trajectories=2))
