@@ -590,6 +590,7 @@ def _others() -> list[Reader]:
         _plain("formats.live_log.read_live_log", _texts(LIVE_LOG), json_),
         _plain("formats.event_log.read_events", lambda: [_log_file()], mutation.mutate_json),
         _plain("formats.board_archive.read_archive", lambda: [_board_archive()], raw),
+        _plain("formats.thinking_rates.read_rates", _texts('{"act": 0.05, "completion_tokens": 0.02}'), json_),
         _plain("formats.recipe.read_recipe", _texts(RECIPE), table, file_name="recipe.toml"),
         _plain("formats.hearth_season.read_secret", _texts("ab" * 32), raw),
         _plain("reports.replay.links.read_replay_page", _texts(REPLAY), raw,

@@ -17,7 +17,8 @@ def test_a_table_by_kind_of_clause_and_a_section_of_the_report(itinera, season, 
     assert as_json["first_faults"] == "uniform"
     assert as_json["episodes"] == as_json["succeeded"] + len(as_json["faults"])
     assert itinera("report", faults, "--out", page).code == 0
-    assert "First faults" in page.read_text()
+    for title in ("First faults.", "Shares of first faults.", "First faults, %", "Shares of first faults, %"):
+        assert title in page.read_text()
 
 
 def test_failures_are_listed_with_the_clause_they_depart_at(itinera, season, tmp_path):

@@ -55,7 +55,7 @@ _TEXTS: dict[str, str] = {
     "native-predictions": _lines(
         {"itinera": "predictions", "protocol": PROTOCOL},
         {"tour_id": "1_0", "trajectories": [{"episode_id": "1_0", "places": ["a", "b"], "headings": [0.0, 1.0],
-         "collided": [True], "followed": [False], "ending": "stuck"}]},
+         "collided": [True], "followed": [False], "thinking": [0.5, 0.0], "ending": "stuck"}]},
     ),
     "native-tasks": _lines(
         {"itinera": "tasks", "name": "tiny", "judged_by": "r2r"},

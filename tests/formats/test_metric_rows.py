@@ -69,6 +69,31 @@ def test_evt_bench_and_csv_and_lists(tmp_path):
     assert found.ignored == {"following_step": 1}
 
 
+def test_rows_with_a_dialog_and_a_path_of_vl_ln_are_rows(tmp_path):
+    line = STREAM | {"object_category": "chair", "path": [[0.0, 0.0, 0.0]], "action": [1, 1, 0]}
+    found = read(tmp_path, progress_dot_json=json.dumps(line) + "\n" + json.dumps(line | {"episode_id": 8}) + "\n")
+    assert values(found)["8"] == {"SR": 1.0, "SPL": 0.5, "OSR": 1.0, "NE": 2.5, "steps": 40.0}
+
+
+def test_cases_of_mapgpt_and_navbench_are_named_by_their_instruction(tmp_path):
+    case = {"instr_id": "4332_1", "trajectory": [["a"], ["b"]], "success": 1, "spl": 0.5, "nav_error": 0.5}
+    found = read(tmp_path, run__case_InstrID_4332_1_dot_json=case)
+    assert values(found) == {"4332_1": {"SR": 1.0, "SPL": 0.5, "NE": 0.5}}
+
+
+def test_aggregates_of_vln_pe_are_no_row(tmp_path):
+    table = {"TL": 9.0, "NE": 3.0, "FR": 0.1, "StR": 0.1, "OS": 0.5, "SR": 0.4, "SPL": 0.3, "Count": 100}
+    found = read(tmp_path, result_dot_json={"val_seen": table, "val_unseen": table})
+    assert (found.rows, found.aggregates) == ((), 2)
+
+
+def test_trajectories_of_soon_and_omninavbench_are_no_rows(tmp_path):
+    soon = [{"instr_id": "1_0", "trajectory": {"path": [["a"]], "obj_heading": [0.1], "obj_elevation": [0.2]}}]
+    omni = {"positions": [[0, 0, 0]], "quaternions": [[1, 0, 0, 0]], "times": [0], "stop_step": 0, "human_paths": []}
+    found = read(tmp_path, submit_dot_json=soon, scenario_dot_json=omni)
+    assert (found.rows, found.trajectories, found.aggregates) == ((), 2, 0)
+
+
 def test_columns_of_other_names_and_another_id(tmp_path):
     record = {"case": "x1", "reached": 1, "dist": 0.5, "spl": 0.9}
     found = read(tmp_path, rows_dot_json=[record], columns={"reached": "SR", "dist": "NE", "spl": ""}, id_column="case")

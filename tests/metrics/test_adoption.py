@@ -95,3 +95,8 @@ def test_rows_that_contradict_themselves_are_remarked_on():
 def test_a_file_of_aggregates_says_so():
     with pytest.raises(BadFile, match="contains aggregates only"):
         adopt(MetricRows((), aggregates=2))
+
+
+def test_trajectories_are_to_be_scored():
+    with pytest.raises(BadFile, match=r"(?s)2 records\).*itinera score"):
+        adopt(MetricRows((), trajectories=2))

@@ -85,6 +85,8 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
+    clock: str | None = None,
+    overlap: bool = False,
     base_url: str | None = None,
     prompt: str | None = None,
     price: tuple[float, float] | None = None,
@@ -139,6 +141,10 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
         viewpoints of a Hearth season), "surface" or "depth"; then views may be "annotations" or "inferred", driver
         is "follower" (the default) or "straight", and stops "waypoint" (the default) or "between" them.
     drive, vmax, wmax: on the ground a body that holds speeds, at most vmax m/s and wmax rad/s.
+    clock: how long the agent thinks before each action: "wall" measures it, "fixed:SECONDS" is the same for every
+        action, "table:FILE.json" has seconds for units of usage that the agent reports, and for each "act". On the
+        ground this time passes: the robot stands still, or with `overlap` and a drive goes on with its last action.
+        With "wall" no two runs have the same rows.
     base_url: the server of a language model, given as agent "openai:MODEL"; agent_options are then its settings.
     prompt: how it is asked: "choices", "words" or "pixel".
     price: of its tokens, US dollars per million: of prompts, of answers; max_cost stops the run before it costs more.
@@ -225,6 +231,8 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
         drive=drive,
         vmax=vmax,
         wmax=wmax,
+        clock=clock,
+        overlap=overlap,
         base_url=base_url,
         prompt=prompt,
         price=price,

@@ -276,6 +276,7 @@ Stops = Annotated[
 ]
 _DRIVES = ("point-turn", "unicycle-6", "unicycle-15")
 _DRIVING = "Drive on the ground"
+_THINKING = "Thinking time"
 Drive = Annotated[
     str | None,
     typer.Option(
@@ -298,6 +299,22 @@ DriveWmax = Annotated[
         "--wmax",
         help="Highest turning speed of the drive, degrees/s. Default: the protocol's turn per second.",
         rich_help_panel=_DRIVING,
+    ),
+]
+Clock = Annotated[
+    str | None,
+    typer.Option(
+        metavar="wall|fixed:SECONDS|table:FILE",
+        help="How long the agent thinks before each action: measured, fixed, or by reported usage. Default: no time.",
+        rich_help_panel=_THINKING,
+    ),
+]
+Overlap = Annotated[
+    bool,
+    typer.Option(
+        "--overlap",
+        help="With --clock and --drive: the robot goes on with its last action while the agent thinks.",
+        rich_help_panel=_THINKING,
     ),
 ]
 _DYNAMICS = ("unicycle", "point-turn", "holonomic")

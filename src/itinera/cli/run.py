@@ -88,6 +88,8 @@ def run(
     drive: options.Drive = None,
     vmax: options.DriveVmax = None,
     wmax: options.DriveWmax = None,
+    clock: options.Clock = None,
+    overlap: options.Overlap = False,
     json: options.Json = False,
 ) -> None:
     """Run an agent on tasks: one rollout per episode, or per tour.
@@ -174,6 +176,8 @@ def run(
                 drive=drive,
                 vmax=vmax,
                 wmax=None if wmax is None else math.radians(wmax),
+                clock=clock,
+                overlap=overlap,
                 progress=progress,
                 start_method="spawn",
                 command_words=output.command_words(),

@@ -29,6 +29,7 @@ def acting_part(trajectory: Trajectory) -> Trajectory:
         headings=shorter(trajectory.headings),
         elevations=shorter(trajectory.elevations),
         times=shorter(trajectory.times),
+        thinking=shorter(trajectory.thinking),
         actions=None,
         collided=None,
         followed=None,

@@ -56,6 +56,8 @@ _TEXT = re.compile(
     r"instruction|scene|scan|question|answer|object|caption|text|prompt|model|path|action|traj", re.IGNORECASE
 )
 MAX_FILES = 1 << 20
+COUNT = "count"  # the number of episodes in the aggregates of a split, as VLN-PE writes them
+TRAJECTORIES = frozenset({"trajectory", "positions", "path"})  # what a record without metrics may contain instead
 
 
 def list_files(sources: Iterable[str | Path]) -> list[Path]:
@@ -99,7 +101,9 @@ def read_metric_rows(
         except BadFile as error:
             collector.unreadable += [Fault(str(path), fault.problem, fault.remedy) for fault in error.faults]
     rows = tuple(collector.rows)
-    return MetricRows(rows, tuple(collector.unreadable), collector.aggregates, dict(collector.ignored))
+    return MetricRows(
+        rows, tuple(collector.unreadable), collector.aggregates, dict(collector.ignored), collector.trajectories
+    )
 
 
 class _Collector:
@@ -110,7 +114,7 @@ class _Collector:
         self.rows: list[MetricRow] = []
         self.unreadable: list[Fault] = []
         self.ignored: Counter[str] = Counter()
-        self.aggregates = 0
+        self.aggregates = self.trajectories = 0
 
     def add_file(self, path: Path, content: bytes) -> None:
         MemoryBudget(str(path)).spend(content)
@@ -189,7 +193,9 @@ class _Collector:
             else:
                 problem = f"{str(value)[:40]!r} is not a number."
                 self.unreadable.append(Fault(where, problem, "Write numbers, or leave the entry out.", key))
-        if not values or episode_id is None:
+        if not values and any(key.lower() in TRAJECTORIES for key in record):
+            self.trajectories += 1
+        elif not values or episode_id is None or (own is None and any(key.lower() == COUNT for key in record)):
             self.aggregates += 1
         else:
             self.rows.append(MetricRow(episode_id, values, where))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import numpy as np
@@ -30,7 +30,10 @@ from itinera.records import (
     Rollout,
     Trajectory,
 )
+from itinera.records.thinking import MAX_SECONDS
 from itinera.worlds import Array
+
+_Seconds = Annotated[float, msgspec.Meta(ge=0.0, le=MAX_SECONDS)]
 
 
 class _ActionLog(msgspec.Struct):
@@ -47,6 +50,7 @@ class _Trajectory(msgspec.Struct, omit_defaults=True, kw_only=True):
     collided: list[bool] | None = None
     followed: list[bool] | None = None
     times: list[float] | None = None
+    thinking: list[_Seconds] | None = None
     phases: list[Phase] | None = None
     ending: Ending = Ending.STOPPED
     action_log: _ActionLog | None = None
@@ -95,7 +99,7 @@ def _wrong_lengths(t: _Trajectory) -> Iterator[tuple[str, str]]:
     count = len(t.places)
     if len({isinstance(place, str) for place in t.places}) != 1:
         yield "places", "must be node ids or positions, at least one, not both."
-    for field in ("headings", "elevations", "times", "phases"):
+    for field in ("headings", "elevations", "times", "thinking", "phases"):
         values = getattr(t, field)
         if values is not None and len(values) != count:
             yield field, f"has {len(values)} entries for {count} places."
@@ -115,6 +119,7 @@ def _trajectory(t: _Trajectory) -> Trajectory:
         collided=None if t.collided is None else np.array(t.collided, dtype=bool),
         followed=None if t.followed is None else np.array(t.followed, dtype=bool),
         times=_array(t.times),
+        thinking=_array(t.thinking),
         phases=None if t.phases is None else tuple(t.phases),
         ending=t.ending,
         action_log=None if t.action_log is None else _action_log(t.action_log),
@@ -168,6 +173,7 @@ def _trajectory_record(t: Trajectory) -> _Trajectory:
         collided=None if t.collided is None else t.collided.tolist(),
         followed=None if t.followed is None else t.followed.tolist(),
         times=None if t.times is None else t.times.tolist(),
+        thinking=None if t.thinking is None else t.thinking.tolist(),
         phases=None if t.phases is None else list(t.phases),
         ending=t.ending,
         action_log=None

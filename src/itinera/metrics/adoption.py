@@ -114,9 +114,13 @@ def _find_id_faults(
 ) -> Iterator[Fault]:
     if not found.rows:
         problem = "has no row with an episode id and metrics."
-        if found.aggregates:
-            problem = f"contains aggregates only ({count_noun(found.aggregates, 'record')} without an episode id)."
-        yield Fault("", problem, "Give the file with one row per episode, or name its columns (columns=, --columns).")
+        remedy = "Give the file with one row per episode, or name its columns (columns=, --columns)."
+        if found.trajectories:
+            problem = f"contains trajectories without metrics ({count_noun(found.trajectories, 'record')})."
+            remedy = "Score them: itinera score (score), for which `itinera convert --list` names the formats."
+        elif found.aggregates:
+            problem = f"contains aggregates only ({count_noun(found.aggregates, 'record')} without an episode)."
+        yield Fault("", problem, remedy)
         return
     if len(unknown) == len(by_id):
         problem = f"none of the {count_noun(len(by_id), 'episode')} is in {split.name}, such as {unknown[0]!r}."

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from itinera.errors import BadArgument
 from itinera.metrics._kernels import approximate_warping_costs, coverages, warping_costs
 from itinera.records.predictions import StepEvents
+from itinera.records.thinking import EpisodeThinking
 from itinera.records.usage import EpisodeUsage
 from itinera.worlds import Array, BatchSpace, Euclidean, NavGraph, Ragged, Space, World
 
@@ -43,6 +44,7 @@ class Attempts:
     episode_ids: tuple[str, ...] = ()
     events: StepEvents | None = None  # None: nothing is known of single steps, and no episode ended by an accident
     usage: EpisodeUsage | None = None  # what the agent took; None: unknown
+    thinking: EpisodeThinking | None = None  # how long it thought; None: unknown
     viewpoints: Ragged | None = None  # places the target object is visible from; only for tasks that name one
     grounded: NDArray[np.bool_] | None = None  # (n,) the agent named, or pointed at, the target object
 
@@ -77,6 +79,7 @@ class Attempts:
             episode_ids=tuple(self.episode_ids[i] for i in index) if self.episode_ids else (),
             events=None if self.events is None else self.events.take(index),
             usage=None if self.usage is None else self.usage.take(index),
+            thinking=None if self.thinking is None else self.thinking.take(index),
             viewpoints=None if self.viewpoints is None else self.viewpoints.take(index),
             grounded=None if self.grounded is None else self.grounded[index],
         )

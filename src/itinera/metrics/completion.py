@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
@@ -31,6 +31,8 @@ DEFINITION = 1  # increased whenever a definition below changes its values
 TimeBound = Literal["high", "low"]  # the bound of T that the value itself uses
 
 COLUMNS = (Column("C", "s", "neither"), Column("SCT"), Column("SCT_low"), Column("SCT_high"))
+ACTS = Column("acts", "steps", "neither")
+THINKING = (Column("thinking", "s", "neither"), Column("waiting", "s", "neither"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,26 +81,65 @@ def completion_times(groups: Iterable[Attempts], count: int) -> Array:
     return taken
 
 
+def thinking_columns(groups: Iterable[Attempts], count: int) -> dict[Column, Array]:
+    """(count,) the number of actions that agents chose, the seconds in which they chose them (thinking), and those of
+    these in which their bodies stood still (waiting). Columns of which no record says anything are left out."""
+    values = {column: np.full(count, np.nan) for column in (ACTS, *THINKING)}
+    is_known = False
+    for group in groups:
+        if group.thinking is not None:
+            found = (group.thinking.acts, group.thinking.seconds, group.thinking.waiting)
+            for column, of_group in zip(values.values(), found, strict=True):
+                column[group.rows] = of_group
+            is_known = is_known or group.thinking.is_known
+    return {c: v for c, v in values.items() if np.isfinite(v).any() and (is_known or c is ACTS)}
+
+
 def with_completion(
-    table: ScoreTable, completion: Array, times: FastestTimes, *, fastest: TimeBound = "high"
+    table: ScoreTable,
+    completion: Array,
+    times: FastestTimes,
+    *,
+    fastest: TimeBound = "high",
+    thinking: Mapping[Column, Array] | None = None,
 ) -> ScoreTable:
     """The table with completion times C and SCT with its bounds, by the success the table has.
 
+    `thinking` are further columns, which C includes, see `thinking_columns`.
     The fingerprint then includes the robot, so that results of other dynamics cannot share a table.
     """
-    low, high = _bounds(table, times)
-    found = bounded_sct(table["SR"], completion, low, high, fastest=fastest)
-    # A missing trajectory has no time and scores 0.
-    missing: NDArray[np.bool_] = table.missing & ~np.isnan(low)
-    credited = [np.where(missing, 0.0, values) for values in (found.value, found.low, found.high)]
+    found = _score_times(table, completion, times, fastest)
+    credited = (found.value, found.low, found.high)
     definition = [table.fingerprint, DEFINITION, fastest, asdict(times.robot)]
+    added = {**(thinking or {}), **dict(zip(COLUMNS, (completion, *credited), strict=True))}
     return replace(
         table,
-        columns=(*table.columns, *COLUMNS),
-        values={**table.values, **{c.name: v for c, v in zip(COLUMNS, (completion, *credited), strict=True)}},
+        columns=(*table.columns, *added),
+        values={**table.values, **{column.name: values for column, values in added.items()}},
         fingerprint=hashlib.blake2b(msgspec.json.encode(definition, order="sorted"), digest_size=8).hexdigest(),
         robot=times.robot,
     )
+
+
+def sct_at_latency(table: ScoreTable, times: FastestTimes, seconds: float) -> Array:
+    """(episodes,) SCT if the agent thinks so many seconds before each action, while its body stands still.
+
+    The trajectory is then the same, so nothing is run again: each action takes that much longer. Seconds in which the
+    body stood still in the run itself are left out first. NaN where the number of actions is unknown, or where the body
+    moved while the agent thought. A table of `with_completion` needs its column `acts`.
+    """
+    waiting = table.values.get("waiting", np.zeros(len(table)))
+    thinking = table.values.get("thinking", waiting)
+    stood = np.where(thinking > waiting, np.nan, waiting)
+    return _score_times(table, table["C"] - stood + table["acts"] * seconds, times, "high").value
+
+
+def _score_times(table: ScoreTable, completion: Array, times: FastestTimes, fastest: TimeBound) -> BoundedSct:
+    """SCT of these completion times by the success the table has; a missing trajectory has no time and scores 0."""
+    low, high = _bounds(table, times)
+    found = bounded_sct(table["SR"], completion, low, high, fastest=fastest)
+    missing: NDArray[np.bool_] = table.missing & ~np.isnan(low)
+    return BoundedSct(*(np.where(missing, 0.0, values) for values in (found.value, found.low, found.high)))
 
 
 def add_completion(
@@ -121,7 +162,7 @@ def add_completion(
     if faults:
         raise BadFile(source, faults)
     logger.info(f"SCT by the fastest times of {describe_robot(times.robot)}.")
-    return with_completion(table, completion, times)
+    return with_completion(table, completion, times, thinking=thinking_columns(attempts, len(table)))
 
 
 def _robot_faults(protocol: Protocol, robot: ReferenceRobot) -> Iterator[Fault]:

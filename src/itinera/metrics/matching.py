@@ -132,8 +132,19 @@ class PlausibilityCheck:
         counts = np.bincount(moved, minlength=1)
         self.long_paths += counts[counts > limit].tolist()
 
-    def check_steps(self, points: Ragged, clocks: Sequence[Array | None], names: Sequence[str], space: Space) -> None:
-        """Check the steps of trajectories on the ground; `clocks` has the times of their places, where known."""
+    def check_steps(
+        self,
+        points: Ragged,
+        clocks: Sequence[Array | None],
+        names: Sequence[str],
+        space: Space,
+        continued: Array | None = None,
+    ) -> None:
+        """Check the steps of trajectories on the ground.
+
+        `clocks` has the times of their places, where known, without those of waiting; `continued` the seconds in which
+        each body went on with an action while the agent thought, which do not count as steps.
+        """
         step, joints = self.protocol.step_size, points.joints
         if step is None:
             return
@@ -151,7 +162,7 @@ class PlausibilityCheck:
             problem = f"moves {across[k]:.2f} m across and {rise[k]:.2f} m up or down{timed}; a step is {step:g} m."
             self._add("steps that are too long", names[i], problem)
         self._check_walls(points, owners, across, names, space)
-        self._check_limit(points, clocks, names)
+        self._check_limit(points, clocks, names, np.zeros(len(names)) if continued is None else continued)
 
     def _check_walls(
         self, points: Ragged, owners: NDArray[np.int64], across: Array, names: Sequence[str], space: Space
@@ -165,14 +176,17 @@ class PlausibilityCheck:
             problem = f"moves {across[k]:.2f} m through a wall: the path around it leads {around}."
             self._add("steps through walls", names[i], problem)
 
-    def _check_limit(self, points: Ragged, clocks: Sequence[Array | None], names: Sequence[str]) -> None:
+    def _check_limit(
+        self, points: Ragged, clocks: Sequence[Array | None], names: Sequence[str], continued: Array
+    ) -> None:
         limit = self.protocol.step_limit
         if limit is None:
             return
-        for name, count, times in zip(names, points.counts.tolist(), clocks, strict=True):
+        rows = zip(names, points.counts.tolist(), clocks, continued.tolist(), strict=True)
+        for name, count, times, seconds in rows:
             # Some simulators log the place of STOP too. A log with times may have any rate: seconds count.
-            steps = count - 2 if times is None else (times[-1] - times[0]) / self.SECONDS
-            if steps > limit:
+            steps = count - 2 if times is None else (times[-1] - times[0] - seconds) / self.SECONDS
+            if steps > limit + 1e-6:
                 self._add("too many steps", name, f"takes {steps:.0f} steps; the protocol allows {limit}.")
 
     def _add(self, kind: str, where: str, problem: str) -> None:
@@ -318,6 +332,7 @@ class _Matcher:
             episode_ids=tuple([episode.id for episode in self.episodes]),
             events=None if self.batch.events is None else self.batch.events.take(self.answers),
             usage=None if self.batch.usage is None else self.batch.usage.take(self.answers),
+            thinking=None if self.batch.thinking is None else self.batch.thinking.take(self.answers),
         )
 
     def _locate(self, faults: list[Fault]) -> Ragged | None:
@@ -429,7 +444,15 @@ class _Matcher:
         clocks: list[Array | None] = [None] * len(names)
         if self.batch.times is not None:
             clocks = [None if i < 0 else self.batch.times[i] for i in self.answers.tolist()]
-        check.check_steps(points, clocks, names, self.space)
+        check.check_steps(points, clocks, names, self.space, self._continued_seconds())
+
+    def _continued_seconds(self) -> Array:
+        """(n,) seconds in which the body moved on while the agent thought: they are no steps."""
+        thinking = self.batch.thinking
+        if thinking is None:
+            return np.zeros(len(self.episodes))
+        found = thinking.take(self.answers)
+        return np.nan_to_num(found.seconds - found.waiting)
 
     def _references(self) -> Ragged:
         reference = self._locate_shared([e.reference for e in self.episodes])

@@ -34,6 +34,7 @@ class MetricRows:
     unreadable: tuple[Fault, ...] = ()  # files, lines or values that are none
     aggregates: int = 0  # records without an id, which summarize others
     ignored: Mapping[str, int] = field(default_factory=dict)  # column -> rows that have it and no metric of ours does
+    trajectories: int = 0  # records with a trajectory and no metrics
 
     @property
     def metrics(self) -> list[str]:

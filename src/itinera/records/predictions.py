@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadFile, Fault, MissingPackage
 from itinera.records.provenance import Provenance
+from itinera.records.thinking import EpisodeThinking, collect_thinking, last_wait, motion_times
 from itinera.records.trajectory import Ending, Phase, Trajectory
 from itinera.records.usage import NOTE, EpisodeUsage, collect_usage
 from itinera.tasks.protocol import Protocol
@@ -63,10 +64,11 @@ class TrajectoryBatch:
     episode_ids: Sequence[str]
     places: Sequence[Places]  # of the acting phase
     stopped: NDArray[np.bool_]  # (n,)
-    durations: Array  # (n,) seconds from first to last of these places, NaN where not timed
-    times: Sequence[Array | None] | None = None  # seconds at each of these places, where known
+    durations: Array  # (n,) seconds until the agent stopped at the last of these places, NaN where not timed
+    times: Sequence[Array | None] | None = None  # seconds of motion until each of these places, where known
     events: StepEvents | None = None  # None: no record says anything of its steps, and none fell or got stuck
     usage: EpisodeUsage | None = None  # None: no record says what the agent took
+    thinking: EpisodeThinking | None = None  # None: unknown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -173,6 +175,7 @@ def _plain(trajectory: Trajectory) -> dict[str, Any]:
         "collided": None if trajectory.collided is None else trajectory.collided.tolist(),
         "followed": None if trajectory.followed is None else trajectory.followed.tolist(),
         "times": None if trajectory.times is None else trajectory.times.tolist(),
+        "thinking": None if trajectory.thinking is None else trajectory.thinking.tolist(),
         "phases": None if trajectory.phases is None else [phase.value for phase in trajectory.phases],
         "ending": trajectory.ending.value,
         "object_id": trajectory.object_id,
@@ -192,9 +195,10 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
         if isinstance(each, np.ndarray) and len(each) and each.shape[1:] != (3,)
     ]
     faults += [
-        Fault(f'episode "{t.episode_id}"', f"has {len(t.times)} times for {len(t.places)} places.", "", "times")
+        Fault(f'episode "{t.episode_id}"', f"has {len(values)} {name} for {len(t.places)} places.", "", field)
         for t in trajectories
-        if t.times is not None and len(t.times) != len(t.places)
+        for field, name, values in (("times", "times", t.times), ("thinking", "seconds of thinking", t.thinking))
+        if values is not None and len(values) != len(t.places)
     ]
     faults += [
         Fault(
@@ -216,15 +220,15 @@ def _make_batch(source: str, trajectories: Sequence[Trajectory]) -> TrajectoryBa
     ]
     if faults:
         raise BadFile(source, faults)
-    clocks = [_acting_times(trajectory) for trajectory in trajectories]
     return TrajectoryBatch(
         episode_ids=[trajectory.episode_id for trajectory in trajectories],
         places=places,
         stopped=np.array([trajectory.ending is Ending.STOPPED for trajectory in trajectories], dtype=bool),
-        durations=np.array([_duration(times) for times in clocks], dtype=np.float64),
-        times=clocks,
+        durations=np.array([_duration(trajectory) for trajectory in trajectories], dtype=np.float64),
+        times=[motion_times(trajectory) for trajectory in trajectories],
         events=_step_events(trajectories),
         usage=collect_usage(trajectories),
+        thinking=collect_thinking(trajectories),
     )
 
 
@@ -249,12 +253,10 @@ def _is_interrupted(phases: Sequence[Phase]) -> bool:
     return bool(acting) and acting[-1] - acting[0] + 1 != len(acting)
 
 
-def _acting_times(trajectory: Trajectory) -> Array | None:
+def _duration(trajectory: Trajectory) -> float:
     times = trajectory.times
     if times is not None and trajectory.phases is not None:
         times = times[[phase is Phase.ACTING for phase in trajectory.phases]]
-    return times
-
-
-def _duration(times: Array | None) -> float:
-    return float("nan") if times is None or len(times) == 0 else float(times[-1] - times[0])
+    if times is None or len(times) == 0:
+        return float("nan")
+    return float(times[-1] - times[0]) + last_wait(trajectory)

@@ -15,6 +15,7 @@ from itinera.records.map_recording import MapRecording
 from itinera.worlds import Array, Places
 
 NO_ACTION = -1  # instead of an action: the body was placed there, it did not move
+CONTINUED = -2  # instead of an action: the last one went on while the agent thought
 
 _EMPTY: Mapping[str, Any] = MappingProxyType({})
 
@@ -63,10 +64,11 @@ class Trajectory:
     places: Places
     headings: Array | None = None  # radians, counter-clockwise from +x
     elevations: Array | None = None  # radians above the horizon
-    actions: NDArray[np.int64] | None = None  # one fewer than places: the action that led to the next, or NO_ACTION
+    actions: NDArray[np.int64] | None = None  # one fewer than places: what led to the next; also NO_ACTION, CONTINUED
     collided: NDArray[np.bool_] | None = None  # one fewer than places: whether that action hit something
     followed: NDArray[np.bool_] | None = None  # one fewer than places: whether the agent followed its target then
     times: Array | None = None  # seconds
+    thinking: Array | None = None  # seconds in which the agent, at this place, chose what to do next
     phases: tuple[Phase, ...] | None = None  # None: acting throughout
     ending: Ending = Ending.STOPPED
     action_log: ActionLog | None = None

@@ -39,6 +39,8 @@ class BenchmarkResults:
     scene_ids: tuple[str, ...]  # scene ids by that index
     level: float
     seed: int
+    given_names: tuple[str, ...]  # of the agents; an agent with several clocks has its name several times
+    given_tables: tuple[ScoreTable, ...]  # with the columns that only some of them have
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,13 +123,20 @@ def group_by_benchmark(
     styles = {name: i for i, name in enumerate(dict.fromkeys(name for group in labels for name in group))}
     for title, group, rows in zip(titles, labels, groups.values(), strict=True):
         agents = tuple(Series(name, styles[name]) for name in group)
-        yield _collect(title, agents, [tables[i] for i in rows], seed, level)
+        given_names = tuple(names[i] for i in rows)
+        yield _collect(title, agents, given_names, [tables[i] for i in rows], seed, level)
 
 
 def _collect(
-    title: str, agents: tuple[Series, ...], tables: list[ScoreTable], seed: int, level: float
+    title: str,
+    agents: tuple[Series, ...],
+    given_names: tuple[str, ...],
+    tables: list[ScoreTable],
+    seed: int,
+    level: float,
 ) -> BenchmarkResults:
-    ordered = tuple(_reorder(tables[0], table) for table in tables)
+    given = tuple(_reorder(tables[0], table) for table in tables)
+    ordered = _keep_shared(given)
     names = [agent.name for agent in agents]
     scene_ids, scenes = np.unique(np.asarray(tables[0].world_ids), return_inverse=True)
     several, timed = len(tables) > 1, tables[0].robot is not None
@@ -145,6 +154,21 @@ def _collect(
         scene_ids=tuple(map(str, scene_ids)),
         level=level,
         seed=seed,
+        given_names=given_names,
+        given_tables=given,
+    )
+
+
+def _keep_shared(tables: Sequence[ScoreTable]) -> tuple[ScoreTable, ...]:
+    """The tables without the columns that some of them lack: not every record says how long its agent thought."""
+    names = [column.name for column in tables[0].columns if all(column.name in table.values for table in tables)]
+    return tuple(
+        replace(
+            table,
+            columns=tuple(column for column in table.columns if column.name in names),
+            values={name: table.values[name] for name in names},
+        )
+        for table in tables
     )
 
 

@@ -226,7 +226,8 @@ class AlignedMetric:
 
 def align_metrics(names: Sequence[str], tables: Sequence[ScoreTable]) -> Iterator[AlignedMetric]:
     """Every metric that all results have, of episodes and then of tours."""
-    for column in drop_repeated_bound(tables[0].columns, tables):
+    shared = [column for column in tables[0].columns if all(column.name in table.values for table in tables)]
+    for column in drop_repeated_bound(shared, tables):
         values, scenes = align_values(names, tables, column.name)
         if all(column.name in table.weights for table in tables):
             yield from _align_pooled(names, tables, column)

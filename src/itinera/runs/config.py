@@ -17,6 +17,7 @@ from itinera.agents.services.settings import ServiceSettings, is_chat, is_web_ag
 from itinera.errors import BadArgument, validate_choice
 from itinera.policies.pretrained import SUFFIX, model_file, pretrained_models
 from itinera.records import Rollout
+from itinera.runs.clock import Clock
 from itinera.runs.rollout import OnEpisode, rollout
 from itinera.runs.tour_loop import FindGoals
 from itinera.simulators.simulator import Simulator
@@ -53,6 +54,7 @@ class RolloutConfig:
     limit_seconds: float | None = None  # of an episode
     record_probabilities: bool = False
     record_maps: bool = False
+    clock: Clock | None = None  # None: no time passes while the agent thinks
     may_stop: bool = False  # whether the agent may stop the run: only those of Itinera that need a server
 
 
@@ -83,6 +85,7 @@ def run_job(
         find_goals=find_goals,
         record_probabilities=config.record_probabilities,
         record_maps=config.record_maps,
+        clock=config.clock,
         on_episode=on_episode,
     )
 

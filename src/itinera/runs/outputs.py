@@ -87,7 +87,7 @@ class RunWriter:
         self._rollouts.add(index, encode_rollout(rollout) + b"\n")
 
     def finish(self, provenance: Provenance, protocol: Protocol, settings: Mapping[str, Any] | None = None) -> None:
-        """Write the files, and remove the unfinished work; `settings` are those of an agent behind a web service."""
+        """Write the files, and remove the unfinished work; `settings` are of a language model and the clock."""
         if self._maps is not None and not self._maps.finished:
             header = Header(itinera="map-recordings", provenance=provenance, plan=self._plan)
             header.shard = finish_part(self._part, self._maps)

@@ -19,6 +19,7 @@ from itinera.agents.loading import OptionValue, check_options, describe_agent
 from itinera.agents.services.settings import is_web_agent
 from itinera.errors import BadArgument, ItineraError
 from itinera.records.shards import Shard
+from itinera.runs.clock import Clock, parse_clock
 from itinera.runs.config import (
     ObservationConfig,
     RolloutConfig,
@@ -78,6 +79,8 @@ def prepare_run(
     drive: str | None = None,
     vmax: float | None = None,
     wmax: float | None = None,
+    clock: str | None = None,
+    overlap: bool = False,
     agent_options: Mapping[str, OptionValue] | None = None,
     agent_paths: Sequence[str | PathLike[str]] = (),
     keep_going: bool = False,
@@ -108,6 +111,7 @@ def prepare_run(
         raise BadArgument(
             f"--record maps (record=) is for agents on the ground; protocol {chosen.name} is one of graphs."
         )
+    timing = make_clock(clock, chosen, overlap=overlap)
     config = RunConfig(agent, given_tasks, given_worlds, chosen, tours_file, is_command, reply_seconds)
     asked_service = ServiceRequest(base_url, prompt, price, max_cost, None if answers is None else Path(answers))
     config = start_service(config, asked_service, agent_options, seed=seed)
@@ -144,7 +148,7 @@ def prepare_run(
     return Run(
         split,
         config,
-        RolloutConfig(chosen, seed, limit_seconds, record_probabilities, "maps" in recorded, config.is_service),
+        RolloutConfig(chosen, seed, limit_seconds, record_probabilities, "maps" in recorded, timing, config.is_service),
         jobs,
         count,
         choose_start_method(config.is_portable, start_method) if count else "spawn",
@@ -152,6 +156,17 @@ def prepare_run(
         keep_going,
         shard,
     )
+
+
+def make_clock(clock: str | None, protocol: Protocol, *, overlap: bool) -> Clock | None:
+    """The clock of a run; only bodies that hold speeds can move while the agent thinks."""
+    made = parse_clock(clock, overlap=overlap)
+    if overlap and protocol.drive is None:
+        raise BadArgument(
+            "--overlap (overlap=True) needs a body that holds speeds: give --drive (drive=). One that takes steps "
+            "stands still after each."
+        )
+    return made
 
 
 def check_drive(config: RunConfig, requirements: object) -> None:

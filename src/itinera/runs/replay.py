@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.records import Ending, Phase, Predictions, Rollout, Trajectory
+from itinera.records.trajectory import CONTINUED
 from itinera.runs.guidance import Guide
 from itinera.runs.rollout import describe_failure
 from itinera.runs.tour_loop import IllegalAction, TourLoop
@@ -53,11 +54,12 @@ def replay_rollout(
     The agent's actions are those stored; oracle phases are computed again.
     """
     loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide)
-    return tuple(_differences(rollout, _replay(rollout, loop)))
+    return tuple(_differences(rollout, _replay(rollout, loop, may_continue=True)))
 
 
-def _replay(rollout: Rollout, loop: TourLoop) -> Sequence[Trajectory]:
-    actions = [_agent_actions(trajectory) for trajectory in rollout.trajectories]
+def _replay(rollout: Rollout, loop: TourLoop, *, may_continue: bool) -> Sequence[Trajectory]:
+    """The trajectories of the stored actions; `may_continue` allows bodies that moved while the agent thought."""
+    decisions = [_agent_decisions(trajectory, may_continue=may_continue) for trajectory in rollout.trajectories]
     try:
         loop.reset()
     except Exception as error:
@@ -67,10 +69,8 @@ def _replay(rollout: Rollout, loop: TourLoop) -> Sequence[Trajectory]:
         try:
             if loop.phase is not Phase.ACTING:
                 loop.guide()
-            elif actions[loop.episode_index]:
-                loop.act(actions[loop.episode_index].pop())
-            elif stored.ending is Ending.STOPPED:
-                loop.act(STOP)
+            elif decisions[loop.episode_index]:
+                _decide(loop, decisions[loop.episode_index].pop())
             else:
                 loop.fail({}, lost=bool(stored.notes.get("lost")))
         except IllegalAction as error:
@@ -80,14 +80,39 @@ def _replay(rollout: Rollout, loop: TourLoop) -> Sequence[Trajectory]:
     return loop.trajectories
 
 
-def _agent_actions(trajectory: Trajectory) -> list[int]:
-    """The agent's own actions, the last one first: those that led to an acting place after the first."""
-    if trajectory.actions is None:
-        return []
-    actions = trajectory.actions.tolist()
+@dataclass(frozen=True)
+class _Decision:
+    """An action of the agent, and the seconds in which it chose it."""
+
+    action: int
+    thinking: float | None  # None: the record does not say
+    continued: bool = False  # whether the last action went on meanwhile
+
+
+def _decide(loop: TourLoop, decision: _Decision) -> None:
+    if decision.thinking is not None:
+        loop.think(decision.thinking, overlap=decision.continued)
+    loop.act(decision.action)
+
+
+def _agent_decisions(trajectory: Trajectory, *, may_continue: bool) -> list[_Decision]:
+    """The agent's own decisions, the last one first: the actions after each acting place, and STOP."""
+    actions = [] if trajectory.actions is None else trajectory.actions.tolist()
+    thinking = [None] * len(trajectory.places) if trajectory.thinking is None else trajectory.thinking.tolist()
     phases = trajectory.phases or (Phase.ACTING,) * len(trajectory.places)
     acted = [i for i, phase in enumerate(phases) if phase is Phase.ACTING]
-    return [actions[i - 1] for i in reversed(acted[1:])]
+    taken = [(actions[i], thinking[i]) for i in acted[:-1] if i < len(actions)]
+    if trajectory.ending is Ending.STOPPED:
+        taken.append((STOP, thinking[acted[-1]] if acted else None))
+    decisions: list[_Decision] = []
+    continued: float | None = None  # the seconds that the last action went on
+    for action, seconds in taken:
+        if action == CONTINUED and may_continue:
+            continued = (continued or 0.0) + (seconds or 0.0)
+            continue
+        decisions.append(_Decision(action, seconds if continued is None else continued, continued is not None))
+        continued = None
+    return decisions[::-1]
 
 
 def _differences(rollout: Rollout, found: Sequence[Trajectory]) -> Iterator[Difference]:
@@ -160,7 +185,7 @@ def replay_tours(
         given = tuple(stored.get(episode.id) or _absent(episode) for episode in episodes)
         rollout = Rollout(tour.id, given)
         loop = TourLoop(simulator, _find_world(worlds, tour.world_id), episodes, protocol=protocol)
-        found = _replay(rollout, loop)
+        found = _replay(rollout, loop, may_continue=False)
         kept = [k for k, name in enumerate(tour.episode_ids) if name in stored]
         claimed, again = (Rollout(tour.id, tuple(many[k] for k in kept)) for many in (given, found))
         yield again, tuple(_differences(claimed, again.trajectories))

@@ -6,13 +6,15 @@ An agent's mistake ends its episode as failed, with the reason in the notes, and
 from __future__ import annotations
 
 import re
+import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from itinera.agents.agent import Agent, MeteredAgent, ProbabilisticAgent, validate_probabilities, validate_usage
 from itinera.records import Ending, Phase, Rollout, Trajectory
+from itinera.runs.clock import Clock
 from itinera.runs.guidance import Guide
 from itinera.runs.map_recorders import MapRecorders
 from itinera.runs.tour_loop import FindGoals, IllegalAction, TourLoop
@@ -40,6 +42,7 @@ def rollout(
     find_goals: FindGoals | None = None,
     record_probabilities: bool = False,
     record_maps: bool = False,
+    clock: Clock | None = None,
     on_episode: OnEpisode | None = None,
 ) -> Rollout:
     """The trajectories of an agent in the episodes of a tour, one after another.
@@ -47,12 +50,13 @@ def rollout(
     The agent's random numbers depend on the seed and the tour's id alone. It receives every observation once: by `act`
     while it acts, by `observe` while it is guided. `record_probabilities` records the action probabilities of a
     `ProbabilisticAgent`, `record_maps` the maps of a `MapHolder`; what a `MeteredAgent` takes is always recorded.
+    A `clock` records how long the agent thinks before each action, and lets that time pass.
     `on_episode` is called when the acting phase of an episode ends, and again if the agent was then guided to the goal.
     `find_goals` finds goals that the episodes do not contain; see `TourLoop`.
     """
     loop = TourLoop(simulator, world, episodes, protocol=protocol, guide=guide, find_goals=find_goals)
     recording = MapRecorders(agent) if record_maps else None
-    return _RolloutLoop(agent, loop, tour, record_probabilities, recording, on_episode).run(seed)
+    return _RolloutLoop(agent, loop, tour, record_probabilities, recording, clock, on_episode).run(seed)
 
 
 class _RolloutLoop:
@@ -65,6 +69,7 @@ class _RolloutLoop:
         tour: Tour,
         record_probabilities: bool,
         maps: MapRecorders | None,
+        clock: Clock | None,
         on_episode: OnEpisode | None,
     ) -> None:
         self.agent, self.loop, self.tour = agent, loop, tour
@@ -72,7 +77,8 @@ class _RolloutLoop:
         self.probabilistic = agent if needed and isinstance(agent, ProbabilisticAgent) else None
         self.records_probabilities = record_probabilities
         self.metered = agent if isinstance(agent, MeteredAgent) else None
-        self.maps = maps
+        self.maps, self.clock = maps, clock
+        self.usage: Mapping[str, Any] = {}  # of the agent in this episode
         self.on_episode = on_episode
         self.reported = 0  # trajectories passed to `on_episode`
         self.last: Trajectory | None = None  # of those
@@ -99,7 +105,7 @@ class _RolloutLoop:
 
     def _start_episode(self, reset_error: dict[str, Any] | None) -> None:
         error = reset_error or self.error
-        self.error = None
+        self.error, self.usage = None, {}
         if error is None:
             error = self._call_agent(lambda: self.agent.start_episode(self.loop.episode.instruction))
         if error is None:
@@ -109,6 +115,7 @@ class _RolloutLoop:
 
     def _act(self) -> None:
         loop, probabilities = self.loop, None
+        before, started = self.usage, time.perf_counter()
         try:
             if self.probabilistic is not None:
                 found = self.probabilistic.action_probabilities(loop.observation)
@@ -117,6 +124,7 @@ class _RolloutLoop:
                     loop.record_probabilities(probabilities)
             try:
                 action = self.agent.act(loop.observation)
+                measured = time.perf_counter() - started
             finally:
                 self._record_usage()
             self._record_map()
@@ -125,6 +133,8 @@ class _RolloutLoop:
             self._change(lambda: loop.fail(notes))
             return
         try:
+            if self.clock is not None:
+                loop.think(self.clock.seconds(measured, before, self.usage), overlap=self.clock.overlap)
             loop.act(action, probabilities)
         except IllegalAction as error:
             reason = {"failed": str(error)}
@@ -157,7 +167,8 @@ class _RolloutLoop:
 
     def _record_usage(self) -> None:
         if self.metered is not None:
-            self.loop.record_usage(validate_usage(self.metered.episode_usage()))
+            self.usage = validate_usage(self.metered.episode_usage())
+            self.loop.record_usage(self.usage)
 
     def _call_agent(self, call: Callable[[], object]) -> dict[str, Any] | None:
         """The failure of a call of the agent, if it failed."""

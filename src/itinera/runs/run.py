@@ -94,6 +94,7 @@ class Run:
                 return self._execute_in_memory(runner, command, report)
             provenance = self.make_provenance(command, runner.files)
             config = self.rollouts
+            timing = {} if config.clock is None else config.clock.settings
             settings = describe_plan(
                 provenance,
                 self.config,
@@ -103,6 +104,7 @@ class Run:
                 record_maps=config.record_maps,
                 max_episodes=self.max_episodes,
                 episodes=None if self.split.part is None else self.split.part.digest,
+                **timing,
             )
             plan = plan_fingerprint(sorted(settings.items()))
             ids = [(job.tour.id, *job.tour.episode_ids) for job in self.jobs]
@@ -120,7 +122,7 @@ class Run:
                     _log.info(describe_comparison(provenance, self.config))
                 self._resume(work, runner, report)
                 require_unchanged(runner.files)
-                work.finish(provenance, config.protocol, describe_settings(self.config))
+                work.finish(provenance, config.protocol, {**describe_settings(self.config), **timing})
         return read_predictions(out)
 
     def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: OnRollout) -> Predictions:

@@ -13,6 +13,7 @@ GUIDED_STRIDE metres, as on its own way.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -20,9 +21,18 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 
 from itinera.errors import BadArgument, ItineraError, NoRoute
-from itinera.records.trajectory import NO_ACTION, ActionLog, Ending, Phase, Trajectory
+from itinera.records.thinking import DECISIONS
+from itinera.records.trajectory import CONTINUED, NO_ACTION, ActionLog, Ending, Phase, Trajectory
 from itinera.runs.guidance import Controller, Guide, make_guide
-from itinera.simulators.simulator import STOP, CompositeSimulator, Observation, Simulator, as_composite
+from itinera.simulators.simulator import (
+    STOP,
+    CompositeSimulator,
+    Observation,
+    Simulator,
+    as_composite,
+    as_continuing,
+    as_timed,
+)
 from itinera.tasks import Episode, Protocol
 from itinera.worlds import Array, Places, Pose, World
 
@@ -84,6 +94,8 @@ class _EpisodeRecord:
         "phases",
         "places",
         "probabilities",
+        "thinking",
+        "thinks",
         "times",
     )
 
@@ -92,6 +104,8 @@ class _EpisodeRecord:
         self.headings: list[float] = []
         self.elevations: list[float] = []
         self.times: list[float] = []
+        self.thinking: list[float] = []  # seconds at each place
+        self.thinks = False  # whether the run has a clock
         self.phases: list[Phase] = []
         self.actions: list[int] = []
         self.collided: list[bool] = []
@@ -107,6 +121,7 @@ class _EpisodeRecord:
         self.headings.append(pose.heading)
         self.elevations.append(pose.elevation)
         self.times.append(time)
+        self.thinking.append(0.0)
         self.phases.append(phase)
 
     def trajectory(self, episode: Episode, ending: Ending) -> Trajectory:
@@ -120,6 +135,7 @@ class _EpisodeRecord:
             actions=np.array(self.actions, dtype=np.int64),
             collided=None if on_graph else np.array(self.collided, dtype=bool),  # nothing to hit on a graph
             times=None if on_graph else _since_start(self.times),  # moves on a graph have no duration
+            thinking=np.array(self.thinking) if self.thinks else None,
             phases=tuple(self.phases) if guided else None,
             ending=ending,
             action_log=ActionLog(tuple(self.candidates), tuple(self.probabilities)) if self.probabilities else None,
@@ -169,6 +185,7 @@ class TourLoop:
         self.steps = 0  # of the agent in this episode
         self.phase = Phase.GUIDED_TO_START
         self.done = False
+        self._last_action = STOP  # of the agent, in this episode
         self.is_first = False  # whether the current observation is the first of an episode
         self.observation: Observation = cast(Observation, None)  # of every phase; known after `reset`
 
@@ -206,6 +223,27 @@ class TourLoop:
         """Whether STOP needs the action probabilities, because the body then goes to a place between candidates."""
         return self._composite is not None and self._composite.stops_between
 
+    def think(self, seconds: float, *, overlap: bool = False) -> None:
+        """Let the time pass in which the agent chooses its next action: call it before `act`, on any simulator.
+
+        The body stands still, or with `overlap` goes on with the agent's last action; the record then has a place at
+        least every second.
+        """
+        assert self.phase is Phase.ACTING
+        record = self._record
+        record.thinks = True
+        timed, continuing = as_timed(self._simulator), as_continuing(self._simulator)
+        if overlap and continuing is not None and self._last_action != STOP and seconds > 0:
+            pieces = max(1, math.ceil(seconds - 1e-9))
+            for _ in range(pieces):
+                record.thinking[-1] += seconds / pieces
+                self.observation = body = continuing.continue_action(seconds / pieces)
+                record.add(CONTINUED, body, self._clock + body.time, Phase.ACTING)
+            return
+        record.thinking[-1] += seconds
+        if timed is not None:
+            timed.wait(seconds)
+
     def act(self, action: Any, probabilities: Array | None = None) -> None:
         """Take the agent's action; raises IllegalAction, which changes nothing.
 
@@ -226,6 +264,7 @@ class TourLoop:
             self._end(Ending.STOPPED)
             return
         self.observation = observation = simulator.step(number)
+        self._last_action = number
         self._record.add(number, observation, self._clock + observation.time, Phase.ACTING)
         if self.steps == self._protocol.step_limit:
             self._end(Ending.OUT_OF_STEPS)
@@ -233,7 +272,7 @@ class TourLoop:
     def _drive(self, composite: CompositeSimulator, action: int) -> None:
         """Take a composite action: its primitive actions are recorded, and each is a step."""
         notes = self._record.notes
-        notes["decisions"] = notes.get("decisions", 0) + 1
+        notes[DECISIONS] = notes.get(DECISIONS, 0) + 1
         for primitive, body in composite.drive(action):
             self._add_step(primitive, body)
             if self.steps == self._protocol.step_limit:
@@ -437,5 +476,6 @@ class TourLoop:
 
     def _begin(self, action: int) -> None:
         self.phase = Phase.ACTING
+        self._last_action = STOP
         self.is_first = True
         self._record_place(action)

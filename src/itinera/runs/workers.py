@@ -24,6 +24,7 @@ import numpy as np
 from itinera.errors import BadArgument, ItineraError
 from itinera.formats.native_predictions import decode_rollout, encode_rollout
 from itinera.records import Ending, Phase, Rollout, Trajectory
+from itinera.records.trajectory import CONTINUED
 from itinera.runs.config import RolloutConfig, TourJob, WorkerContext, find_world, run_job
 from itinera.runs.map_recorders import require_map
 from itinera.runs.messages import BadMessage
@@ -178,11 +179,18 @@ def _load(context: WorkerContext, job: TourJob) -> None:
 class TourJobs(Jobs[TourJob, Trajectory]):
     """The tours in the parent, which has the goals and checks the trajectories.
 
-    `worlds`, if given, are the graphs on which every move is checked.
+    `worlds`, if given, are the graphs on which every move is checked. With `may_continue`, bodies may go on while the
+    agent thinks.
     """
 
-    def __init__(self, protocol: Protocol, worlds: Callable[[], Mapping[str, World]] | None = None) -> None:
-        self._protocol, self._read_worlds = protocol, worlds
+    def __init__(
+        self,
+        protocol: Protocol,
+        worlds: Callable[[], Mapping[str, World]] | None = None,
+        *,
+        may_continue: bool = False,
+    ) -> None:
+        self._protocol, self._read_worlds, self._may_continue = protocol, worlds, may_continue
         self._worlds: Mapping[str, World] | None = None
 
     def world_id(self, job: TourJob) -> str:
@@ -222,9 +230,15 @@ class TourJobs(Jobs[TourJob, Trajectory]):
         if exact and not _is_at(places[0], episode.start.place):
             return "does not begin at the start of its episode"
         limit = self._protocol.step_limit
-        if limit is not None and len(places) > limit + 1:
+        if limit is not None and len(places) - self._count_continued(trajectory) > limit + 1:
             return f"has more than {limit} steps"
         return self._find_jump(places, episode.world_id) if isinstance(places, tuple) else ""
+
+    def _count_continued(self, trajectory: Trajectory) -> int:
+        """The number of places that are no steps: those of a body that may go on while its agent thinks."""
+        if not self._may_continue or trajectory.actions is None:
+            return 0
+        return int(np.count_nonzero(trajectory.actions == CONTINUED))
 
     def _find_jump(self, places: Sequence[str], world_id: str) -> str:
         if self._read_worlds is None:
@@ -315,7 +329,9 @@ def make_pool(
     worlds: Callable[[], Mapping[str, World]] | None = None,
 ) -> WorkerPool[TourJob, Trajectory]:
     """Workers for tours; `worlds` are read to check moves on graphs."""
-    return WorkerPool(TourWork(make_context, config), TourJobs(config.protocol, worlds), start_method)
+    may_continue = config.clock is not None and config.clock.overlap
+    jobs = TourJobs(config.protocol, worlds, may_continue=may_continue)
+    return WorkerPool(TourWork(make_context, config), jobs, start_method)
 
 
 def run_in_pool(

@@ -103,6 +103,9 @@ class GroundSimulator:
             self._time += SECONDS
         return self._observation(collided)
 
+    def wait(self, seconds: float) -> None:
+        self._time += seconds
+
     @property
     def pose(self) -> Pose:
         if self._body is None:

@@ -68,6 +68,22 @@ class Simulator(Protocol):
         ...
 
 
+class TimedSimulator(Simulator, Protocol):
+    """A simulator whose actions take time."""
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass while the body stands still."""
+        ...
+
+
+class ContinuingSimulator(TimedSimulator, Protocol):
+    """A simulator of a body that holds speeds until the next action."""
+
+    def continue_action(self, seconds: float) -> Observation:
+        """The observation after the last action went on for some seconds more."""
+        ...
+
+
 class CompositeSimulator(Simulator, Protocol):
     """A simulator each of whose actions is a sequence of primitive ones, such as a drive to a waypoint."""
 
@@ -101,6 +117,16 @@ class CompositeSimulator(Simulator, Protocol):
     def observation(self) -> Observation:
         """The observation of the agent where the body is now."""
         ...
+
+
+def as_timed(simulator: Simulator) -> TimedSimulator | None:
+    """The same simulator if its actions take time; None for any other."""
+    return cast(TimedSimulator, simulator) if hasattr(simulator, "wait") else None
+
+
+def as_continuing(simulator: Simulator) -> ContinuingSimulator | None:
+    """The same simulator if its body can go on with an action; None for any other."""
+    return cast(ContinuingSimulator, simulator) if hasattr(simulator, "continue_action") else None
 
 
 def as_composite(simulator: Simulator) -> CompositeSimulator | None:

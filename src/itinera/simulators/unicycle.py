@@ -15,7 +15,7 @@ from itinera.simulators.ground import place_body, unit_vector, wrap_angle
 from itinera.simulators.pointnav.scan_renderer import ScanRenderer, TakeScan
 from itinera.simulators.pointnav.sensors import ScanSensor
 from itinera.simulators.sensors import CameraRenderer, CameraSensor, RenderFrame
-from itinera.simulators.simulator import Observation
+from itinera.simulators.simulator import STOP, Observation
 from itinera.worlds import Pose, World
 from itinera.worlds.body_state import BodyState
 
@@ -63,6 +63,7 @@ class UnicycleSimulator:
             raise BadArgument("The first pair of speeds must be (0, 0): action 0 is STOP.")
         if not all(math.isfinite(v) and math.isfinite(w) and v >= 0 for v, w in speeds):
             raise BadArgument("Speeds must be finite, and forward speeds at least 0.")
+        self._speeds = tuple(speeds)
         self._arcs = [make_arc(v * hold, w * hold) for v, w in speeds]
         self._turns = [w * hold for _, w in speeds]
         self._hold, self._sliding = hold, sliding
@@ -72,13 +73,14 @@ class UnicycleSimulator:
         self._render: RenderFrame | None = None
         self._body: BodyState | None = None
         self._world_id = ""
+        self._last = STOP
         self._heading = self._elevation = self._time = 0.0
 
     def reset(self, world: World, pose: Pose) -> Observation:
         self._body = place_body(world, pose)
         self._render = None if self._renderer is None else self._renderer.for_world(world)
         self._scan = None if self._scanner is None else self._scanner.for_body(world, self._body)
-        self._world_id = world.id
+        self._world_id, self._last = world.id, STOP
         self._heading, self._elevation, self._time = wrap_angle(pose.heading), pose.elevation, 0.0
         return self._observation(False)
 
@@ -88,9 +90,23 @@ class UnicycleSimulator:
         if not 0 <= action < len(self._arcs):
             raise BadArgument(f"action must be 0 to {len(self._arcs) - 1}, not {action}.")
         clear = self._drive(self._body, self._arcs[action])
+        self._last = action
         if action:
             self._heading = wrap_angle(self._heading + self._turns[action])
             self._time += self._hold
+        return self._observation(not clear)
+
+    def wait(self, seconds: float) -> None:
+        self._time += seconds
+
+    def continue_action(self, seconds: float) -> Observation:
+        """The observation after the last action went on for some seconds more."""
+        if self._body is None:
+            raise BadArgument("No episode is running: call reset first.")
+        speed, turning = self._speeds[self._last]
+        clear = self._drive(self._body, make_arc(speed * seconds, turning * seconds))
+        self._heading = wrap_angle(self._heading + turning * seconds)
+        self._time += seconds
         return self._observation(not clear)
 
     @property

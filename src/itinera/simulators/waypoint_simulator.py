@@ -106,6 +106,9 @@ class WaypointSimulator:
         if not moved:
             yield self._take(LEFT)
 
+    def wait(self, seconds: float) -> None:
+        self._ground.wait(seconds)
+
     @property
     def stops_between(self) -> bool:
         """Whether a body goes on by `approach` before it stops."""

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from itinera.formats.report_json import CoveragePoint, DatasetCoverage, Estimate, FirstFaultResults, StudyResults
-from itinera.records.tables import describe_robot
+from itinera.formats.report_json import (
+    ClauseResult,
+    CoveragePoint,
+    DatasetCoverage,
+    Estimate,
+    FirstFaultResults,
+    StudyResults,
+)
+from itinera.records.tables import TextTable, describe_robot
 from itinera.reports.charts import svg
 from itinera.reports.charts.svg import Series
 from itinera.reports.markup import Markup, display_name, tag
@@ -22,6 +29,12 @@ SHARES = {
     "tour": "Share of the whole tour observed before",
     "scene": "Share of the scene observed before",
 }
+FAULT_CHARTS: tuple[tuple[str, str, Callable[[ClauseResult], Estimate | None]], ...] = (
+    ("First faults", "Share of the clauses reached at which a trajectory first departs from its reference path, by "
+     "kind of clause, with intervals clustered by scene.", lambda found: found.rate),
+    ("Shares of first faults", "Of all first faults of an agent, the share at clauses of each kind, with intervals "
+     "clustered by scene.", lambda found: found.share),
+)  # fmt: skip
 SENSING = {"visited": "visited viewpoints", "visible": "visible viewpoints"}
 
 
@@ -52,23 +65,30 @@ def skills_section(findings: Sequence[StudyResults], styles: Mapping[str, int]) 
 
 
 def faults_section(found: Sequence[FirstFaultResults], styles: Mapping[str, int]) -> Markup:
-    """The fault rate of each kind of clause, side by side for the agents, and how their failures begin."""
+    """Rates and shares of faults by kind of clause, side by side for the agents, and how their failures begin."""
     indices = dict(styles)
     names = [display_name(one.first_faults) for one in found]
     agents = [Series(name, indices.setdefault(name, len(indices))) for name in names]
     kinds = dict.fromkeys(result.kind for one in found for result in one.kinds)
     by_kind = [{result.kind: result for result in one.kinds} for one in found]
-    rows = [
-        (kind, [_interval(of_agent[kind].rate) if kind in of_agent else None for of_agent in by_kind]) for kind in kinds
+    none = ClauseResult("", 0, 0, Estimate(None))
+    rows = {
+        title: [(kind, [_interval(get(of_agent.get(kind, none))) for of_agent in by_kind]) for kind in kinds]
+        for title, _, get in FAULT_CHARTS
+    }
+    charts = [svg.forest_plot(f"{title}.", about, agents, rows[title]) for title, about, _ in FAULT_CHARTS if kinds]
+    grids = [
+        TextTable(("clause", *names), tuple((kind, *map(_percent, means)) for kind, means in of_chart), f"{title}, %")
+        for title, of_chart in rows.items()
     ]
-    about = (
-        "Share of the clauses reached at which a trajectory first departs from its reference path, by kind of clause, "
-        "with intervals clustered by scene."
-    )
-    charts = [svg.forest_plot("First faults.", about, agents, rows)] if rows else []
     sentences = [_describe_faults(name, one) for name, one in zip(names, found, strict=True)]
     heading = tag("h2", "First faults", id="first-faults")
-    return tag("section", heading, listing(sentences), figures(charts, "first-faults"))
+    tables = details("Rates and shares as tables", *(table_element(grid, agents=agents) for grid in grids))
+    return tag("section", heading, listing(sentences), figures(charts, "first-faults"), tables)
+
+
+def _percent(found: Interval | None) -> str:
+    return "" if found is None else f"{100 * found.mean:.1f} ({100 * found.low:.1f} – {100 * found.high:.1f})"
 
 
 def _describe_faults(name: str, found: FirstFaultResults) -> str:

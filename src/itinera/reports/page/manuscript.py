@@ -27,6 +27,9 @@ def to_markdown_text(report: Report) -> str:
         parts += [
             f"{escape_markdown(table.title)}\n\n{to_markdown(_short_cells(table))}" for table in list_tables(benchmark)
         ]
+    parts += [
+        f"{escape_markdown(table.title)}\n\n{to_markdown(_short_cells(table))}" for table in _latency_tables(report)
+    ]
     for found in report.findings:
         table = report_tables.skill_score_table(found)
         parts.append(
@@ -45,6 +48,7 @@ def to_latex_floats(report: Report) -> str:
         sentences = [s for answer in answer_questions(benchmark) for s in answer.sentences]
         parts.append("".join(f"% {_strip_bidi(s)}\n" for s in sentences))
         parts += [_latex_float(table) for table in list_tables(benchmark)]
+    parts += [_latex_float(table) for table in _latency_tables(report)]
     parts += [
         _latex_float(table)
         for found in report.findings
@@ -70,6 +74,12 @@ def list_tables(benchmark: BenchmarkResults) -> Iterator[TextTable]:
     failures = report_tables.failure_table(benchmark)
     if failures is not None:
         yield failures
+
+
+def _latency_tables(report: Report) -> Iterator[TextTable]:
+    """The tables of SCT and other metrics by thinking time."""
+    for curves in report.latency:
+        yield from (curves.to_table(metric) for metric in curves.metrics)
 
 
 def _short_cells(table: TextTable) -> TextTable:

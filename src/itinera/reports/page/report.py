@@ -14,11 +14,13 @@ from itinera.formats.report_json import DatasetCoverage, FirstFaultResults, Stud
 from itinera.formats.writing import atomic_write
 from itinera.records import ScoreTable
 from itinera.reports.benchmark import BenchmarkResults, group_by_benchmark
+from itinera.reports.latency import LatencyCurves, latency_curves
 from itinera.reports.markup import Markup, display_name, join, security_policy, tag
 from itinera.reports.page.benchmark_section import benchmark_parts
 from itinera.reports.page.elements import PagePart, listing
 from itinera.reports.page.extra_sections import coverage_section, faults_section, skills_section, times_section
 from itinera.reports.page.sentences import answer_questions, join_words, summarize_skills
+from itinera.reports.page.thinking_section import thinking_section
 from itinera.reports.replay.links import ReplayPage, link_episodes, list_replay_pages
 from itinera.tasks.fastest_times import FastestTimes
 
@@ -37,6 +39,7 @@ class Report:
     title: str = ""  # the default names agents and benchmark
     instructions: Mapping[str, str] = field(default_factory=dict)  # by episode id, for the lists of failures
     first_faults: tuple[FirstFaultResults, ...] = ()
+    latency: tuple[LatencyCurves, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -99,6 +102,7 @@ def make_report(
         title,
         dict(instructions or {}),
         tuple(first_faults),
+        tuple(curves for one in found if (curves := latency_curves(one, times)) is not None),
     )
 
 
@@ -149,6 +153,7 @@ def _contents(report: Report, parts: Sequence[Sequence[PagePart]]) -> Markup:
         links += [(benchmark.title, f"c{i}") for i, benchmark in enumerate(report.benchmarks)]
     links += [("Skills", "skills")] if report.findings else []
     links += [("First faults", "first-faults")] if report.first_faults else []
+    links += [("Thinking time", "thinking")] if report.latency else []
     links += [("Fastest times", "times")] if report.times else []
     links += [("Coverage along tours", "coverage")] if any(d.coverage for d in report.described) else []
     return tag("nav", listing([tag("a", words, href=f"#{target}") for words, target in links]), aria_label="Contents")
@@ -165,6 +170,8 @@ def _main(report: Report, parts: Sequence[Sequence[PagePart]]) -> Iterator[Marku
         yield skills_section(report.findings, styles)
     if report.first_faults:
         yield faults_section(report.first_faults, styles)
+    if report.latency:
+        yield thinking_section(report.latency)
     if report.times:
         yield times_section(report.times)
     if any(described.coverage for described in report.described):
