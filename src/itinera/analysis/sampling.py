@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +130,7 @@ def _lengths(split: Split) -> NDArray[np.float64]:
 
 
 def _length(split: Split, episode: Episode) -> float:
-    places: Sequence[object] = episode.reference
+    places: Any = episode.reference
     if len(places) < 2 and not isinstance(episode.start.place, str) and len(episode.goals):
         gaps = np.asarray(episode.goals, dtype=np.float64) - np.asarray(episode.start.place)
         return float(np.linalg.norm(gaps, axis=1).min())

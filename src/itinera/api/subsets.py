@@ -58,7 +58,7 @@ def sample_episodes(
 
         check_outputs([out], [tasks, reference])
         used = input_paths({"tasks": tasks, "reference": reference})
-        write_subset(out, subset, make_provenance(used, command_words, seed=seed))
+        write_subset(Path(out), subset, make_provenance(used, command_words, seed=seed))
     return subset
 
 
@@ -84,7 +84,7 @@ def estimate_split(
     from itinera.formats.subsets import read_subset
     from itinera.records import ScoreTable
 
-    drawn = read_subset(subset) if isinstance(subset, (str, PathLike)) else subset
+    drawn = read_subset(Path(subset)) if isinstance(subset, (str, PathLike)) else subset
     listed = [references] if isinstance(references, (str, PathLike, ScoreTable)) else list(references)
     return extrapolate(_load_scores(scores), drawn, [_load_scores(one) for one in listed], level=level)
 

@@ -26,7 +26,7 @@ ANSWERED = "answered"  # the selection of the episodes that have a trajectory
 
 
 def read_episode_ids(path: str | Path) -> tuple[str, ...]:
-    """The episode ids of a file: a subset, a JSON list, or a line for each; empty lines and those with # are left out."""
+    """The episode ids of a file: a subset, a JSON list, or one per line; empty lines and lines with # are left out."""
     path = Path(path)
     if is_subset(path):
         return read_subset(path).ids
@@ -100,7 +100,7 @@ def label_selection(selection: Selection) -> str:
 
 
 def _label(term: str | PathLike[str]) -> str:
-    return read_subset(term).label if is_subset(term) else str(term)
+    return read_subset(Path(term)).label if is_subset(term) else str(term)
 
 
 def _select(term: str | PathLike[str], known: dict[str, str], name: str) -> Iterator[str]:

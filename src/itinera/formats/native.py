@@ -43,6 +43,7 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     robot: ReferenceRobot | None = None  # times, and scores that weigh them: whose they are
     plan: str = ""  # predictions, maps and action probabilities: a fingerprint of everything that decides the content
     settings: dict[str, Any] = {}  # predictions of a language model: its name, server, prompt and parameters
+    until: dict[str, Any] = {}  # predictions of a run that stopped itself: its rule, and what that found
     filter_counts: dict[str, Any] = {}  # trials: by skill, how many candidate trials were kept and dropped
     agent: str = ""  # action probabilities: the name of the agent
     suite: str = ""  # scores, as all that follows
