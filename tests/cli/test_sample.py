@@ -46,7 +46,7 @@ def test_a_subset_is_drawn_scored_and_extrapolated(itinera, many, tmp_path):
     assert table.out.splitlines()[0] == "metric,mean,full split (120 episodes),other scenes"
     assert (
         itinera("check", subset).out
-        == f"{subset}: a subset of a split, with its digest; 30 episodes, 6 strata. No faults.\n"
+        == f"{subset}: a subset of a split, with its digest; 30 episodes, 4 strata. No faults.\n"
     )
 
 
