@@ -221,7 +221,8 @@ def populations(scores: Mapping[str, ScoreTable]) -> dict[str, Floats]:
 
 
 def main(
-    draws: Annotated[int, typer.Option(min=2, help="Subsets to draw, and orders to run.")] = 1000,
+    draws: Annotated[int, typer.Option(min=2, help="Number of subsets to draw.")] = 1000,
+    orders: Annotated[int, typer.Option(min=2, help="Number of orders to run each split in.")] = 500,
     size: Annotated[int, typer.Option(min=2, help="Episodes of a subset.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
     simulated: Annotated[bool, typer.Option("--simulated", help="Simulated agents, also with ITINERA_DATA.")] = False,
@@ -232,7 +233,7 @@ def main(
     scores = {name: replace(table, source=name) for name, table in scores.items()}
     console = Console(width=120)
     failures = _print_subsets(console, split, scores, draws, size, seed)
-    failures += _print_stopping(console, scores, draws, seed)
+    failures += _print_stopping(console, scores, orders, seed)
     if failures:
         raise typer.Exit(1)
 

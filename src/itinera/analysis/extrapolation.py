@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from itinera.analysis.sampling import main_metrics, make_design, require_whole
 from itinera.errors import BadArgument
@@ -22,6 +23,8 @@ from itinera.stats import Interval, cluster_codes, interval
 from itinera.stats.finite_population import SampleDesign, estimate_population_mean
 from itinera.tasks.subset import Subset
 from itinera.worlds import Array
+
+Integers: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,8 @@ def extrapolate(
     if not chosen:
         raise BadArgument("No metric has a finite value for every episode of the scores and their references.")
     by_name = {column.name: column for column in table.columns}
-    metrics = [_extrapolate(by_name[name], table, subset, design, references, level) for name in chosen]
+    index = _index_rows(table, subset, references)
+    metrics = [_extrapolate(by_name[name], table, index, design, references, level) for name in chosen]
     return Extrapolation(subset, scores.source, tuple(one.source for one in references), tuple(metrics))
 
 
@@ -142,67 +146,97 @@ def _select(scores: ScoreTable, subset: Subset) -> ScoreTable:
     return scores.select(subset.ids)
 
 
+@dataclass(frozen=True, eq=False)
+class _RowIndex:
+    """Where the episodes of the subset, in its order, and of the split, in that of the first reference, are."""
+
+    subset: Integers  # rows of the subset in the scores
+    references: tuple[Integers, ...]  # rows of the split in each reference
+    sampled: Integers  # the subset within the split
+    paths: Integers  # codes of the paths of the split; empty if they are not known
+    split_scenes: Integers  # codes of the scenes of the split
+    scenes: Integers  # codes of the scenes of the subset
+    sizes: tuple[int, ...]  # episodes of each scene that the subset has
+
+
+def _index_rows(table: ScoreTable, subset: Subset, references: Sequence[ScoreTable]) -> _RowIndex:
+    def find(ids: Sequence[str], wanted: Sequence[str]) -> Integers:
+        row = {name: i for i, name in enumerate(ids)}
+        return np.array([row[name] for name in wanted], dtype=np.int64)
+
+    rows = find(table.episode_ids, subset.ids)
+    names = list(dict.fromkeys(table.world_ids[i] for i in rows))
+    number = {name: i for i, name in enumerate(names)}
+    first = references[0] if references else None
+    order, paths = () if first is None else first.episode_ids, np.empty(0, dtype=np.int64)
+    if first is not None and all(first.path_ids):
+        paths = cluster_codes(list(zip(first.world_ids, first.path_ids, strict=True)))
+    in_split = [] if first is None else [number.get(name, -1) for name in first.world_ids]
+    return _RowIndex(
+        subset=rows,
+        references=tuple(find(one.episode_ids, order) for one in references),
+        sampled=find(order, subset.ids) if references else rows,
+        paths=paths,
+        split_scenes=np.array(
+            [number.get(name, -1) for name in first.world_ids] if first is not None else [], dtype=int
+        ),
+        scenes=np.array([number[table.world_ids[i]] for i in rows]),
+        sizes=tuple(subset.scenes[name] for name in names),
+    )
+
+
 def _extrapolate(
     column: Column,
     table: ScoreTable,
-    subset: Subset,
+    index: _RowIndex,
     design: SampleDesign,
     references: Sequence[ScoreTable],
     level: float,
 ) -> MetricExtrapolation:
-    row = {name: i for i, name in enumerate(table.episode_ids)}
-    rows = np.array([row[name] for name in subset.ids])
-    values = table[column.name][rows]
+    values = table[column.name][index.subset]
     bounds = (0.0, 1.0) if column.unit == "" else (0.0, np.inf)
     plain = found = estimate_population_mean(values, design, bounds=bounds, level=level)
-    adjusted, predicted = values, np.zeros(len(table.world_ids))
+    adjusted, expected = values, np.zeros(len(index.sizes))
     if references:
-        order = references[0].episode_ids
-        at = {name: i for i, name in enumerate(order)}
-        known = np.column_stack([one for each in references for one in _control_variates(each, column.name, order)])
-        sampled = known[[at[name] for name in subset.ids]]
+        known = _control_variates(column.name, index, references)
         found = estimate_population_mean(
-            values, design, covariates=sampled, covariate_means=known.mean(axis=0), bounds=bounds, level=level
+            values,
+            design,
+            covariates=known[index.sampled],
+            covariate_means=known.mean(axis=0),
+            bounds=bounds,
+            level=level,
         )
-        adjusted = values - sampled @ np.array(found.slopes)
         predicted = known @ np.array(found.slopes)
-    all_scenes = references[0].world_ids if references else ()
-    by_scene = _scene_means(adjusted, [table.world_ids[i] for i in rows], design.weights)
-    means, sizes = [], []
-    for scene, mean in by_scene.items():
-        rows_there = [i for i, one in enumerate(all_scenes) if one == scene]
-        means.append(mean + (float(predicted[rows_there].mean()) if rows_there else 0.0))
-        sizes.append(subset.scenes[scene])
-    return MetricExtrapolation(
-        column, found.interval, _over_scenes(means, sizes, bounds, level), found.standard_error, plain.standard_error
-    )
+        adjusted = values - predicted[index.sampled]
+        expected = _means_by(index.split_scenes, predicted, np.ones(len(predicted)))
+    means = expected + _means_by(index.scenes, adjusted, design.weights)
+    spread = _over_scenes(means, index.sizes, bounds, level)
+    return MetricExtrapolation(column, found.interval, spread, found.standard_error, plain.standard_error)
 
 
-def _control_variates(reference: ScoreTable, metric: str, order: Sequence[str]) -> list[Array]:
-    """The values of a reference for all episodes in this order: its own, and their mean over the path."""
-    row = {name: i for i, name in enumerate(reference.episode_ids)}
-    rows = np.array([row[name] for name in order])
-    own = reference[metric][rows]
-    if not all(reference.path_ids):
-        return [own]
-    pairs = list(zip(reference.world_ids, reference.path_ids, strict=True))
-    codes = cluster_codes([pairs[i] for i in rows])
-    siblings = np.bincount(codes)
-    means = (np.bincount(codes, own) / siblings)[codes]
-    return [own] if np.array_equal(means, own) else [own, means]
+def _control_variates(metric: str, index: _RowIndex, references: Sequence[ScoreTable]) -> Array:
+    """(episodes, k) of the split: the values of each reference, and their means over the path."""
+    columns = []
+    for one, rows in zip(references, index.references, strict=True):
+        own = one[metric][rows]
+        columns.append(own)
+        if len(index.paths):
+            means = (np.bincount(index.paths, own) / np.bincount(index.paths))[index.paths]
+            columns += [] if np.allclose(means, own, rtol=0, atol=1e-12) else [means]
+    return np.column_stack(columns)
 
 
-def _scene_means(values: Array, scenes: Sequence[str], weights: Array) -> dict[str, float]:
-    """The weighted mean of the sampled episodes of each scene."""
-    rows: dict[str, list[int]] = {}
-    for i, scene in enumerate(scenes):
-        rows.setdefault(scene, []).append(i)
-    return {scene: float(np.average(values[chosen], weights=weights[chosen])) for scene, chosen in rows.items()}
+def _means_by(codes: Integers, values: Array, weights: Array) -> Array:
+    """The weighted mean of the values of each code; those of code -1 are left out."""
+    kept = codes >= 0
+    totals = np.bincount(codes[kept], (weights * values)[kept])
+    return np.asarray(totals / np.bincount(codes[kept], weights[kept]))
 
 
-def _over_scenes(means: Sequence[float], sizes: Sequence[int], bounds: tuple[float, float], level: float) -> Interval:
+def _over_scenes(means: Array, sizes: Sequence[int], bounds: tuple[float, float], level: float) -> Interval:
     """The interval of the mean with scenes as the sample, each as large as in the split."""
-    inside = all(bounds[0] <= mean <= bounds[1] for mean in means)  # control variates may carry a scene outside
+    inside = bool(((means >= bounds[0]) & (means <= bounds[1])).all())  # control variates may carry a scene outside
     limits = bounds if inside else (-np.inf, np.inf)
     found = interval(means, clusters=list(range(len(means))), weights=sizes, bounds=limits, level=level)
     return Interval(found.mean, max(found.low, bounds[0]), min(found.high, bounds[1]), level, found.method)

@@ -85,6 +85,9 @@ class ConfidenceSequence:
         above = _first(self._means, possible & (self._down >= limit))
         self._low = max(self._low, below, self._sum / self.size)
         self._high = min(self._high, above, (self._sum + self.size - self.count) / self.size)
+        # Candidates beyond the ends stay excluded, and need no fortunes anymore.
+        kept = slice(*np.searchsorted(self._means, (self._low, self._high + 1e-12)))
+        self._means, self._up, self._down = self._means[kept], self._up[kept], self._down[kept]
 
     @property
     def is_done(self) -> bool:
