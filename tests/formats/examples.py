@@ -125,7 +125,21 @@ def _bundle() -> str:
     return text.replace('"digest": ""', f'"digest": "{digest}"')
 
 
-EXAMPLES = {name: text.encode() for name, text in (_TEXTS | {"scores": _bundle()}).items()}
+def _subset() -> str:
+    """A subset of two of three episodes; its digests are those of its ids and of the split."""
+    digest = hashlib.blake2b(json.dumps(["1_0", "2_0"]).encode(), digest_size=8).hexdigest()
+    pairs = [["1_0", "house"], ["1_1", "house"], ["2_0", "house"]]
+    split_digest = hashlib.blake2b(json.dumps(pairs).encode(), digest_size=8).hexdigest()
+    sample = [{"episodes": 2, "ids": ["1_0"]}, {"episodes": 1, "ids": ["2_0"]}]
+    return json.dumps({
+        "itinera": "subset", "split": "tiny", "episodes": 3, "split_digest": split_digest, "digest": digest,
+        "by": ["scene"], "seed": 0, "stated_error": {"at_most": 0.5, "expected": {"SR": 0.25}, "reference": "a.jsonl"},
+        "ids": ["1_0", "2_0"], "scenes": {"house": 3},
+        "strata": [{"name": "house", "paths": 2, "episodes": 3, "sample": sample}],
+    })  # fmt: skip
+
+
+EXAMPLES = {name: text.encode() for name, text in (_TEXTS | {"scores": _bundle(), "subset": _subset()}).items()}
 
 PANORAMA = {"image_id": "a", "pose": [1.0, 0.0, 0.0, 0.0] * 4, "included": True, "unobstructed": [False]}
 SEEN = {"a": {"3": {"name": "coffee#table", "visible_pos": [7], "bbox2d": [[1, 2, 3, 4]]}}}

@@ -176,6 +176,8 @@ def count_content(
             "m a cell": content.resolution,
             "free cells": int((~content.blocked).sum()),
         }
+    if found.kind == "subset":
+        return {"episodes": len(content), "strata": len(content.strata)}
     return {"entries": len(content)}
 
 

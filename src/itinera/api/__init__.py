@@ -21,6 +21,7 @@ from itinera.api.running import check_agent, load_agent, replay, reproduce, roll
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
 from itinera.api.serving import create_challenge, host, restore_challenge, serve, submit, work
 from itinera.api.skills import analyze_study, design_study, export_study, import_study, read_study, run_study
+from itinera.api.subsets import estimate_split, sample_episodes
 from itinera.api.training import read_recipe, train, train_segmentation
 from itinera.api.viewing import view
 
@@ -43,6 +44,7 @@ __all__ = [
     "describe",
     "design_study",
     "doctor",
+    "estimate_split",
     "export_hearth",
     "export_study",
     "fastest",
@@ -70,6 +72,7 @@ __all__ = [
     "rollout",
     "run",
     "run_study",
+    "sample_episodes",
     "score",
     "serve",
     "show",

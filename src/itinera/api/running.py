@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from itinera.agents.agent import Agent
     from itinera.formats.episode_selection import Selection
     from itinera.metrics.running import RunningScore
+    from itinera.metrics.stopping import StoppingRule
     from itinera.policies.agent import PolicyAgent
     from itinera.policies.ground.agent import GroundPolicyAgent
     from itinera.policies.ground.decision_agent import DecisionAgent
@@ -70,6 +71,7 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
     max_episodes: int | None = None,
     episodes: Selection | None = None,
     shard: str | Shard | None = None,
+    until: str | None = None,
     record_probabilities: bool = False,
     record: Sequence[str] = (),
     views: str | None = None,
@@ -93,6 +95,7 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
     max_cost: float | None = None,
     answers: File | None = None,
     progress: Callable[[RunningScore], None] | None = None,
+    on_stop: Callable[[StoppingRule], None] | None = None,
     start_method: StartMethod | None = None,
     command_words: Sequence[str] = (),
     challenge: str | None = None,
@@ -128,6 +131,9 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
     episodes: the part of the split to run: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several. Score it
         with the same `episodes`.
     shard: run one of several equal parts, such as "3/16", and write it beside `out` (preds.3-of-16.jsonl) for `gather`.
+    until: stop as soon as the mean of a metric over the whole split is known well enough: "SR ± 2" is ± 2 points with
+        95 %, by a confidence sequence. Episodes are run in an order drawn from the seed; those finished are scored with
+        episodes="answered". `on_stop` is called with the rule and its interval.
     record_probabilities: record the action probabilities of agents that have `action_probabilities`.
     record: ("maps",) records the maps of an agent that holds one (`held_map`), on the ground; with `out` they are in a
         file beside it, OUT.maps.jsonl, and `show` draws them.
@@ -215,6 +221,7 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
         limit_seconds=limit_seconds,
         reply_seconds=reply_seconds,
         max_episodes=max_episodes,
+        random_order=until is not None,
         episodes=episodes,
         record_probabilities=record_probabilities,
         record=record,
@@ -242,7 +249,19 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
     )
     report = None if progress is None else _report_progress(prepared, progress)
     target = None if out is None else Path(out)
-    return prepared.execute(out=target, overwrite=overwrite, command=command_words, on_rollout=report)
+    stop = None if until is None else _make_rule(prepared, until)
+    made = prepared.execute(out=target, overwrite=overwrite, command=command_words, on_rollout=report, stop=stop)
+    if stop is not None and on_stop is not None:
+        on_stop(stop)
+    return made
+
+
+def _make_rule(prepared: Run, until: str) -> StoppingRule:
+    from itinera.metrics.stopping import StoppingRule
+    from itinera.runs.config import load_worlds
+
+    config = prepared.config
+    return StoppingRule(until, prepared.split, lambda: load_worlds(config.worlds, config.protocol), config.protocol)
 
 
 def _report_progress(prepared: Run, progress: Callable[[RunningScore], None]) -> Callable[[Rollout], None]:

@@ -17,6 +17,7 @@ from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.metrics.running import RunningScore
+    from itinera.metrics.stopping import StoppingRule
 
 REFRESH_SECONDS = 2.0  # between two updates of the success rate
 
@@ -55,6 +56,14 @@ def run(
     episodes: options.Episodes = None,
     max_episodes: Annotated[int | None, typer.Option(help="Run only the first N episodes.")] = None,
     shard: options.Shard = None,
+    until: Annotated[
+        str | None,
+        typer.Option(
+            metavar='"SR ± 2"',
+            help="Run episodes in random order, and stop when the metric's mean over the whole split is known to ± so "
+            "many points with 95 %.",
+        ),
+    ] = None,
     record_probabilities: Annotated[
         bool, typer.Option("--record-probabilities", help="Record the agent's action probabilities.")
     ] = False,
@@ -133,6 +142,7 @@ def run(
         raise BadArgument("Give --tasks, --worlds and --out, or the address of a challenge with --challenge.")
     sensor = make_camera(camera, channels=channels, fov=fov, height=camera_height, panorama=panorama)
     # Results stand alone on stdout, whatever an agent in this process prints.
+    rules: list[StoppingRule] = []
     with redirect_stdout(sys.stderr), _progress_bar() as (progress, scores):
         try:
             api.run(
@@ -156,6 +166,8 @@ def run(
                 max_episodes=max_episodes,
                 episodes=options.selection(episodes),
                 shard=shard,
+                until=until,
+                on_stop=rules.append,
                 record_probabilities=record_probabilities,
                 record=record or (),
                 base_url=base_url,
@@ -184,7 +196,7 @@ def run(
             )
         except KeyboardInterrupt:
             raise SystemExit(output.INTERRUPTED) from None  # what is kept has been reported
-    _print(options.written_file(out, shard), scores[-1], json=json)
+    _print(options.written_file(out, shard), scores[-1], rules, json=json)
 
 
 def _act_live(agent: str | None, url: str, *, files: tuple[Path | None, ...], json: bool, **given: Any) -> None:
@@ -237,18 +249,19 @@ def _progress_bar() -> Iterator[tuple[Callable[[RunningScore], None], list[Runni
         yield show, scores
 
 
-def _print(out: Path, score: RunningScore, *, json: bool) -> None:
+def _print(out: Path, score: RunningScore, rules: list[StoppingRule], *, json: bool) -> None:
     rate = score.success()
     always = ("stopped", "out of steps", "failed")
     endings = {name: score.endings[name] for name in (*always, *sorted(score.endings.keys() - set(always)))}
     if json:
         success = None if rate is None else {"mean": rate.mean, "low": rate.low, "high": rate.high}
-        output.print_json(
-            {"file": str(out), "rollouts": score.rollouts, "episodes": score.episodes, **endings, "SR": success}
-        )
+        counts = {"rollouts": score.rollouts, "episodes": score.episodes, **endings}
+        until = {"until": rules[0].to_dict()} if rules else {}
+        output.print_json({"file": str(out), **counts, "SR": success, **until})
     else:
-        counts = ", ".join(f"{count} {name}" for name, count in endings.items())
+        numbers = ", ".join(f"{count} {name}" for name, count in endings.items())
         rollouts = output.count(score.rollouts, "rollout")
         episodes = output.count(score.episodes, "episode")
-        output.print_line(f"{out}: {rollouts}, {episodes}; {counts}. {score}".rstrip())
+        found = rules[0] if rules else score
+        output.print_line(f"{out}: {rollouts}, {episodes}; {numbers}. {found}".rstrip())
     output.print_reasons(score.reasons)

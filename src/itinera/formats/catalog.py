@@ -38,6 +38,7 @@ Kind = Literal[
     "action probabilities",
     "map recordings",
     "scores",
+    "subset",
 ]
 
 
@@ -137,6 +138,8 @@ FORMATS = (
         "map_recordings", "read_map_recordings", "write_map_recordings",
     ),
     Format("scores", "scores", "a score bundle", _native("scores"), "bundles", "read_scores", "write_scores"),
+    Format("subset", "subset", "a subset of a split, with its digest", _native("subset"),
+           "subsets", "read_subset", "write_subset"),
     Format("soon-submission", "predictions", "SOON submissions",
            lambda head: head.begins(r"\[") and head.contains(r'"trajectory"\s*:\s*(\[\s*)?\{\s*"(path|obj_)'),
            "soon", "read_predictions", "write_predictions"),

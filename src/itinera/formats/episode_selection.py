@@ -13,18 +13,23 @@ from typing import TypeAlias
 
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats.decoding import decode_list
-from itinera.formats.io import read_bytes
+from itinera.formats.io import open_stream, read_bytes
+from itinera.formats.subsets import read_subset
 from itinera.tasks import Split
+from itinera.tasks.subset import digest_episodes
 
 Selection: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 _SCENES = ("scan", "scene", "world")  # names of the same thing in different data sets
 _LONGEST_LABEL = 200  # characters
+_HEAD = 256  # bytes that tell a subset from a list of ids
 ANSWERED = "answered"  # the selection of the episodes that have a trajectory
 
 
 def read_episode_ids(path: str | Path) -> tuple[str, ...]:
-    """The episode ids of a file: a JSON list, or a line for each; empty lines and lines with # are left out."""
+    """The episode ids of a file: a subset, a JSON list, or one per line; empty lines and lines with # are left out."""
     path = Path(path)
+    if is_subset(path):
+        return read_subset(path).ids
     data = read_bytes(path)
     if data.lstrip()[:1] == b"[":
         ids = [str(one) for one in decode_list(data, str | int, str(path))]  # type: ignore[arg-type]
@@ -37,6 +42,14 @@ def read_episode_ids(path: str | Path) -> tuple[str, ...]:
     if not ids:
         raise BadFile(str(path), [Fault("", "contains no episode ids.", "Write one per line, or a JSON list.")])
     return tuple(dict.fromkeys(ids))
+
+
+def is_subset(term: str | PathLike[str]) -> bool:
+    """Whether this is the path of a file that `itinera sample` wrote."""
+    if not _is_file(term):
+        return False
+    with open_stream(Path(term)) as stream:
+        return re.match(rb'\s*\{\s*"itinera"\s*:\s*"subset"', stream.read(_HEAD)) is not None
 
 
 def select_part(split: Split, selection: Selection) -> Split:
@@ -82,12 +95,18 @@ def split_terms(selection: Selection) -> list[str | PathLike[str]]:
 
 def label_selection(selection: Selection) -> str:
     """The selection as it was given, for messages and provenance; a long one is cut."""
-    label = " ".join(str(term) for term in split_terms(selection))
+    label = " ".join(_label(term) for term in split_terms(selection))
     return label if len(label) <= _LONGEST_LABEL else f"{label[:_LONGEST_LABEL]}…"
+
+
+def _label(term: str | PathLike[str]) -> str:
+    return read_subset(Path(term)).label if is_subset(term) else str(term)
 
 
 def _select(term: str | PathLike[str], known: dict[str, str], name: str) -> Iterator[str]:
     if not isinstance(term, str) or (term not in known and "=" not in term and _is_file(term)):
+        if is_subset(term):
+            _check_subset(Path(term), known, name)
         yield from _check_ids(read_episode_ids(Path(term)), known, name, source=str(term))
     elif term in known:
         yield term
@@ -102,11 +121,22 @@ def _select(term: str | PathLike[str], known: dict[str, str], name: str) -> Iter
             yield from _check_ids([one.strip() for one in wanted.split(",") if one.strip()], known, name)
 
 
-def _is_file(term: str) -> bool:
+def _is_file(term: str | PathLike[str]) -> bool:
     try:
         return Path(term).is_file()
     except (OSError, ValueError):  # too long, or a NUL
         return False
+
+
+def _check_subset(path: Path, known: dict[str, str], name: str) -> None:
+    """Refuse the subset of another split."""
+    subset = read_subset(path)
+    if not subset.fits(list(known), list(known.values())):
+        problem = (
+            f"is a {subset.label}, a split of {subset.total:,} episodes (digest {subset.split_digest}), and "
+            f"{name} is another (digest {digest_episodes(known, known.values())})."
+        )
+        raise BadFile(str(path), [Fault("", problem, "Give the split it was drawn from, whole.", "split_digest")])
 
 
 def _check_ids(wanted: Sequence[str], known: dict[str, str], name: str, *, source: str = "") -> Sequence[str]:

@@ -45,9 +45,8 @@ class Header(msgspec.Struct, omit_defaults=True, kw_only=True):
     judged_by: str = ""  # tasks: the name of the protocol
     robot: ReferenceRobot | None = None  # times, and scores that weigh them: whose they are
     plan: str = ""  # predictions, maps and action probabilities: a fingerprint of everything that decides the content
-    settings: dict[
-        str, Any
-    ] = {}  # predictions: of a language model (name, server, prompt, parameters) and of the clock
+    settings: dict[str, Any] = {}  # predictions: of a language model (name, server, prompt, parameters), of the clock
+    until: dict[str, Any] = {}  # predictions of a run that stopped itself: its rule, and what that found
     filter_counts: dict[str, Any] = {}  # trials: by skill, how many candidate trials were kept and dropped
     agent: str = ""  # action probabilities: the name of the agent
     suite: str = ""  # scores, as all that follows

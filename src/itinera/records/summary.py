@@ -128,7 +128,8 @@ def _title(summary: Summary) -> str:
     table = summary.table
     of = "" if table.part is None else f"{len(table)} of "
     total = len(table) if table.part is None else table.part.total
-    parts = [f"{of}{_count(total, 'episode')} in {_count(summary.scenes, 'scene')}"]
+    name = f" ({table.part.name})" if table.part is not None and table.part.name else ""
+    parts = [f"{of}{_count(total, 'episode')}{name} in {_count(summary.scenes, 'scene')}"]
     if table.tours is not None:
         parts[0] += f", {_count(len(table.tours), 'tour')}"
     if table.suite:

@@ -68,7 +68,10 @@ def count_noun(number: int, noun: str) -> str:
 
 def count_episodes(number: int, part: SplitPart | None) -> str:
     """A number of episodes, and of how many if they are part of a split: "120 of 2,349 episodes"."""
-    return count_noun(number, "episode") if part is None else f"{number:,} of {count_noun(part.total, 'episode')}"
+    if part is None:
+        return count_noun(number, "episode")
+    name = f" ({part.name})" if part.name else ""
+    return f"{number:,} of {count_noun(part.total, 'episode')}{name}"
 
 
 def describe_robot(robot: ReferenceRobot) -> str:

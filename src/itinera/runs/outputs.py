@@ -86,12 +86,23 @@ class RunWriter:
             rollout = replace(rollout, trajectories=tuple(replace(one, maps=None) for one in rollout.trajectories))
         self._rollouts.add(index, encode_rollout(rollout) + b"\n")
 
-    def finish(self, provenance: Provenance, protocol: Protocol, settings: Mapping[str, Any] | None = None) -> None:
-        """Write the files, and remove the unfinished work; `settings` are of a language model and the clock."""
+    def finish(
+        self,
+        provenance: Provenance,
+        protocol: Protocol,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        first: int | None = None,
+        until: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Write the files, and remove the unfinished work; `settings` are of a language model and the clock.
+
+        A run that was stopped keeps the `first` rollouts only, and `until` is what its rule found.
+        """
         if self._maps is not None and not self._maps.finished:
             header = Header(itinera="map-recordings", provenance=provenance, plan=self._plan)
             header.shard = finish_part(self._part, self._maps)
-            self._maps.finish(head=header_line(header))
+            self._maps.finish(head=header_line(header), first=first)
         header = Header(
             itinera="predictions",
             provenance=provenance,
@@ -99,5 +110,6 @@ class RunWriter:
             plan=self._plan,
             settings=dict(settings or {}),
             shard=finish_part(self._part, self._rollouts),
+            until=dict(until or {}),
         )
-        self._rollouts.finish(head=header_line(header))
+        self._rollouts.finish(head=header_line(header), first=first)

@@ -36,6 +36,7 @@ from itinera.runs.run import Run
 from itinera.runs.services import ServiceRequest, finish_service, start_service
 from itinera.runs.worker_process import StartMethod
 from itinera.runs.workers import count_workers
+from itinera.seeding import generator
 from itinera.simulators.factory import apply_drive, make_simulator
 from itinera.tasks import Protocol, Split, Tour
 from itinera.worlds import World
@@ -63,6 +64,7 @@ def prepare_run(
     limit_seconds: float | None = None,
     reply_seconds: float | None = None,
     max_episodes: int | None = None,
+    random_order: bool = False,
     episodes: Selection | None = None,
     record_probabilities: bool = False,
     record: Sequence[str] = (),
@@ -142,14 +144,20 @@ def prepare_run(
         config = replace(config, observations=observations)
     check_drive(config, requirements)
     count = choose_workers(workers, config)
-    jobs = tuple(make_jobs(split, max_episodes))
+    if random_order and shard is not None:
+        raise BadArgument(
+            "A run that stops by itself (until) has no parts: leave out shard or until."
+        )
+    jobs = make_jobs(split, max_episodes)
+    if random_order:
+        jobs = shuffle_jobs(jobs, split, seed, max_episodes)
     own = jobs if shard is None else [jobs[index] for index in shard.block(len(jobs))]
     config = finish_service(config, split, [episode for job in own for episode in job.episodes])
     return Run(
         split,
         config,
         RolloutConfig(chosen, seed, limit_seconds, record_probabilities, "maps" in recorded, timing, config.is_service),
-        jobs,
+        tuple(jobs),
         count,
         choose_start_method(config.is_portable, start_method) if count else "spawn",
         max_episodes,
@@ -258,6 +266,13 @@ def make_jobs(split: Split, max_episodes: int | None = None) -> list[TourJob]:
         if ids:
             jobs.append(TourJob(replace(tour, episode_ids=ids), tuple(split.by_id[name] for name in ids)))
     return jobs
+
+
+def shuffle_jobs(jobs: list[TourJob], split: Split, seed: int, max_episodes: int | None) -> list[TourJob]:
+    """The jobs in an order drawn from the seed, for a run that stops by itself."""
+    if split.tours or max_episodes is not None:
+        raise BadArgument("--until (until=) is for single episodes: leave out --tours and --max-episodes.")
+    return [jobs[i] for i in generator(seed, "order of the episodes").permutation(len(jobs))]
 
 
 def choose_workers(workers: int | None, config: RunConfig) -> int:

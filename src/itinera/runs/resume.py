@@ -292,15 +292,16 @@ class ResumableWriter:
         provenance: Provenance | None = None,
         summary: Mapping[str, Any] | None = None,
         shard: PartPlan | None = None,
+        first: int | None = None,
     ) -> None:
         """Write the result, atomically and durably, and remove the unfinished work.
 
         With `provenance`, a provenance file with the plan and the summary is written beside the result, and what the
-        result states if it is a part.
+        result states if it is a part. `first` keeps only so many records, in the order of their keys.
         """
         with atomic_write(self.result) as stream:
             stream.write(head)
-            for key in sorted(self._spans):
+            for key in sorted(self._spans)[:first]:
                 stream.writelines(self.blocks(key))
             stream.write(tail)
         if provenance is not None:

@@ -14,6 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any, Protocol
 
 from itinera.agents.agent import StopRun
 from itinera.errors import ItineraError
@@ -34,7 +35,20 @@ from itinera.tasks import Split
 # Failures of the same kind at the same place in the first episodes, none of which went well: all others would fail too.
 MAX_EQUAL_FAILURES = 5
 
+CHUNK = 8  # rollouts per worker that are run before a run that may stop looks whether it should
+
 OnRollout = Callable[[Rollout], None]
+
+
+class Stop(Protocol):
+    """Decides when a run has enough rollouts; they come in the order of the jobs."""
+
+    rule: str  # part of the plan
+
+    def add(self, rollout: Rollout) -> bool: ...
+    def to_dict(self) -> Mapping[str, Any]: ...
+
+
 _log = logging.getLogger("itinera")
 
 
@@ -77,18 +91,22 @@ class Run:
         overwrite: bool = False,
         command: Sequence[str] = (),
         on_rollout: OnRollout | None = None,
+        stop: Stop | None = None,
     ) -> Predictions:
-        """The predictions; with `out`, they are written there and interrupted work is resumed."""
+        """The predictions; with `out`, they are written there and interrupted work is resumed.
+
+        With `stop`, the jobs must be in random order, and the run ends with the first rollout that is enough.
+        """
         report = on_rollout or (lambda rollout: None)
         if self.workers == 0 and self.rollouts.limit_seconds is not None:
             _log.info("There is no time limit in this process (workers=0): an agent in it cannot be stopped.")
         try:
-            return self._execute(out, overwrite, command, report)
+            return self._execute(out, overwrite, command, _InOrder(report, stop))
         except StopRun as stop:
             # Not the agent's mistake, so no episode is recorded for it.
             raise ItineraError(f"{stop} Run the same again to resume.") from None
 
-    def _execute(self, out: Path | None, overwrite: bool, command: Sequence[str], report: OnRollout) -> Predictions:
+    def _execute(self, out: Path | None, overwrite: bool, command: Sequence[str], report: _InOrder) -> Predictions:
         with _Runner(self) as runner:
             if out is None:
                 return self._execute_in_memory(runner, command, report)
@@ -105,6 +123,7 @@ class Run:
                 max_episodes=self.max_episodes,
                 episodes=None if self.split.part is None else self.split.part.digest,
                 **timing,
+                **report.settings,
             )
             plan = plan_fingerprint(sorted(settings.items()))
             ids = [(job.tour.id, *job.tour.episode_ids) for job in self.jobs]
@@ -114,29 +133,30 @@ class Run:
                 if work.finished:
                     _log.info(describe_comparison(provenance, self.config))
                     predictions = read_predictions(out)
-                    for rollout in predictions.rollouts:
-                        report(rollout)
+                    for index, rollout in enumerate(predictions.rollouts):
+                        report(index, rollout)
                     return predictions
                 if done := work.count(self.block):
                     _log.info("%d of %d rollouts exist already; resuming.", done, len(self.block))
                     _log.info(describe_comparison(provenance, self.config))
                 self._resume(work, runner, report)
                 require_unchanged(runner.files)
-                work.finish(provenance, config.protocol, {**describe_settings(self.config), **timing})
+                settings = {**describe_settings(self.config), **timing}
+                work.finish(provenance, config.protocol, settings, first=report.kept, until=report.finding)
         return read_predictions(out)
 
-    def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: OnRollout) -> Predictions:
+    def _execute_in_memory(self, runner: _Runner, command: Sequence[str], report: _InOrder) -> Predictions:
         rollouts: dict[int, Rollout] = {}
         failures = _FailureCount(self)
-        for number, rollout in runner.run([self.jobs[index] for index in self.block]):
-            rollouts[number] = rollout
+        for index, rollout in runner.run_until(report, self.block):
+            rollouts[index] = rollout
             failures.add(rollout)
-            report(rollout)
+            report(index, rollout)
         provenance = self.make_provenance(command, runner.files)
-        ordered = tuple(rollouts[number] for number in range(len(self.block)))
+        ordered = tuple(rollouts[index] for index in self.block[: report.kept])
         return Predictions("", ordered, self.rollouts.protocol, provenance)
 
-    def _resume(self, work: RunWriter, runner: _Runner, report: OnRollout) -> None:
+    def _resume(self, work: RunWriter, runner: _Runner, report: _InOrder) -> None:
         """Run the jobs that the writer has no records of.
 
         Until an episode has gone well, failed ones are not written: a run that is stopped keeps none of them.
@@ -147,15 +167,15 @@ class Run:
             if index in work:
                 rollout = work[index]
                 failures.add(rollout)
-                report(rollout)
+                report(index, rollout)
         unwritten: list[tuple[int, Rollout]] = []
         try:
-            for number, rollout in runner.run([self.jobs[index] for index in left]):
-                unwritten.append((left[number], rollout))
+            for index, rollout in runner.run_until(report, left):
+                unwritten.append((index, rollout))
                 failures.add(rollout)
                 if failures.are_tolerable:
                     _write(work, unwritten)
-                report(rollout)
+                report(index, rollout)
             _write(work, unwritten)
         except StopRun as stop:
             done = work.count(self.block)
@@ -171,6 +191,45 @@ def _write(work: RunWriter, rollouts: list[tuple[int, Rollout]]) -> None:
     for index, rollout in rollouts:
         work.add(index, rollout)
     rollouts.clear()
+
+
+class _InOrder:
+    """Reports rollouts as they finish; if the run may stop, in the order of the jobs, up to the one that is enough."""
+
+    def __init__(self, report: OnRollout, stop: Stop | None) -> None:
+        self._report, self._stop = report, stop
+        self._waiting: dict[int, Rollout] = {}
+        self._count = 0  # rollouts that the rule has taken
+        self.is_done = False
+
+    def __call__(self, index: int, rollout: Rollout) -> None:
+        if self._stop is None:
+            self._report(rollout)
+            return
+        self._waiting[index] = rollout
+        while not self.is_done and self._count in self._waiting:
+            following = self._waiting.pop(self._count)
+            self._count += 1
+            self.is_done = self._stop.add(following)
+            self._report(following)
+
+    @property
+    def may_stop(self) -> bool:
+        return self._stop is not None
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """What decides the result: the rule, because the jobs are in random order then."""
+        return {} if self._stop is None else {"until": self._stop.rule}
+
+    @property
+    def kept(self) -> int | None:
+        """The number of rollouts of the result, the first ones; None for all."""
+        return None if self._stop is None else self._count
+
+    @property
+    def finding(self) -> Mapping[str, Any] | None:
+        return None if self._stop is None else self._stop.to_dict()
 
 
 class _Runner:
@@ -209,6 +268,20 @@ class _Runner:
         if not self._run.config.is_foreign or not self._run.jobs:
             return {}
         return self._context.files if self._pool is None else self._pool.read_files()
+
+    def run_until(self, report: _InOrder, indices: Sequence[int]) -> Iterator[tuple[int, Rollout]]:
+        """The index and the rollout of each of these jobs, in the order in which they finish, until it is enough.
+
+        Workers keep to their house as long as they can, so a run that may stop gives them its jobs in chunks: what was
+        run beyond the last rollout that counts is at most a chunk, and is left out.
+        """
+        size = CHUNK * self._run.workers if report.may_stop else 0
+        for start in range(0, len(indices), size or max(len(indices), 1)):
+            chunk = indices[start : start + size] if size else indices
+            for number, rollout in self.run([self._run.jobs[index] for index in chunk]):
+                if report.is_done:
+                    return
+                yield chunk[number], rollout
 
     def run(self, jobs: Sequence[TourJob]) -> Iterator[tuple[int, Rollout]]:
         """The index of each tour and its rollout, in the order in which they finish."""

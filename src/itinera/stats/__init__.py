@@ -3,6 +3,7 @@
 from itinera.stats._validation import cluster_codes
 from itinera.stats.aggregates import interquartile_mean, joint_success, mean_over_joint, performance_profile
 from itinera.stats.bootstrap import cluster_bootstrap, hierarchical_bootstrap
+from itinera.stats.finite_population import PopulationEstimate, SampleDesign, estimate_population_mean
 from itinera.stats.hierarchical import paired_effect, ratio_of_sums, resample_sums
 from itinera.stats.intervals import Interval, interval, wilson
 from itinera.stats.means import MeanEstimate, estimate_mean, intra_cluster_correlation
@@ -10,15 +11,19 @@ from itinera.stats.mixed import MODELS, LikelihoodRatio, MixedFit, fit_mixed, li
 from itinera.stats.paired import Difference, paired_difference, probability_of_improvement
 from itinera.stats.power import ComparisonDesign, SampleSize, achieved_power, detectable_difference, episodes_needed
 from itinera.stats.ranking import Ties, tie_groups
+from itinera.stats.sequential import ConfidenceSequence
 
 __all__ = [
     "MODELS",
     "ComparisonDesign",
+    "ConfidenceSequence",
     "Difference",
     "Interval",
     "LikelihoodRatio",
     "MeanEstimate",
     "MixedFit",
+    "PopulationEstimate",
+    "SampleDesign",
     "SampleSize",
     "Ties",
     "achieved_power",
@@ -27,6 +32,7 @@ __all__ = [
     "detectable_difference",
     "episodes_needed",
     "estimate_mean",
+    "estimate_population_mean",
     "fit_mixed",
     "hierarchical_bootstrap",
     "interquartile_mean",

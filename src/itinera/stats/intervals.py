@@ -114,7 +114,7 @@ def interval(
     if estimate.standard_error == np.inf:
         return Interval(mean, *limits, level, "one value")
     t = quantile((1 + level) / 2, estimate.df)
-    ends = _spread(mean, t * estimate.standard_error, limits)
+    ends = bounded_ends(mean, t * estimate.standard_error, limits)
     if independent:
         return Interval(mean, *ends, level, f"t ({remark})")
     method = f"cluster-robust t ({estimate.clusters} clusters)"
@@ -213,7 +213,7 @@ def _check_bounds(values: Floats, bounds: Bounds) -> None:
         )
 
 
-def _spread(mean: float, reach: float, bounds: Bounds) -> tuple[float, float]:
+def bounded_ends(mean: float, reach: float, bounds: Bounds) -> tuple[float, float]:
     """The ends of the interval `reach` away from the mean, bent so that it stays within the bounds."""
     scale = _variance_shape(mean, bounds)
     if scale <= 0:  # the mean sits on a bound, so all values do

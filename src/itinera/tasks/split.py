@@ -24,6 +24,11 @@ class SplitPart:
     digest: str  # of the ids of the part, in any order
     selection: str = ""  # as it was given: "scan=17DRP5sb8fy", "/_0$/"
 
+    @property
+    def name(self) -> str:
+        """The name and digest of a subset that was drawn; empty for any other part."""
+        return self.selection if self.selection.startswith("subset of ") else ""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Split:
