@@ -70,7 +70,7 @@ def build_hearth(
     from itinera.hearth.season import SPLITS, check_radius, house_indices, public_season
     from itinera.records.provenance import make_provenance
     from itinera.runs.build_season import SeasonConfig, build_season
-    from itinera.runs.workers import count_workers
+    from itinera.runs.engines.processes import count_workers
 
     names = (splits,) if isinstance(splits, str) else tuple(splits)
     for name in names:

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from itinera.policies.ground.decision_agent import DecisionAgent
     from itinera.policies.pointnav.agent import PointNavAgent
     from itinera.records import Predictions, Rollout
+    from itinera.runs.engines.worker_process import StartMethod
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
     from itinera.runs.run import Run
-    from itinera.runs.worker_process import StartMethod
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.simulator import Simulator
     from itinera.tasks import Episode, Protocol, Split

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from itinera.formats.trials import Study
     from itinera.records import ScoreTable
     from itinera.reports.skill_findings import StudyAnalysis
-    from itinera.runs.worker_process import StartMethod
+    from itinera.runs.engines.worker_process import StartMethod
     from itinera.skills.trials import Skill
     from itinera.tasks import Split
     from itinera.worlds import World

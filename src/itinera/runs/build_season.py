@@ -27,8 +27,8 @@ from itinera.formats.writing import atomic_write, is_draft, sync_folder
 from itinera.hearth import season as seasons
 from itinera.hearth.season import Season
 from itinera.records.provenance import Provenance, digest
+from itinera.runs.engines.processes import parallel_map
 from itinera.runs.resume import ResumableWriter, plan_fingerprint
-from itinera.runs.workers import parallel_map
 
 if TYPE_CHECKING:
     from itinera.builders.hearth import HouseTasks

@@ -35,8 +35,8 @@ from itinera.planners.motion.batch_fastest import (
     snap_distances,
 )
 from itinera.records.provenance import make_provenance
+from itinera.runs.engines.processes import count_workers, parallel_map
 from itinera.runs.resume import ResumableWriter, plan_fingerprint
-from itinera.runs.workers import count_workers, parallel_map
 from itinera.tasks import PROTOCOLS, Protocol, Split
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 from itinera.worlds import Array, World

@@ -28,12 +28,12 @@ from itinera.runs.config import (
     select_protocol,
 )
 from itinera.runs.context import make_agent, requirements_for
+from itinera.runs.engines.processes import count_workers
+from itinera.runs.engines.worker_process import StartMethod
 from itinera.runs.identity import agent_files
 from itinera.runs.outputs import parse_record
 from itinera.runs.run import Run
 from itinera.runs.services import ServiceRequest, finish_service, start_service
-from itinera.runs.worker_process import StartMethod
-from itinera.runs.workers import count_workers
 from itinera.simulators.factory import apply_drive, make_simulator
 from itinera.tasks import Protocol, Split, Tour
 from itinera.worlds import World

@@ -17,10 +17,10 @@ from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabiliti
 from itinera.errors import BadArgument
 from itinera.formats.action_probabilities import decode_record, encode_record
 from itinera.records.action_probabilities import ActionDistribution
-from itinera.runs.messages import BadMessage
-from itinera.runs.pool import Jobs, WorkerPool
+from itinera.runs.engines.messages import BadMessage
+from itinera.runs.engines.worker_pool import Jobs, WorkerPool
+from itinera.runs.engines.worker_process import StartMethod, Work, WorkerSide
 from itinera.runs.rollout import describe_failure
-from itinera.runs.worker_process import StartMethod, Work, WorkerSide
 from itinera.seeding import generator
 from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks import Episode, Instruction

@@ -22,10 +22,10 @@ from itinera.records import Ending, Predictions, Provenance, Rollout, Trajectory
 from itinera.records.provenance import make_provenance
 from itinera.runs.config import RolloutConfig, RunConfig, TourJob, WorkerContext, load_worlds
 from itinera.runs.context import make_context
+from itinera.runs.engines.worker_process import StartMethod
 from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, require_unchanged
 from itinera.runs.outputs import RunWriter
 from itinera.runs.services import describe_settings
-from itinera.runs.worker_process import StartMethod
 from itinera.runs.workers import check_limits, make_pool, run_here, run_in_pool
 from itinera.tasks import Split
 

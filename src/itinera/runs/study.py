@@ -25,12 +25,12 @@ from itinera.records.action_probabilities import ActionDistribution
 from itinera.records.provenance import make_provenance
 from itinera.runs.config import RunConfig
 from itinera.runs.context import load_agent, read_descriptions, requirements_for
+from itinera.runs.engines.worker_process import StartMethod
 from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, require_unchanged
 from itinera.runs.observations import configure_observations, open_views, view_columns
 from itinera.runs.prepare import check_seed, choose_start_method, choose_workers, configure_agent, parse_agent
 from itinera.runs.probing import ProbeContext, check_workers, make_probe_pool, probe_here, probe_in_pool
 from itinera.runs.resume import ResumableWriter
-from itinera.runs.worker_process import StartMethod
 from itinera.simulators.factory import make_simulator
 from itinera.tasks import Split
 from itinera.tasks.protocol import RXR
