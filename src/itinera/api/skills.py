@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from itinera.formats.trials import Study
     from itinera.records import ScoreTable
     from itinera.reports.skill_findings import StudyAnalysis
+    from itinera.runs.engines import Engine
     from itinera.runs.engines.worker_process import StartMethod
     from itinera.skills.trials import Skill
     from itinera.tasks import Split
@@ -151,6 +152,7 @@ def run_study(
     name: str | None = None,
     seed: int = 0,
     workers: int | None = None,
+    engine: str | Engine = "processes",
     reply_seconds: float | None = None,
     views: str | None = None,
     objects: File | None = None,
@@ -171,7 +173,8 @@ def run_study(
 
     agent_options, agent_files, policy, isolate: as in `run`.
     name: the agent's name in tables. Default: how it was given.
-    workers: the number of processes; 0 runs in this process. The result does not depend on it.
+    workers: the number of processes; 0 runs in this process. The result does not depend on it, nor on the `engine`
+        that runs them: "processes", "ray", "ray://HOST:PORT" or "slurm".
     views: "annotations", "rendered" or a file of features; objects and rooms are sources of annotations, and rooms of
         the expert's knowledge.
     out: a file for the action probabilities. If interrupted, the same call resumes; `overwrite=True` starts anew.
@@ -195,6 +198,7 @@ def run_study(
         name=name,
         seed=seed,
         workers=workers,
+        engine=engine,
         start_method=start_method,
         reply_seconds=reply_seconds,
         views=views,

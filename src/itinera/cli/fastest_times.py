@@ -29,6 +29,7 @@ def fastest_times(
     goal_radius: options.GoalRadius = 0.0,
     reverse: options.RobotReverse = False,
     workers: options.Workers = None,
+    engine: options.Engine = "processes",
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
@@ -60,6 +61,7 @@ def fastest_times(
                 radius=radius,
                 goal_radius=goal_radius,
                 workers=workers,
+                engine=engine,
                 overwrite=overwrite,
                 progress=start_bar,
                 on_summary=summaries.append,

@@ -73,6 +73,14 @@ Workers = Annotated[
     int | None,
     typer.Option(help="Number of worker processes (0: in this process). Default: one per core."),
 ]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What runs the workers: processes of this machine, ray (started here), ray://HOST:PORT or slurm; see "
+        "docs/clusters.md.",
+    ),
+]
 Agent = Annotated[
     str | None,
     typer.Option(

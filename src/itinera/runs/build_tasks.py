@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +16,7 @@ import msgspec
 
 from itinera.builders import joining
 from itinera.builders import tours as touring
-from itinera.builders.joining import JoinConfig, JoinedPath
+from itinera.builders.joining import JoinConfig, JoinedPath, SceneJoiner
 from itinera.builders.tours import OrderedPaths, TourConfig
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import ivln
@@ -24,6 +26,8 @@ from itinera.formats.provenance import read_sidecar, write_sidecar
 from itinera.formats.r2r import PathRecord, parse_id
 from itinera.planners.tsp.ordering import solve_order, solve_order_lkh
 from itinera.records import Provenance
+from itinera.runs.engines import Engine, is_local, open_engine
+from itinera.runs.engines.engine import PROCESSES
 from itinera.runs.identity import describe_worlds
 from itinera.runs.resume import ResumableWriter, plan_fingerprint
 from itinera.tasks import Split, Tour
@@ -31,6 +35,8 @@ from itinera.tasks.episode import PART_KEYS
 from itinera.worlds import World
 
 MAX_BYTES = 2e9  # of a file of joined paths, unless its size is accepted
+PATHS_PER_CHUNK = 2000  # a few tenths of a second
+SMALL_BUILD = 20  # chunks
 EXAMPLES = 20  # joined paths per scene that the size of a file is estimated from
 Solver = Literal["exact", "lkh"]
 Progress = Callable[[int], None]
@@ -94,6 +100,8 @@ def build_joined_paths(
     *,
     positions: str = "pose",
     allow_large: bool = False,
+    workers: int | None = None,
+    engine: str | Engine = PROCESSES,
     provenance: Provenance,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -104,18 +112,25 @@ def build_joined_paths(
     `allow_large`. `positions` names the positions that the worlds were read with, which the digest of their files does
     not.
     """
-    plan = _plan(provenance, split, worlds, config, positions)
+    plan = _plan(provenance, split, worlds, config, positions, PATHS_PER_CHUNK)
     with ResumableWriter(out, plan, overwrite=overwrite) as work:
         if work.finished:
             return JoinedPathsBuild(out, **_summary(out))
         _announce_size(out, split, worlds, config, allow_large=allow_large)
-        _advance(progress, len(work))
-        for number, world_id in enumerate(split.world_ids):
-            if number not in work:
-                first = sum(work.notes[earlier][0] for earlier in range(number))
-                counts = [0, 0]
-                work.add(number, _encode_scene(split, world_id, worlds, config, first, counts), note=counts)
-                _advance(progress, 1)
+        chunks = list(_make_chunks(split, SceneJoiner(split, worlds, config)))
+        missing = [number for number in range(len(chunks)) if number not in work]
+        if workers is None and is_local(engine) and len(missing) < SMALL_BUILD:
+            workers = 0  # there is less to do than to start processes
+        left = Counter(chunks[number].world_id for number in missing)
+        _advance(progress, len(split.world_ids) - len(left))
+        with open_engine(engine, workers) as running:
+            encode = partial(_encode_chunk, SceneJoiner(split, worlds, config))
+            with closing(running.map(encode, [chunks[number] for number in missing])) as pieces:
+                for index, (record, counts) in pieces:
+                    work.add(missing[index], record, note=counts)
+                    world_id = chunks[missing[index]].world_id
+                    left[world_id] -= 1
+                    _advance(progress, int(not left[world_id]))
         paths, instructions = (sum(note[k] for note in work.notes.values()) for k in (0, 1))
         summary = {"scenes": len(split.world_ids), "paths": paths, "instructions": instructions}
         work.finish(tail=b"\n]\n" if paths else b"[]\n", provenance=provenance, summary=summary)
@@ -151,16 +166,35 @@ def _format_size(size: float) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def _encode_scene(
-    split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig, first: int, counts: list[int]
-) -> Iterator[bytes]:
-    """The joined paths of a scene as members of a JSON list, numbered from `first`; fills `counts` meanwhile."""
-    for joined in joining.join_scene_paths(split, world_id, worlds, config):
-        number = first + counts[0]
-        yield b",\n" if number else b"[\n"
-        yield _encode_path(joined, number)
-        counts[0] += 1
-        counts[1] += len(joined.instructions)
+@dataclass(frozen=True)
+class _Chunk:
+    """Joined paths of a scene, by their ranks there."""
+
+    world_id: str
+    begin: int
+    end: int
+    number: int  # of the first one in the file
+
+
+def _make_chunks(split: Split, joiner: SceneJoiner) -> Iterator[_Chunk]:
+    number = 0
+    for world_id in split.world_ids:
+        count = joiner.count(world_id)
+        for begin in range(0, count, PATHS_PER_CHUNK):
+            end = min(count, begin + PATHS_PER_CHUNK)
+            yield _Chunk(world_id, begin, end, number)
+            number += end - begin
+
+
+def _encode_chunk(joiner: SceneJoiner, chunk: _Chunk) -> tuple[bytes, list[int]]:
+    """The joined paths of a chunk as members of a JSON list, and the numbers of paths and of instructions."""
+    record, instructions = bytearray(), 0
+    paths = joiner.join(chunk.world_id, chunk.begin, chunk.end)
+    for number, joined in enumerate(paths, chunk.number):
+        record += b",\n" if number else b"[\n"
+        record += _encode_path(joined, number)
+        instructions += len(joined.instructions)
+    return bytes(record), [chunk.end - chunk.begin, instructions]
 
 
 def _encode_path(joined: JoinedPath, number: int) -> bytes:

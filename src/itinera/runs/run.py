@@ -22,11 +22,14 @@ from itinera.records import Ending, Predictions, Provenance, Rollout, Trajectory
 from itinera.records.provenance import make_provenance
 from itinera.runs.config import RolloutConfig, RunConfig, TourJob, WorkerContext, load_worlds
 from itinera.runs.context import make_context
+from itinera.runs.engines import Engine, is_local, open_engine
+from itinera.runs.engines.engine import PROCESSES
+from itinera.runs.engines.sandbox import read_agent_files
 from itinera.runs.engines.worker_process import StartMethod
-from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, require_unchanged
+from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, node_files, require_unchanged
 from itinera.runs.outputs import RunWriter
 from itinera.runs.services import describe_settings
-from itinera.runs.workers import check_limits, make_pool, run_here, run_in_pool
+from itinera.runs.workers import check_limits, chunk_size, make_pool, make_sandbox, run_here, run_in_pool, run_on_engine
 from itinera.tasks import Split
 
 # Failures of the same kind at the same place in the first episodes, none of which went well: all others would fail too.
@@ -48,6 +51,7 @@ class Run:
     start_method: StartMethod
     max_episodes: int | None
     keep_going: bool = False
+    engine: str | Engine = PROCESSES  # with another one, `workers` is what was asked for, 0 for one per core
 
     @property
     def total(self) -> int:
@@ -72,7 +76,7 @@ class Run:
     ) -> Predictions:
         """The predictions; with `out`, they are written there and interrupted work is resumed."""
         report = on_rollout or (lambda rollout: None)
-        if self.workers == 0 and self.rollouts.limit_seconds is not None:
+        if self.workers == 0 and self.rollouts.limit_seconds is not None and is_local(self.engine):
             _log.info("There is no time limit in this process (workers=0): an agent in it cannot be stopped.")
         try:
             return self._execute(out, overwrite, command, report)
@@ -154,7 +158,7 @@ def _write(work: RunWriter, rollouts: list[tuple[int, Rollout]]) -> None:
 
 
 class _Runner:
-    """The processes of a run, or this one. Use it in a `with` statement."""
+    """The processes of a run, or this one, or those of another engine. Use it in a `with` statement."""
 
     def __init__(self, run: Run) -> None:
         check_limits(run.workers, run.rollouts.limit_seconds)
@@ -164,12 +168,17 @@ class _Runner:
         worlds = (
             None if run.rollouts.protocol.on_ground else partial(load_worlds, run.config.worlds, self._config.protocol)
         )
-        self._pool = make_pool(self._make, self._config, run.start_method, worlds) if run.workers else None
+        self._engine: Engine | None = None
+        local = is_local(run.engine)
+        self._sandbox = None if local else make_sandbox(self._make, self._config, worlds)
+        self._pool = make_pool(self._make, self._config, run.start_method, worlds) if run.workers and local else None
         self._stack = ExitStack()
 
     def __enter__(self) -> _Runner:
         if self._pool is not None:
             self._stack.enter_context(self._pool)
+        if self._sandbox is not None:
+            self._engine = self._stack.enter_context(open_engine(self._run.engine, self._run.workers or None))
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -183,17 +192,23 @@ class _Runner:
             self._stack.callback(close or (lambda: None))
         return context
 
-    @property
+    @cached_property
     def files(self) -> Mapping[str, str]:
         """The digests of the files that the agent consists of, if it is somebody else's Python code."""
         if not self._run.config.is_foreign or not self._run.jobs:
             return {}
+        if self._engine is not None and self._sandbox is not None:
+            return read_agent_files(self._engine, self._sandbox, node_files(self._run.config))
         return self._context.files if self._pool is None else self._pool.read_files()
 
     def run(self, jobs: Sequence[TourJob]) -> Iterator[tuple[int, Rollout]]:
         """The index of each tour and its rollout, in the order in which they finish."""
         if not jobs:
             return iter(())
+        if self._engine is not None and self._sandbox is not None:
+            size = chunk_size(self._run.jobs, self._config.protocol, self._engine.workers)
+            files = node_files(self._run.config)
+            return run_on_engine(self._engine, self._sandbox, jobs, size=size, files=files)
         if self._pool is None:
             return run_here(self._context, jobs, self._config)
         return run_in_pool(self._pool, jobs, self._run.workers)

@@ -25,11 +25,23 @@ from itinera.records.action_probabilities import ActionDistribution
 from itinera.records.provenance import make_provenance
 from itinera.runs.config import RunConfig
 from itinera.runs.context import load_agent, read_descriptions, requirements_for
+from itinera.runs.engines import Engine, is_local, open_engine
+from itinera.runs.engines.engine import PROCESSES
+from itinera.runs.engines.sandbox import read_agent_files
 from itinera.runs.engines.worker_process import StartMethod
-from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, require_unchanged
+from itinera.runs.identity import add_agent, describe_comparison, input_files, make_plan, node_files, require_unchanged
 from itinera.runs.observations import configure_observations, open_views, view_columns
 from itinera.runs.prepare import check_seed, choose_start_method, choose_workers, configure_agent, parse_agent
-from itinera.runs.probing import ProbeContext, check_workers, make_probe_pool, probe_here, probe_in_pool
+from itinera.runs.probing import (
+    MakeContext,
+    ProbeContext,
+    check_workers,
+    make_probe_pool,
+    make_probe_sandbox,
+    probe_here,
+    probe_in_pool,
+    probe_on_engine,
+)
 from itinera.runs.resume import ResumableWriter
 from itinera.simulators.factory import make_simulator
 from itinera.tasks import Split
@@ -74,6 +86,7 @@ class StudyRun:
     workers: int
     start_method: StartMethod
     rollout_skills: frozenset[str]  # in whose trials the agent continues with greedy actions
+    engine: str | Engine = PROCESSES
 
     def make_provenance(self, command: Sequence[str] = (), files: Mapping[str, str] | None = None) -> Provenance:
         """The provenance of the run; what was given as objects is in the digests only; `files` as in `Run`."""
@@ -116,6 +129,8 @@ class StudyRun:
     def _open(self, stack: ExitStack) -> tuple[Mapping[str, str], Probe]:
         """The digests of the agent's files, and a function that probes it; processes end with the stack."""
         make = partial(make_probe_context, self.config.without_answers())
+        if not is_local(self.engine):
+            return self._open_engine(stack, make)
         if self.workers == 0:
             context = make()
             return context.files, lambda trials: probe_here(context, trials, self.seed, self.rollout_skills)
@@ -124,6 +139,14 @@ class StudyRun:
         stack.enter_context(pool)
         files = pool.read_files() if self.config.is_foreign and self.trials else {}
         return files, lambda trials: probe_in_pool(pool, trials, self.workers)
+
+    def _open_engine(self, stack: ExitStack, make: MakeContext) -> tuple[Mapping[str, str], Probe]:
+        engine = stack.enter_context(open_engine(self.engine, self.workers or None))
+        sandbox = make_probe_sandbox(make, self.seed, self.rollout_skills, privileged=self.config.is_privileged)
+        inputs = [*node_files(self.config), *filter(None, [self.config.rooms])]
+        is_foreign = self.config.is_foreign and bool(self.trials)
+        files = read_agent_files(engine, sandbox, inputs) if is_foreign else {}
+        return files, lambda trials: probe_on_engine(engine, sandbox, trials, inputs)
 
     def _resume(self, work: ResumableWriter, probe: Probe, report: OnBatch) -> None:
         """Probe the trials that the writer has no records of."""
@@ -165,6 +188,7 @@ def prepare_study(
     agent_files: Sequence[str | PathLike[str]] = (),
     isolate: bool = False,
     policy: str | type[Any] | None = None,
+    engine: str | Engine = PROCESSES,
 ) -> StudyRun:
     """A run of a study with everything checked that can be checked before it starts; see `itinera.api.run_study`."""
     check_seed(seed)
@@ -184,16 +208,16 @@ def prepare_study(
         requirements=requirements,
     )
     config = replace(config, observations=observations)
-    count = choose_workers(workers, config)
-    if count and not config.is_portable:
+    count = choose_workers(workers, config, engine)
+    if count and is_local(engine) and not config.is_portable:
         if workers is not None:
             raise BadArgument(
                 "Worker processes need the agent by name (or as module:Class), and trials and worlds as paths. "
                 "Give these, or workers=0."
             )
         count = 0
-    start = choose_start_method(config.is_portable, start_method) if count else "spawn"
-    return StudyRun(read.trials, config, name or describe_agent(given), seed, count, start, rollout_skills)
+    start = choose_start_method(config.is_portable, start_method) if count and is_local(engine) else "spawn"
+    return StudyRun(read.trials, config, name or describe_agent(given), seed, count, start, rollout_skills, engine)
 
 
 def make_probe_context(config: StudyConfig) -> ProbeContext:

@@ -3,13 +3,15 @@
 The results depend neither on the number of workers nor on which worker did what. A worker that dies, takes too long or
 prints too much loses its current episode, which is recorded as failed; another continues with the next
 (`engines/worker_pool.py`). How long an episode takes depends on the machine, so time limits are the one thing that may
-differ. Workers have no goals: where an agent is guided to one, they ask for it, after the record of the episode is final.
+differ. Workers have no goals: where an agent is guided to one, they ask for it, after the record of the episode is
+final.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -19,7 +21,9 @@ from itinera.errors import BadArgument
 from itinera.formats.native_predictions import decode_rollout, encode_rollout
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.runs.config import RolloutConfig, TourJob, WorkerContext, find_world, run_job
+from itinera.runs.engines import Engine
 from itinera.runs.engines.messages import BadMessage
+from itinera.runs.engines.sandbox import Sandbox, run_in_sandboxes, share
 from itinera.runs.engines.worker_pool import Jobs, WorkerPool
 from itinera.runs.engines.worker_process import StartMethod, Work, WorkerSide
 from itinera.runs.map_recorders import require_map
@@ -28,6 +32,7 @@ from itinera.tasks import Episode, Instruction, Protocol, Tour
 from itinera.worlds import NavGraph, Places, Pose, World
 from itinera.worlds.distance_field import SNAP
 
+CHUNK_ON_GRAPHS, CHUNK_ON_GROUND = 128, 4  # episodes that another machine takes at a time, at most
 START_TOLERANCE = SNAP + 1e-6  # metres on the ground, where a body starts at the nearest point of the surface
 
 Point = tuple[float, float, float]
@@ -231,6 +236,31 @@ def make_pool(
 ) -> WorkerPool[TourJob, Trajectory]:
     """Workers for tours; `worlds` are read to check moves on graphs."""
     return WorkerPool(TourWork(make_context, config), TourJobs(config.protocol, worlds), start_method)
+
+
+def make_sandbox(
+    make_context: Callable[[], WorkerContext], config: RolloutConfig, worlds: Callable[[], Mapping[str, World]] | None
+) -> Sandbox[TourJob, Trajectory]:
+    """Workers for tours on other machines; `worlds` as in `make_pool`."""
+    return Sandbox(TourWork(make_context, config), TourJobs(config.protocol, worlds))
+
+
+def run_on_engine(
+    engine: Engine, sandbox: Sandbox[TourJob, Trajectory], jobs: Sequence[TourJob], *, size: int, files: Sequence[Path]
+) -> Iterator[tuple[int, Rollout]]:
+    """The index of each tour and its rollout, by the processes of an engine, which take `size` tours at a time."""
+    for index, trajectories in run_in_sandboxes(engine, sandbox, jobs, size=size, files=files):
+        yield index, Rollout(jobs[index].tour.id, tuple(trajectories))
+
+
+def chunk_size(jobs: Sequence[TourJob], protocol: Protocol, workers: int) -> int:
+    """The number of tours that take a process of an engine 0.1 to 1 s, if the agent is a fast one.
+
+    It is decided by all tours of a run, so that one that resumes makes the same chunks.
+    """
+    episodes = CHUNK_ON_GROUND if protocol.on_ground else CHUNK_ON_GRAPHS
+    mean = max(1, sum(len(job.episodes) for job in jobs) // max(1, len(jobs)))
+    return max(1, min(episodes // mean, share(len(jobs), workers)))
 
 
 def run_in_pool(

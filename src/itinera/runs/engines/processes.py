@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from itinera.runs.engines.engine import AHEAD, Chunk, Engine, Result, WorkerFailure
 from itinera.runs.engines.outcomes import Catching, Outcome, unwrap
@@ -53,9 +54,10 @@ def parallel_map(
         for index, job in numbered:
             yield index, work(job)
         return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context(start_method), initializer=end_with_parent)
+    context = get_context(start_method)
+    pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(Catching(work),))
     try:
-        yield from _results(pool, Catching(work), numbered, AHEAD * workers)
+        yield from _results(pool, numbered, AHEAD * workers)
     except BrokenProcessPool:
         problem = "A worker process was killed, perhaps because memory ran out."
         raise WorkerFailure(f"{problem} Run again with fewer --workers (workers=) to resume.") from None
@@ -68,13 +70,26 @@ def parallel_map(
         pool.shutdown(cancel_futures=True)
 
 
-def _results(
-    pool: ProcessPoolExecutor, work: Catching[Chunk, Result], numbered: Iterator[tuple[int, Chunk]], limit: int
-) -> Iterator[tuple[int, Result]]:
-    waiting: dict[Future[Outcome[Result]], int] = {}
+_function: Any = None  # of a worker process
+
+
+def _begin(function: Any) -> None:
+    """In a worker process: keep the function, with all that it carries, for every chunk."""
+    global _function
+    end_with_parent()
+    _function = function
+
+
+def _call(chunk: Any) -> Outcome[Any]:
+    outcome: Outcome[Any] = _function(chunk)
+    return outcome
+
+
+def _results(pool: ProcessPoolExecutor, numbered: Iterator[tuple[int, Chunk]], limit: int) -> Iterator[tuple[int, Any]]:
+    waiting: dict[Future[Outcome[Any]], int] = {}
     while True:
         for index, job in islice(numbered, limit - len(waiting)):
-            waiting[pool.submit(work, job)] = index
+            waiting[pool.submit(_call, job)] = index
         if not waiting:
             return
         done, _ = wait_for(waiting, return_when=FIRST_COMPLETED)
