@@ -88,10 +88,10 @@ class SceneJoiner:
         """The number of joined paths of a scene."""
         return self._load(world_id).count
 
-    def join(self, world_id: str, begin: int, end: int) -> Iterator[JoinedPath]:
+    def join(self, world_id: str, start: int, stop: int) -> Iterator[JoinedPath]:
         """The joined paths of a scene from one rank to before another."""
         scene = self._load(world_id)
-        for parts in scene.iterate(begin, end):
+        for parts in scene.iterate(start, stop):
             yield scene.join(parts)
 
     def _load(self, world_id: str) -> _Scene:
@@ -148,21 +148,21 @@ class _Scene:
         limit, every = self.config.max_paths, sum(self._counts)
         return every if limit is None else min(limit, every)
 
-    def iterate(self, begin: int, end: int) -> Iterator[list[int]]:
+    def iterate(self, start: int, stop: int) -> Iterator[list[int]]:
         """The parts of joined paths in order, from one to before another; of a sample if there are too many."""
         if self.count < sum(self._counts):
-            for rank in self._sample[begin:end]:
+            for rank in self._sample[start:stop]:
                 yield self.path_at_rank(int(rank))
             return
         bounds = np.cumsum(self._counts)
-        first = int(np.searchsorted(bounds, begin, side="right"))
-        skipped = begin - int(bounds[first - 1]) if first else begin
+        first = int(np.searchsorted(bounds, start, side="right"))
+        skipped = start - int(bounds[first - 1]) if first else start
         found = (
             parts
             for k in range(first, len(self.groups))
             for parts in self._extend([k], self._continuations(k)[:-1], skipped if k == first else 0)
         )
-        yield from islice(found, end - begin)
+        yield from islice(found, stop - start)
 
     @cached_property
     def _sample(self) -> NDArray[np.int64]:

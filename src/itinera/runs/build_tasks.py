@@ -171,8 +171,8 @@ class _Chunk:
     """Joined paths of a scene, by their ranks there."""
 
     world_id: str
-    begin: int
-    end: int
+    start: int
+    stop: int
     number: int  # of the first one in the file
 
 
@@ -180,21 +180,21 @@ def _make_chunks(split: Split, joiner: SceneJoiner) -> Iterator[_Chunk]:
     number = 0
     for world_id in split.world_ids:
         count = joiner.count(world_id)
-        for begin in range(0, count, PATHS_PER_CHUNK):
-            end = min(count, begin + PATHS_PER_CHUNK)
-            yield _Chunk(world_id, begin, end, number)
-            number += end - begin
+        for start in range(0, count, PATHS_PER_CHUNK):
+            stop = min(count, start + PATHS_PER_CHUNK)
+            yield _Chunk(world_id, start, stop, number)
+            number += stop - start
 
 
 def _encode_chunk(joiner: SceneJoiner, chunk: _Chunk) -> tuple[bytes, list[int]]:
     """The joined paths of a chunk as members of a JSON list, and the numbers of paths and of instructions."""
     record, instructions = bytearray(), 0
-    paths = joiner.join(chunk.world_id, chunk.begin, chunk.end)
+    paths = joiner.join(chunk.world_id, chunk.start, chunk.stop)
     for number, joined in enumerate(paths, chunk.number):
         record += b",\n" if number else b"[\n"
         record += _encode_path(joined, number)
         instructions += len(joined.instructions)
-    return bytes(record), [chunk.end - chunk.begin, instructions]
+    return bytes(record), [chunk.stop - chunk.start, instructions]
 
 
 def _encode_path(joined: JoinedPath, number: int) -> bytes:

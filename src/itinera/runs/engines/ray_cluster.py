@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -40,6 +41,8 @@ CLEANING_SECONDS = 10.0
 def require_ray() -> Any:
     """The module; raises MissingExtra if it is not installed."""
     # Read when Ray is imported: no reports to its makers, and no call without a token.
+    if "ray" in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+        raise BadArgument("Ray was imported before its tokens were on: set RAY_AUTH_MODE=token in the environment.")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
@@ -173,6 +176,13 @@ def work_on(references: Sequence[Any], key: str, chunk: Any) -> Outcome[Any]:
     return outcome
 
 
+def _fetch(reference: Any) -> bytes:
+    import ray
+
+    content: bytes = ray.get(reference)
+    return content
+
+
 class _Function:
     """The function that this process works with; the one before it is dropped with all it holds."""
 
@@ -188,7 +198,7 @@ class _Function:
             parcel: Parcel = ray.get(references[0])
             folder = node_folder(key.partition("-")[0])
             copies = [
-                keep_copy(folder, f"{parcel.digest}-{number}", partial(ray.get, one))
+                keep_copy(folder, f"{parcel.digest}-{number}", partial(_fetch, one))
                 for number, one in enumerate(references[1:])
             ]
             cls.key, cls.function = key, parcel.open(copies)

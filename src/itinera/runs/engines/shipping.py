@@ -25,6 +25,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from itinera.errors import BadArgument, ItineraError
+from itinera.records.provenance import itinera_version
 
 DIGEST_SIZE = 16
 
@@ -78,9 +79,7 @@ def describe_version() -> str:
     """The versions that results may depend on."""
     import numpy
 
-    from itinera import __version__
-
-    return f"itinera {__version__} with Python {platform.python_version()} and NumPy {numpy.__version__}"
+    return f"itinera {itinera_version()} with Python {platform.python_version()} and NumPy {numpy.__version__}"
 
 
 class _Pickler(pickle.Pickler):

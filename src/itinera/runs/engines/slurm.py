@@ -35,6 +35,7 @@ FOLDER = Path(".itinera-slurm")  # in the current folder, which all machines see
 WORKERS = 16  # jobs of an array
 MINUTES = 240  # of a job, unless SBATCH_TIMELIMIT says otherwise
 MIN_POLL, MAX_POLL = 0.05, 2.0  # seconds between two looks into the folder
+END_SECONDS = 30.0  # jobs that are done still write their logs
 MAX_ROUNDS_WITHOUT_RESULTS = 2
 FUNCTION = "function"
 _log = logging.getLogger("itinera")
@@ -103,6 +104,7 @@ class SlurmEngine(Engine):
         finally:
             for job in jobs if missing else ():  # nobody wants the rest
                 job.cancel()
+            wait_until(lambda: all(job.done() for job in jobs), END_SECONDS)
 
     def _submit(self, work: Path, keys: Sequence[str]) -> list[Any]:
         """Jobs for chunks, each for every n-th one."""
@@ -115,6 +117,13 @@ class SlurmEngine(Engine):
         count = min(self.workers, len(keys))
         shares = [list(keys[number::count]) for number in range(count)]
         return list(executor.map_array(do_chunks, [work] * count, shares))
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> None:
+    """Wait for something, but no longer than this."""
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(MIN_POLL)
 
 
 def check_round(work: Path, jobs: Sequence[Any], rounds: int) -> None:

@@ -6,8 +6,10 @@ same experience from the actions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,8 +135,14 @@ class Collector:
     ) -> None:
         """The step limit of the protocol is that of roll-outs in training."""
         self.worlds, self.protocol, self.num_lanes = worlds, protocol, lanes
+        self._sensors, self._lifetimes, self._keep_guided = sensors, tuple(lifetimes), keep_guided
         self.stage = VectorizedGround.for_protocol(protocol, worlds, lanes, camera=sensors.camera)
         self.perception = Perception(self.stage, worlds, sensors, lifetimes, keep_guided)
+
+    def __reduce__(self) -> tuple[Callable[..., Collector], tuple[Any, ...]]:
+        """Other processes get what it is made of, and load the houses themselves."""
+        make = partial(Collector, lifetimes=self._lifetimes, keep_guided=self._keep_guided, lanes=self.num_lanes)
+        return make, (self.worlds, self.protocol, self._sensors)
 
     def collect(
         self, jobs: Sequence[TourJob], decider: Decider, *, seed: int, beta: float

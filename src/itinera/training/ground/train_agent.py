@@ -34,6 +34,8 @@ from itinera.policies.tokenizer import Tokenizer
 from itinera.records.provenance import digest, itinera_version
 from itinera.records.scores import ScoreTable
 from itinera.runs.config import select_protocol
+from itinera.runs.engines import Engine, open_engine
+from itinera.runs.engines.engine import PROCESSES
 from itinera.runs.resume import exclusive_lock, plan_fingerprint
 from itinera.tasks import Protocol, Split
 from itinera.training.ground.batches import Texts
@@ -137,6 +139,8 @@ def train_on_ground(
     cache: Path | None = None,
     overwrite: bool = False,
     tensorboard: Path | None = None,
+    workers: int | None = 0,
+    engine: str | Engine = PROCESSES,
     progress: OnProgress | None = None,
     verbose: bool = False,
 ) -> GroundPolicyAgent:
@@ -146,6 +150,7 @@ def train_on_ground(
     season: the folder of the worlds, by which observations in `cache` are known again; without it nothing is cached.
     validation: episodes to evaluate on during training; the weights with the best score are the result.
     lifetime, semantics: of the maps of a policy that sees one.
+    workers, engine: the processes that walk DAgger's roll-outs, on which the weights do not depend.
     out: the model file. Until training ends, OUT.partial is the checkpoint and OUT.trajectories.partial the actions.
     """
     if not split.episodes:
@@ -164,8 +169,9 @@ def train_on_ground(
     steps = plan.steps
     schedule = Schedule(steps, options.learning_rate, final_ratio=0.05, warmup_steps=min(50, max(1, steps // 10)))
     run = GroundRun(
-        model, split, LazyMapping(worlds, worlds.__getitem__, cache_size=HOUSES), plan, season, validation, seed, cache
-    )
+        model, split, LazyMapping(worlds, worlds.__getitem__, cache_size=HOUSES), plan, season, validation, seed, cache,
+        workers, engine,
+    )  # fmt: skip
     fingerprint = plan_fingerprint(itinera_version(), options, schedule, seed, model.fingerprint, *run.data_fingerprint)
     metadata = {"steps": steps, "seed": seed, "episodes": len(split), "plan": fingerprint}
     model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
@@ -273,6 +279,8 @@ class GroundRun:
     validation: Split | None
     seed: int
     cache_folder: Path | None = None
+    workers: int | None = 0
+    engine: str | Engine = PROCESSES
     cached_lifetimes: tuple[MapLifetime, ...] | None = None  # of the expert's maps; None: the policy's own
 
     @property
@@ -398,18 +406,12 @@ class GroundRun:
         if self.policy.remembers_tours:
             self.tour_training().run(trainer)
             return
-        dagger = Dagger(
-            self.policy,
-            self.split,
-            self.texts,
-            self.collector,
-            self.plan,
-            lifetime=self.lifetime,
-            seed=self.seed,
-            store=store,
-            cache=self.cache,
-        )
-        dagger.run(trainer)
+        with open_engine(self.engine, self.workers) as engine:
+            dagger = Dagger(
+                self.policy, self.split, self.texts, self.collector, self.plan, lifetime=self.lifetime, seed=self.seed,
+                store=store, cache=self.cache, engine=engine,
+            )  # fmt: skip
+            dagger.run(trainer)
 
     def tour_training(self) -> TourTraining:
         """Teacher forcing over the expert's tours."""
