@@ -27,6 +27,8 @@ from itinera.runs.engines.processes import count_workers
 from itinera.runs.engines.shipping import Parcel, keep_copy, make_parcel, node_folder, pack, remove_folder
 
 LOOPBACK = "127.0.0.1"
+PREFIX = "itinera-ray-"  # of a cluster's folder, then the process that started it
+LONGEST_TEMPORARY = 30  # characters; a socket's name may have 107
 # A node counts as dead after three seconds without a sign of life, instead of half a minute.
 HEALTH_CHECKS = {
     "health_check_initial_delay_ms": 1000,
@@ -59,6 +61,21 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         yield
+
+
+def short_temporary() -> str:
+    """A folder for temporary files in which the names of sockets are not too long."""
+    found = tempfile.gettempdir()
+    return found if len(found) <= LONGEST_TEMPORARY else "/tmp"
+
+
+def remove_stale_folders() -> None:
+    """Remove the folders of our clusters whose program was killed."""
+    for folder in Path(short_temporary()).glob(f"{PREFIX}*"):
+        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
+        with suppress(OSError):
+            if owner.isdecimal() and folder.lstat().st_uid == os.getuid() and not Path(f"/proc/{owner}").exists():
+                remove_folder(folder)
 
 
 class RayEngine(Engine):
@@ -120,7 +137,10 @@ class RayEngine(Engine):
         """Start a cluster of this machine for this program alone."""
         if not {"RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"} & os.environ.keys():
             os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
-        self._folder = tempfile.TemporaryDirectory(prefix="itinera-ray-", ignore_cleanup_errors=True)
+        remove_stale_folders()
+        self._folder = tempfile.TemporaryDirectory(
+            prefix=f"{PREFIX}{os.getpid()}-", dir=short_temporary(), ignore_cleanup_errors=True
+        )
         self._ray.init(
             address="local",
             num_cpus=self.workers,
