@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,9 +131,13 @@ class Dagger:
         store: TrajectoryStore,
         cache: ObservationCache,
         engine: Engine | None = None,
+        files: Sequence[Path] = (),
     ) -> None:
-        """The split has tours if trajectories are to be walked on tours; the engine walks them, or this process."""
-        self._engine = engine or ProcessEngine(0)
+        """The split has tours if trajectories are to be walked on tours.
+
+        engine: what walks them, by default this process; `files` are the folders that its processes read worlds from.
+        """
+        self._engine, self._files = engine or ProcessEngine(0), files
         self._policy, self._split, self._texts, self._collector, self._plan = policy, split, texts, collector, plan
         self._lifetime, self._seed, self._store, self._cache = lifetime, seed, store, cache
         self._device = next(policy.parameters()).device
@@ -217,7 +222,8 @@ class Dagger:
         )
         walked: dict[int, list[Experience]] = {}
         with evaluation_mode(self._policy):
-            with closing(self._engine.map(partial(walk_group, walks), [groups[k] for k in missing])) as results:
+            jobs = [groups[k] for k in missing]
+            with closing(self._engine.map(partial(walk_group, walks), jobs, files=self._files)) as results:
                 for index, (actions, experience) in results:
                     self._store.add(GroupKey(number, missing[index]), actions)
                     walked[missing[index]] = experience

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,18 @@ from itinera.errors import BadFile, Fault
 from itinera.mapping.config import MapLifetime
 from itinera.planners.motion.geodesic_follower import ExpertLabels
 from itinera.records import Ending, Rollout
-from itinera.runs.config import TourJob
+from itinera.runs.config import TourJob, load_worlds
 from itinera.simulators.vectorized import VectorizedGround
-from itinera.tasks import Episode, Protocol, Tour
+from itinera.tasks import PROTOCOLS, Episode, Protocol, Tour
 from itinera.training.ground.frames import Frames, PackedFrames, pack_frames, stack_frames
 from itinera.training.ground.lane_agents import Actions, Decider, LaneAgents, ReplayDecider, stop_included
 from itinera.training.ground.perception import Perception, Sensors
 from itinera.training.ground.tour_lanes import Lanes, walk_tours
 from itinera.training.ground.trajectories import EpisodeActions, TourActions
 from itinera.worlds import World
+from itinera.worlds.lazy import LazyMapping
+
+HOUSES = 80  # worlds in memory, about 30 MB each
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,6 +187,17 @@ class Collector:
         for tour in walk_tours(self.stage, self.worlds, jobs, agents, protocol=protocol or self.protocol):
             rollouts[tour.job] = tour.rollout
         return [rollouts[k] for k in range(len(jobs))]
+
+
+def keep_houses(worlds: Mapping[str, World], season: Path | None, protocol: str) -> Mapping[str, World]:
+    """The worlds, with more of them in memory; other processes open the season's folder themselves."""
+    reload = None if season is None else partial(open_houses, season, protocol)
+    return LazyMapping(worlds, worlds.__getitem__, cache_size=HOUSES, reload=reload)
+
+
+def open_houses(season: Path, protocol: str) -> Mapping[str, World]:
+    """The worlds of a folder, in another process."""
+    return keep_houses(load_worlds(season, PROTOCOLS[protocol]), season, protocol)
 
 
 def _actions(rollout: Rollout, *, seed: int, beta: float) -> TourActions:

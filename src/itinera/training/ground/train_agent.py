@@ -41,7 +41,7 @@ from itinera.tasks import Protocol, Split
 from itinera.training.ground.batches import Texts
 from itinera.training.ground.dagger import Dagger, DaggerPlan, expert_jobs
 from itinera.training.ground.evaluation import evaluate_on_ground
-from itinera.training.ground.experience import Collector, Experience
+from itinera.training.ground.experience import Collector, Experience, keep_houses
 from itinera.training.ground.lane_agents import ExpertDecider
 from itinera.training.ground.observation_cache import ObservationCache
 from itinera.training.ground.perception import Sensors
@@ -53,7 +53,6 @@ from itinera.training.progress import OnProgress, TrainingLog, TrainingProgress,
 from itinera.training.train_agent import SMALL_CONFIGS, load_finished, single_thread
 from itinera.training.trainer import Schedule, Trainer, Validation, remove_damaged_checkpoint, seed_torch
 from itinera.worlds import World
-from itinera.worlds.lazy import LazyMapping
 
 GROUND_CONFIGS: Mapping[str, Any] = {
     "seq2seq": seq2seq.SMALL,
@@ -65,7 +64,6 @@ GROUND_CONFIGS: Mapping[str, Any] = {
 }
 STEPS_PER_MINUTE = 100  # about, on one core, roll-outs included
 RESOLUTION = 128  # pixels of a side of the camera
-HOUSES = 80  # worlds in memory, about 30 MB each
 METRICS = ("SR", "SPL", "nDTW", "t-nDTW")  # logged
 MONITORS = ("SR", "OSR", "SPL", "nDTW", "CLS", "t-nDTW", "NE")
 _log = logging.getLogger("itinera")
@@ -169,7 +167,7 @@ def train_on_ground(
     steps = plan.steps
     schedule = Schedule(steps, options.learning_rate, final_ratio=0.05, warmup_steps=min(50, max(1, steps // 10)))
     run = GroundRun(
-        model, split, LazyMapping(worlds, worlds.__getitem__, cache_size=HOUSES), plan, season, validation, seed, cache,
+        model, split, keep_houses(worlds, season, split.protocol), plan, season, validation, seed, cache,
         workers, engine,
     )  # fmt: skip
     fingerprint = plan_fingerprint(itinera_version(), options, schedule, seed, model.fingerprint, *run.data_fingerprint)
@@ -409,7 +407,7 @@ class GroundRun:
         with open_engine(self.engine, self.workers) as engine:
             dagger = Dagger(
                 self.policy, self.split, self.texts, self.collector, self.plan, lifetime=self.lifetime, seed=self.seed,
-                store=store, cache=self.cache, engine=engine,
+                store=store, cache=self.cache, engine=engine, files=[] if self.season is None else [self.season],
             )  # fmt: skip
             dagger.run(trainer)
 
