@@ -31,9 +31,11 @@ from typing import Any
 from adversary import kills
 
 NODES = 3
+LATE = 0.8  # share of the starts after which kills come only once there is work done
 VICTIMS = ("worker", "raylet", "driver")
 LIMIT_SECONDS = 1800.0  # for one command, with all its kills
 GRAPH = ("--tasks", "../inputs/R2R_tiny.json", "--worlds", "../inputs/connectivity")
+SLOW = "scripted_agents:Dawdler"  # so that there is something to interrupt
 TOURS = ("--tours", "../inputs/tours.json")
 
 
@@ -46,8 +48,8 @@ def write_tours(folder: Path) -> None:
 
 
 COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...]]] = {
-    "run": (write_tours, ("run", "--agent", "random", *GRAPH, "--out", "out/preds.jsonl")),
-    "tours": (write_tours, ("run", "--agent", "random", *GRAPH, *TOURS, "--out", "out/preds.jsonl")),
+    "run": (write_tours, ("run", "--agent", SLOW, *GRAPH, "--out", "out/preds.jsonl")),
+    "tours": (write_tours, ("run", "--agent", SLOW, *GRAPH, *TOURS, "--out", "out/preds.jsonl")),
     "study": (
         kills.write_study,
         ("study", "run", "--agent", "uniform", *kills.STUDY[:4], "--out", "out/probabilities.jsonl"),
@@ -172,9 +174,9 @@ class Campaign:
         return self.counts
 
     def _run_once(self, count: int) -> None:
-        """Start the command again and again until it completes, with a kill in each pause."""
+        """Start the command again and again until it completes, with a kill in each pause once it works."""
         until = time.monotonic() + LIMIT_SECONDS
-        process = self._start("killed", "--engine", self.cluster.engine)
+        process = self._start_working()
         while time.monotonic() < until:
             try:
                 code = process.wait(self.rng.uniform(0, 2 * self.pause))
@@ -187,10 +189,17 @@ class Campaign:
                 return
             if code != -signal.SIGKILL:
                 self.counts.faults.append(f"exit code {code}: {self._stderr()}")
-            process = self._start("killed", "--engine", self.cluster.engine)
+            process = self._start_working()
         process.kill()
         process.wait()
         self.counts.faults.append("did not end")
+
+    def _start_working(self) -> subprocess.Popen[bytes]:
+        """The command, mostly when it has written something: else most kills would come while it imports."""
+        process = self._start("killed", "--engine", self.cluster.engine)
+        if self.rng.random() < LATE:
+            kills.wait_for_work(process, self.folder / "killed")
+        return process
 
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
         victim = self.rng.choice(VICTIMS)

@@ -189,7 +189,8 @@ def test_a_function_finds_copies_of_its_files(tmp_path):
     content = pack(tmp_path / "given")
     fetched = []
     copies = [keep_copy(tmp_path / "node", "0", lambda: fetched.append(1) or content) for _ in range(2)]
-    found, where = parcel.open(copies[:1])(5)
+    (found, where), error = parcel.open(copies[:1])(5)
+    assert error is None
     assert (found, Path(where)) == ("n5", copies[0])
     assert len(fetched) == 1  # once per node
     assert tmp_path / "node" in copies[0].parents

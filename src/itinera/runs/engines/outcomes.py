@@ -23,6 +23,12 @@ class Catching(Generic[Chunk, Result]):
         except ItineraError as error:
             return None, (str(error), error.exit_code)
 
+    def close(self) -> None:
+        """End the processes that the function holds, if it holds any."""
+        close = getattr(self._function, "close", None)
+        if close is not None:
+            close()
+
 
 def unwrap(outcome: Outcome[Result]) -> Result:
     """The result; raises the error if there is one."""

@@ -98,7 +98,7 @@ class RayEngine(Engine):
         self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk], *, files: Sequence[Path] = ()
     ) -> Generator[tuple[int, Result]]:
         self._connect()
-        parcel = make_parcel(Catching(function), files, shares_files=self.shares_files)
+        parcel = make_parcel(function, files, shares_files=self.shares_files)
         references = [self._ray.put(parcel), *(self._ray.put(pack(Path(name))) for name in parcel.names)]
         self._has_copies |= bool(parcel.names)
         # A key of the function's content would be the same for equal functions of different engines.
@@ -192,8 +192,7 @@ def work_on(references: Sequence[Any], key: str, chunk: Any) -> Outcome[Any]:
         function = _Function.get(references, key)
     except ItineraError as error:
         return None, (str(error), error.exit_code)
-    outcome: Outcome[Any] = function(chunk)
-    return outcome
+    return function(chunk)
 
 
 def _fetch(reference: Any) -> bytes:
@@ -207,13 +206,15 @@ class _Function:
     """The function that this process works with; the one before it is dropped with all it holds."""
 
     key = ""
-    function: Any = None
+    function: Catching[Any, Any] | None = None
 
     @classmethod
-    def get(cls, references: Sequence[Any], key: str) -> Any:
+    def get(cls, references: Sequence[Any], key: str) -> Catching[Any, Any]:
         import ray
 
-        if cls.key != key:
+        if cls.function is None or cls.key != key:
+            if cls.function is not None:
+                cls.function.close()
             cls.key, cls.function = "", None
             parcel: Parcel = ray.get(references[0])
             folder = node_folder(key.partition("-")[0])

@@ -26,6 +26,7 @@ from typing import Any
 
 from itinera.errors import BadArgument, ItineraError
 from itinera.records.provenance import itinera_version
+from itinera.runs.engines.outcomes import Catching
 
 DIGEST_SIZE = 16
 
@@ -45,7 +46,7 @@ class Parcel:
         """Its fingerprint."""
         return hashlib.blake2b(self.pickled, digest_size=DIGEST_SIZE).hexdigest()
 
-    def open(self, copies: Sequence[Path] = ()) -> Callable[[Any], Any]:
+    def open(self, copies: Sequence[Path] = ()) -> Catching[Any, Any]:
         """The function, in another process; `copies` are the files by their names here."""
         if self.version != describe_version():
             raise ItineraError(
@@ -56,7 +57,7 @@ class Parcel:
             os.chdir(self.folder)
             sys.path[:] = [*self.paths, *(path for path in sys.path if path not in self.paths)]
         renamed = dict(zip(self.names, map(str, copies), strict=True))
-        found: Callable[[Any], Any] = _Unpickler(io.BytesIO(self.pickled), renamed).load()
+        found: Catching[Any, Any] = _Unpickler(io.BytesIO(self.pickled), renamed).load()
         return found
 
 
@@ -65,7 +66,7 @@ def make_parcel(function: Callable[[Any], Any], files: Sequence[Path], *, shares
     names = () if shares_files else tuple(dict.fromkeys(map(str, files)))
     stream = io.BytesIO()
     try:
-        _Pickler(stream, names).dump(function)
+        _Pickler(stream, names).dump(Catching(function))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise BadArgument(
             f"Other machines cannot get this work: {error}. Give agents by name or as module:Class, and tasks and "

@@ -13,14 +13,14 @@ import logging
 import shutil
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 from itinera.errors import MissingExtra
 from itinera.formats.writing import atomic_write
 from itinera.runs.engines.engine import Chunk, Engine, Result, WorkerFailure
-from itinera.runs.engines.outcomes import Catching, Outcome, unwrap
+from itinera.runs.engines.outcomes import Outcome, unwrap
 from itinera.runs.engines.shipping import (
     DIGEST_SIZE,
     Parcel,
@@ -61,7 +61,7 @@ class SlurmEngine(Engine):
     def map(
         self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk], *, files: Sequence[Path] = ()
     ) -> Generator[tuple[int, Result]]:
-        parcel = make_parcel(Catching(function), files, shares_files=True)
+        parcel = make_parcel(function, files, shares_files=True)
         contents: dict[str, bytes] = {}
         indices: dict[str, list[int]] = {}  # of the chunks with this content
         for index, chunk in enumerate(chunks):
@@ -151,12 +151,12 @@ def write_work(work: Path, parcel: Parcel, contents: Mapping[str, bytes]) -> Non
 def do_chunks(work: Path, keys: Sequence[str]) -> None:
     """In a job: do chunks whose results do not exist yet."""
     parcel: Parcel = unpickle_plain((work / FUNCTION).read_bytes())
-    function = parcel.open()
-    for key in keys:
-        if not (work / f"{key}.result").exists():
-            outcome = function(unpickle_plain((work / f"{key}.chunk").read_bytes()))
-            with atomic_write(work / f"{key}.result") as stream:
-                stream.write(pickle_plain(outcome))
+    with closing(parcel.open()) as function:
+        for key in keys:
+            if not (work / f"{key}.result").exists():
+                outcome = function(unpickle_plain((work / f"{key}.chunk").read_bytes()))
+                with atomic_write(work / f"{key}.result") as stream:
+                    stream.write(pickle_plain(outcome))
 
 
 def take_results(work: Path, missing: Iterable[str]) -> list[tuple[str, Outcome[Any]]]:
