@@ -52,6 +52,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/segmentation.py
 	$(BIN)/python benchmarks/ground_walking.py
 	$(BIN)/python benchmarks/ground_training.py
+	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/ground_policies.py
 	$(BIN)/python benchmarks/mapping.py
 	$(BIN)/python benchmarks/vectorized_ground.py

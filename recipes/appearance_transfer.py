@@ -45,7 +45,7 @@ from itinera.rendering.appearance import APPEARANCES, FLAT, Appearance
 from itinera.rendering.camera import Camera
 from itinera.rendering.panorama import VIEW_ELEVATIONS, VIEW_FOV, VIEW_HEADINGS, VIEWS
 from itinera.rendering.rasterizer import Rasterizer
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.seeding import generator
 from itinera.simulators.view_features import WorldViews, annotated_views, feature_kind, frequent_names
 from itinera.training.data import TrainingData, load_hearth

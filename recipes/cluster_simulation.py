@@ -38,7 +38,7 @@ from rich.console import Console
 from rich.table import Table
 
 import itinera
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.seeding import generator
 
 LENGTHS = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # seconds of an average chunk

@@ -39,7 +39,7 @@ from itinera.formats.writing import atomic_write
 from itinera.records.summary import summarize
 from itinera.reports.benchmark import group_by_benchmark
 from itinera.reports.breakdown import classify_failures
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.tasks import Split
 
 Command = tuple[str, ...]  # the words after `itinera`; "> FILE" at the end saves the output

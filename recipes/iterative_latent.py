@@ -26,7 +26,7 @@ from rich.console import Console
 from rich.table import Table
 
 import itinera
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.training.ground.experiment_tables import (
     Claim,
     Scores,

@@ -27,7 +27,7 @@ from rich.table import Table
 
 import itinera
 from itinera.mapping.config import MapLifetime
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.training.ground.experiment_tables import (
     Claim,
     Scores,

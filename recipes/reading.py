@@ -34,7 +34,7 @@ from itinera.formats.writing import atomic_write
 from itinera.mapping.config import MapLifetime
 from itinera.policies.checkpoint import Model, encode_model, read_model
 from itinera.policies.ground.decision import DecisionConfig
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.stats.intervals import Interval, interval
 from itinera.tasks import Instruction, Split
 from itinera.training.ground.decision_batches import PathTexts, RollSampler

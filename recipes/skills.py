@@ -34,7 +34,7 @@ from itinera.formats.writing import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm
 from itinera.policies.checkpoint import build_model, encode_model
 from itinera.reports.skill_findings import StudyAnalysis
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.skills.skill_table import SkillRow
 from itinera.training.data import TrainingData, load_hearth
 from itinera.training.dataset import BatchSampler

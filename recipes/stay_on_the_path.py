@@ -42,7 +42,7 @@ import itinera
 from itinera.formats.writing import atomic_write
 from itinera.policies import follower, rcm, speaker
 from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.training.back_translation import relabel_episodes, sample_unlabeled_paths, speaker_objective
 from itinera.training.data import TrainingData, load_hearth, load_r2r, with_r4r
 from itinera.training.dataset import BatchSampler, EpisodeDataset

@@ -32,7 +32,7 @@ from itinera.formats.writing import atomic_write
 from itinera.policies import hamt
 from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
 from itinera.policies.tour_hamt import TABLE_2
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.training.data import TrainingData, load_hearth, load_r2r, with_tours
 from itinera.training.dataset import BatchSampler, EpisodeDataset
 from itinera.training.evaluation import EvaluationScores, average_seeds, display_scale

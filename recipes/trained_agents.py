@@ -24,7 +24,7 @@ from itinera.formats.writing import atomic_write
 from itinera.policies import envdrop, follower, hamt, rcm, tour_hamt
 from itinera.policies.checkpoint import Model, build_model, encode_model, read_model
 from itinera.policies.pretrained import FOLDER
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 from itinera.training.data import TrainingData, load_hearth, with_tours
 from itinera.training.dataset import BatchSampler
 from itinera.training.evaluation import EvaluationScores, evaluate

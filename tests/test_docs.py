@@ -50,7 +50,7 @@ ITINERA: Any = typer.main.get_command(app)
 
 # Commands that pages show and tests do not run, and why. The target, package or extra they name must exist.
 NOT_RUN = {
-    "itinera": "a challenge server, and what needs one; only those verbs",
+    "itinera": "a challenge server, and what needs one; only those verbs, and --engine, which needs a cluster",
     "export": "sets the token of a server",
     "make": "creates its own environment; .ci/run makes the targets, tests/test_demo.py runs the demo",
     "pip": "installs from a package index, and tests do not use the network; .ci/run installs in this way",
@@ -58,9 +58,12 @@ NOT_RUN = {
     "pre-commit": "downloads its hooks",
     "tensorboard": "serves a page until it is stopped",
     "torchrun": "trains for an hour",
+    "ray": "starts a part of a cluster of several machines",
+    "kubectl": "needs Kubernetes",
+    "srun": "needs SLURM",
 }
 
-QUOTING = ("coming-from/", "errors/", "exports.md")  # pages that quote other projects' code and commands
+QUOTING = ("clusters.md", "coming-from/", "errors/", "exports.md")  # pages that quote other projects' code and commands
 
 
 @dataclass(frozen=True)
@@ -215,7 +218,8 @@ def not_run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
         if program == "make":
             assert set(words) <= TARGETS, f"{block.where}: {line}"
         elif program == "itinera":
-            assert words[0] in ("serve", "submit", "work", "host"), f"{block.where}: {line}"
+            needs_cluster = "--engine" in words
+            assert needs_cluster or words[0] in ("serve", "submit", "work", "host"), f"{block.where}: {line}"
             command, rest = command_of(words)
             assert options_in(rest) <= options_of(command), f"{block.where}: {line}"
         elif program == "pip":
@@ -239,6 +243,7 @@ TRIALS: dict[str, Callable[[Block, dict[str, Any], pytest.MonkeyPatch], None]] =
     "pycon": try_pycon,
     "sh": not_run,
     "py": quote_only,
+    "yaml": quote_only,
     "bash": quote_only,
 }
 

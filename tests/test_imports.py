@@ -49,7 +49,9 @@ CORNERS = {
     "rich": ("cli/*", "reports/*"),
     **dict.fromkeys(WEB, ("server/*",)),
     "scipy.stats": (),  # loads for a second; scipy.special has what we need
-    "pickle": (),
+    "pickle": ("runs/engines/shipping.py",),  # between processes of the same user, on a private way
+    "ray": ("runs/engines/ray_cluster.py",),
+    "submitit": ("runs/engines/slurm.py",),
     "random": (),  # generators are arguments
 }
 

@@ -67,10 +67,10 @@ def test_every_extra_has_code_that_imports_its_packages():
             assert re.search(statement, sources, re.MULTILINE), f"extra {extra}: nothing in src imports {module}"
 
 
-def test_all_is_every_extra_but_the_non_commercial_one():
+def test_all_is_every_extra_but_the_non_commercial_one_and_that_of_clusters():
     (everything,) = PROJECT["optional-dependencies"]["all"]
     named = set(re.fullmatch(r"itinera\[([\w,]+)\]", everything)[1].split(","))
-    assert named == PROJECT["optional-dependencies"].keys() - TESTING - {"lkh"}
+    assert named == PROJECT["optional-dependencies"].keys() - TESTING - {"lkh", "cluster"}
 
 
 def package_names(script: Path) -> Iterator[tuple[str, str]]:

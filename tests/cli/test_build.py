@@ -30,23 +30,24 @@ def test_r4r_is_written_in_the_official_form(itinera, files, tmp_path):
 def test_a_build_that_was_interrupted_leaves_no_file_and_goes_on(itinera, files, tmp_path, monkeypatch):
     out = tmp_path / "r4r.json"
     asked = ("build", "r4r", "--tasks", files.tasks, "--worlds", files.worlds, "--out", out)
-    from itinera.builders import joining
+    asked += ("--threshold", 100)  # so that every path joins every other of its scene
+    from itinera.runs import build_tasks
 
-    whole = joining.join_scene_paths
+    whole = build_tasks._encode_chunk
 
-    def breaks_at_hut(split, world_id, *rest):
-        if world_id == "hut":
+    def breaks_at_hut(joiner, chunk):
+        if chunk.world_id == "hut":
             raise KeyboardInterrupt
-        return whole(split, world_id, *rest)
+        return whole(joiner, chunk)
 
-    monkeypatch.setattr(joining, "join_scene_paths", breaks_at_hut)
+    monkeypatch.setattr(build_tasks, "_encode_chunk", breaks_at_hut)
     assert itinera(*asked).code != 0
     assert not out.exists()
     calls = []
-    monkeypatch.setattr(joining, "join_scene_paths", lambda s, w, *rest: calls.append(w) or whole(s, w, *rest))
+    monkeypatch.setattr(build_tasks, "_encode_chunk", lambda j, c: calls.append(c.world_id) or whole(j, c))
     assert itinera(*asked).code == 0
     assert calls == ["hut"]
-    assert len(json.loads(out.read_text())) == 1
+    assert len(json.loads(out.read_text())) == 5
     assert not list(tmp_path.glob("r4r.json.partial*"))
 
 
@@ -54,8 +55,8 @@ def test_the_size_is_announced_before_anything_is_written(itinera, files, tmp_pa
     from itinera.runs import build_tasks
 
     written = []
-    whole = build_tasks._encode_scene
-    monkeypatch.setattr(build_tasks, "_encode_scene", lambda *args: written.append(args[1]) or whole(*args))
+    whole = build_tasks._encode_chunk
+    monkeypatch.setattr(build_tasks, "_encode_chunk", lambda *args: written.append(args[1]) or whole(*args))
     out = tmp_path / "r4r.json"
     asked = ("build", "r4r", "--tasks", files.tasks, "--worlds", files.worlds, "--out", out)
     monkeypatch.setattr(build_tasks, "MAX_BYTES", 100.0)

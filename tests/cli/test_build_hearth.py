@@ -19,6 +19,7 @@ from itinera.hearth import season as seasons
 from itinera.records.provenance import make_provenance
 from itinera.runs import build_season as driver
 from itinera.runs.build_season import SeasonConfig
+from itinera.runs.engines.processes import ProcessEngine
 
 FEW = {"train": {"train": 6, "val_seen": 2}, "val_unseen": {"val_unseen": 5}, "test": {"test": 4}}
 
@@ -302,11 +303,11 @@ def test_a_public_seed_cannot_be_sealed(tmp_path):
 
 @pytest.mark.slow
 def test_the_order_of_work_leaves_no_trace(hearth, tmp_path, monkeypatch):
-    def backwards(work, jobs, *, workers):
+    def backwards(self, work, jobs, *, files=()):
         for number, job in reversed(list(enumerate(jobs))):
             yield number, work(job)
 
-    monkeypatch.setattr(driver, "parallel_map", backwards)
+    monkeypatch.setattr(ProcessEngine, "map", backwards)
     build(SeasonConfig(seasons.public_season(1), tmp_path / "hearth", 3))
     assert files(tmp_path / "hearth") == files(hearth)
 

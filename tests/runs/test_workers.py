@@ -19,7 +19,8 @@ from itinera.errors import BadArgument, BadFile, Fault, ItineraError
 from itinera.formats.native_predictions import encode_rollout
 from itinera.records import Ending
 from itinera.runs.config import RolloutConfig, TourJob
-from itinera.runs.workers import parallel_map, run_tours
+from itinera.runs.engines.processes import parallel_map
+from itinera.runs.workers import run_tours
 from itinera.tasks import Instruction, Tour
 from itinera.tasks.protocol import IVLN, R2R
 from text_worlds import episode
@@ -245,7 +246,7 @@ def test_jobs_at_hand_are_ended_when_nobody_wants_their_results(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_no_worker_outlives_a_parent_that_was_killed(tmp_path):
     program = (
-        "import sys; from functools import partial; from itinera.runs.workers import parallel_map\n"
+        "import sys; from functools import partial; from itinera.runs.engines.processes import parallel_map\n"
         "from runs.test_workers import report_and_hang\n"
         "if __name__ == '__main__':\n"
         "    list(parallel_map(partial(report_and_hang, sys.argv[1]), [1, 1], workers=2))"
@@ -261,7 +262,7 @@ def test_no_worker_outlives_a_parent_that_was_killed(tmp_path):
 @pytest.mark.parametrize("worker", [1, 2])
 def test_an_interrupt_while_a_worker_starts_leaves_none_behind(monkeypatch, worker):
     """The interrupt comes when the process runs and the pool has not heard of it yet."""
-    from itinera.runs import worker_process
+    from itinera.runs.engines import worker_process
 
     started, real = [], worker_process.ParentPipe
 

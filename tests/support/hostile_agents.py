@@ -205,7 +205,7 @@ def teleport() -> None:
 
 def forge(**changes: Any) -> None:
     """Send the record of an episode that was not walked."""
-    from itinera.runs.messages import Done, Item, WorkerPipe
+    from itinera.runs.engines.messages import Done, Item, WorkerPipe
 
     pipe = next(thing for thing in gc.get_objects() if isinstance(thing, WorkerPipe))
     frame = sys._getframe()

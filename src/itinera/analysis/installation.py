@@ -23,9 +23,10 @@ EXTRAS = {
     "viewer": "recordings for Rerun",
     "tables": "data frames and Parquet files",
     "server": "challenge servers",
+    "cluster": "work on Ray clusters and in SLURM jobs",
     "lkh": "LKH orders of tours, not for commercial use",
 }
-_MORE = {"all": "everything for users but lkh", "test": "the tests",
+_MORE = {"all": "everything for users but lkh and cluster", "test": "the tests",
          "lint": "style and types", "docs": "this manual",
          "bench": "the benchmarks"}  # fmt: skip
 MANY_PACKAGES = 4  # an extra with more is summarized

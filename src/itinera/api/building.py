@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from itinera.records.shards import Shard
     from itinera.runs.build_season import SeasonBuild
     from itinera.runs.build_tasks import JoinedPathsBuild, ToursBuild
+    from itinera.runs.engines import Engine
     from itinera.tasks import Split
     from itinera.worlds import World
 
@@ -31,6 +32,7 @@ def build_hearth(
     seed: int = 1,
     splits: Sequence[str] = ("train", "val_seen", "val_unseen", "test"),
     workers: int | None = None,
+    engine: str | Engine = "processes",
     sealed: bool = False,
     secret: File | None = None,
     scenes: bool = False,
@@ -54,6 +56,7 @@ def build_hearth(
     houses: number of houses, at least 3; a small season is a prefix of a large one.
     seed: the season's seed. Season 1 is the public one.
     workers: number of worker processes (0: in this process); by default one per core.
+    engine: what runs them: "processes", "ray", "ray://HOST:PORT" or "slurm".
     sealed: withhold the answers of the test split; they go to the folder OUT-answers, and so does the secret of 32
         random bytes that the season is built from. A sealed split has one instruction per path, and R2R, RxR, VLN-CE
         and REVERIE have different paths.
@@ -75,7 +78,6 @@ def build_hearth(
     from itinera.records.provenance import make_provenance
     from itinera.records.shards import parse_shard, part_path
     from itinera.runs.build_season import SeasonConfig, build_season
-    from itinera.runs.workers import count_workers
 
     names = (splits,) if isinstance(splits, str) else tuple(splits)
     for name in names:
@@ -114,7 +116,7 @@ def build_hearth(
         logger.info(f"SHA-256 of the secret: {season.commitment}")
     provenance = make_provenance({}, command_words, seed=None if config.season.commitment else seed)
     built = build_season(
-        config, workers=count_workers(workers), provenance=provenance, overwrite=overwrite, progress=progress
+        config, workers=workers, engine=engine, provenance=provenance, overwrite=overwrite, progress=progress
     )
     if built.answers is not None:
         logger.warning(f"The answers of the test split are in {built.answers}. Do not publish that folder.")
@@ -152,6 +154,8 @@ def build_r4r(
     positions: Literal["pose", "panorama"] = "pose",
     allow_large: bool = False,
     shard: str | Shard | None = None,
+    workers: int | None = None,
+    engine: str | Engine = "processes",
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
     command_words: Sequence[str] = (),
@@ -171,6 +175,8 @@ def build_r4r(
     allow_large: write the file even if it takes more than 2 GB.
     shard: build the scenes of one of several equal parts, such as "3/16", in a file beside `out`; see `gather`.
     positions: "panorama" reads the node positions of R4R's first release, which its published counts need.
+    workers: number of worker processes (0: in this process); by default one per core. The file does not depend on it,
+        nor on the `engine` that runs them: "processes", "ray", "ray://HOST:PORT" or "slurm".
     overwrite: start anew instead of resuming or keeping the file.
     progress: called with the number of scenes just finished.
     """
@@ -201,6 +207,8 @@ def build_r4r(
         config,
         positions=positions,
         allow_large=allow_large,
+        workers=workers,
+        engine=engine,
         provenance=make_provenance(input_paths({"tasks": tasks, "worlds": worlds}), command_words),
         overwrite=overwrite,
         progress=progress,

@@ -54,8 +54,8 @@ def export_hearth(
     from itinera.formats.season_tasks import read_season_houses
     from itinera.records.provenance import make_provenance
     from itinera.rendering.appearance import parse_appearance
+    from itinera.runs.engines.processes import count_workers
     from itinera.runs.export_season import FORMATS, ExportConfig, export_season
-    from itinera.runs.workers import count_workers
 
     validate_choice("to", to, tuple(FORMATS))
     kinds = (images,) if isinstance(images, str) else tuple(images)

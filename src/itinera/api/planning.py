@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from itinera.planners.motion.fastest import TimeBounds
     from itinera.planners.motion.query_diagnosis import QueryDiagnosis
     from itinera.records.shards import Shard
+    from itinera.runs.engines import Engine
     from itinera.runs.fastest_times import TimesSummary
     from itinera.tasks import Split
     from itinera.tasks.fastest_times import FastestTimes
@@ -236,6 +237,7 @@ def fastest_times(
     goal_radius: float = 0.0,
     workers: int | None = None,
     shard: str | Shard | None = None,
+    engine: str | Engine = "processes",
     overwrite: bool = False,
     progress: Callable[[str, int], Callable[[int], None]] | None = None,
     on_summary: Callable[[TimesSummary], None] | None = None,
@@ -248,8 +250,9 @@ def fastest_times(
     worlds: surfaces, or the path of a Hearth season or of a folder of scenes.
     out: a file for the times. If interrupted, the same call resumes; times in the file are used again, also for other
         tasks, and `overwrite=True` starts anew.
-    workers: the number of processes. Default: one per core. The result does not depend on it.
     shard: plan one of several equal parts, such as "3/16", and write it beside `out`; see `gather`.
+    workers: the number of processes. Default: one per core. The result does not depend on it, nor on the `engine` that
+        runs them: "processes", "ray", "ray://HOST:PORT" or "slurm".
     progress: called with a stage and its total, returns the function that is called with the work done since.
     on_summary: called with the counts of the result.
     command_words: the words of the command line, for the provenance.
@@ -282,6 +285,7 @@ def fastest_times(
         out=out,
         tasks=Path(tasks) if isinstance(tasks, (str, PathLike)) else None,
         workers=workers,
+        engine=engine,
         overwrite=overwrite,
         command=command_words,
         progress=progress,

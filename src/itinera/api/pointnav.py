@@ -7,11 +7,12 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from itinera.api.scoring import load_split, optional_path
+from itinera.api.scoring import optional_path
 from itinera.errors import MissingExtra
 
 if TYPE_CHECKING:
     from itinera.policies.pointnav.agent import PointNavAgent
+    from itinera.runs.engines import Engine
     from itinera.tasks import Split
     from itinera.tasks.fastest_times import FastestTimes
     from itinera.worlds import World
@@ -44,6 +45,8 @@ def train_pointnav(
     device: str = "cpu",
     tables: File | None = None,
     tensorboard: File | None = None,
+    workers: int = 1,
+    engine: str | Engine = "processes",
     verbose: bool = True,
 ) -> PointNavAgent:
     """An agent that drives to a point, trained by PPO in the houses of these tasks; their episodes are not used.
@@ -68,6 +71,10 @@ def train_pointnav(
     start_from: a model file to go on from.
     tables: a folder for the distances to goals, which otherwise take about a second per house every time.
 
+    workers: the number of processes that train together, each with `num_envs` robots (DD-PPO), by the `engine`:
+        "processes" of this machine, "ray", "ray://HOST:PORT" or "slurm". The weights depend on their number, not on
+        the engine. Tasks and worlds are then given as paths, and `out` in a folder that all machines see.
+
     Under `torchrun` every process calls this, and all train one policy (DD-PPO); the first one writes. With one process
     and one thread, as here, equal seeds give equal weights.
     """
@@ -75,16 +82,14 @@ def train_pointnav(
 
     if find_spec("torch") is None:
         raise MissingExtra("Training", "torch", "neural")
-    from itinera.formats.fastest_times import read_times
     from itinera.formats.io import check_outputs
-    from itinera.policies.checkpoint import read_model
-    from itinera.runs.config import load_worlds
+    from itinera.runs.engines import is_local, open_engine
     from itinera.runs.prepare import check_seed
-    from itinera.tasks import PROTOCOLS
+    from itinera.tasks import Split
     from itinera.tasks.fastest_times import FastestTimes
     from itinera.training.distributed import ALONE, is_launched, join_ranks, leave_ranks
+    from itinera.training.pointnav.job import TrainingJob
     from itinera.training.pointnav.train_agent import PointNavOptions
-    from itinera.training.pointnav.train_agent import train_pointnav as train
 
     check_outputs([out], [tasks, worlds, validation, times, start_from])
     check_seed(seed)
@@ -92,28 +97,28 @@ def train_pointnav(
         sensor, drive, sliding, decaying, steps, minutes, num_envs, learning_rate=learning_rate,
         max_distance=max_distance, lift_gate=lift_gate, evaluate_every=evaluate_every,
     )  # fmt: skip
-    split = load_split(tasks)
-    opened = worlds if isinstance(worlds, Mapping) else load_worlds(Path(worlds), PROTOCOLS["pointnav"])
+    job = TrainingJob(
+        tasks=tasks if isinstance(tasks, Split) else Path(tasks),
+        worlds=worlds if isinstance(worlds, Mapping) else Path(worlds),
+        options=options,
+        config=config,
+        start_from=optional_path(start_from),
+        validation=validation if validation is None or isinstance(validation, Split) else Path(validation),
+        times=times if times is None or isinstance(times, FastestTimes) else Path(times),
+        tables=optional_path(tables),
+        seed=seed,
+        device=device,
+        out=None if out is None else Path(out).absolute(),
+        overwrite=overwrite,
+        tensorboard=optional_path(tensorboard),
+        verbose=verbose,
+    )
+    if workers != 1 or not is_local(engine):
+        with open_engine(engine, workers) as running:
+            return job.train_on(running, workers)
     launched = is_launched()
-    ranks = join_ranks(device=device) if launched else ALONE
     try:
-        return train(
-            split,
-            opened,
-            options,
-            config=config,
-            start_from=None if start_from is None else read_model(Path(start_from)).model,
-            validation=None if validation is None else load_split(validation),
-            times=times if times is None or isinstance(times, FastestTimes) else read_times(Path(times)),
-            tables=optional_path(tables),
-            seed=seed,
-            device=ranks.device if launched else device,
-            out=optional_path(out),
-            overwrite=overwrite,
-            tensorboard=optional_path(tensorboard),
-            ranks=ranks,
-            verbose=verbose,
-        )
+        return job.train(join_ranks(device=device) if launched else ALONE)
     finally:
         if launched:
             leave_ranks()

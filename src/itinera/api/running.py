@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from itinera.policies.pointnav.agent import PointNavAgent
     from itinera.records import Predictions, Rollout
     from itinera.records.shards import Shard
+    from itinera.runs.engines import Engine
+    from itinera.runs.engines.worker_process import StartMethod
     from itinera.runs.replay import ReplayReport
     from itinera.runs.reproduce import Reproduction
     from itinera.runs.run import Run
-    from itinera.runs.worker_process import StartMethod
     from itinera.server.messages import EntryReport
     from itinera.simulators.sensors import CameraSensor
     from itinera.simulators.simulator import Simulator
@@ -64,6 +65,7 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
     protocol: str | Protocol | None = None,
     seed: int = 0,
     workers: int | None = None,
+    engine: str | Engine = "processes",
     out: File | None = None,
     overwrite: bool = False,
     limit_seconds: float | None = None,
@@ -124,6 +126,8 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
     tasks, worlds: as read, or their paths.
     workers: the number of processes; 0 runs in this process. Default: one per core, and for an agent given as an
         object or class this process. The result does not depend on it.
+    engine: what runs the workers: "processes" of this machine, "ray" (a cluster started here), "ray://HOST:PORT",
+        "slurm", or an `itinera.runs.engines.Engine`. The result does not depend on it.
     out: a file for the predictions. If interrupted, the same call resumes; `overwrite=True` starts anew.
     limit_seconds: the time limit of an episode, which then has failed; reply_seconds that of an agent in another
         process for one reply.
@@ -217,6 +221,7 @@ def run(  # type: ignore[misc]  # the forms above do not repeat all options
         protocol=protocol,
         seed=seed,
         workers=workers,
+        engine=engine,
         start_method=start_method,
         limit_seconds=limit_seconds,
         reply_seconds=reply_seconds,

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from itinera.records import ScoreTable
     from itinera.records.shards import Shard
     from itinera.reports.skill_findings import StudyAnalysis
-    from itinera.runs.worker_process import StartMethod
+    from itinera.runs.engines import Engine
+    from itinera.runs.engines.worker_process import StartMethod
     from itinera.skills.trials import Skill
     from itinera.tasks import Split
     from itinera.worlds import World
@@ -152,6 +153,7 @@ def run_study(
     name: str | None = None,
     seed: int = 0,
     workers: int | None = None,
+    engine: str | Engine = "processes",
     reply_seconds: float | None = None,
     views: str | None = None,
     objects: File | None = None,
@@ -173,7 +175,8 @@ def run_study(
 
     agent_options, agent_files, policy, isolate: as in `run`.
     name: the agent's name in tables. Default: how it was given.
-    workers: the number of processes; 0 runs in this process. The result does not depend on it.
+    workers: the number of processes; 0 runs in this process. The result does not depend on it, nor on the `engine`
+        that runs them: "processes", "ray", "ray://HOST:PORT" or "slurm".
     views: "annotations", "rendered" or a file of features; objects and rooms are sources of annotations, and rooms of
         the expert's knowledge.
     shard: run one of several equal parts, such as "3/16", and write it beside `out`; see `gather`.
@@ -202,6 +205,7 @@ def run_study(
         name=name,
         seed=seed,
         workers=workers,
+        engine=engine,
         start_method=start_method,
         reply_seconds=reply_seconds,
         views=views,

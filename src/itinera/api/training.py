@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from itinera.policies.ground.agent import GroundPolicyAgent
     from itinera.policies.ground.decision_agent import DecisionAgent
     from itinera.policies.segmentation.semantics import InferredSemantics
+    from itinera.runs.engines import Engine
     from itinera.simulators.view_features import ViewSource
     from itinera.tasks import Split
     from itinera.training.progress import TrainingProgress
@@ -58,6 +59,8 @@ def train(
     device: str = "cpu",
     cache: File | None = None,
     tensorboard: File | None = None,
+    workers: int | None = None,
+    engine: str | Engine | None = None,
     progress: Callable[[TrainingProgress], None] | None = None,
     verbose: bool | None = None,
 ) -> PolicyAgent | GroundPolicyAgent | DecisionAgent:
@@ -98,6 +101,8 @@ def train(
         segmentation model. "decision" sees four views all around, or with a lifetime remembers front views in a map.
     device: of the policy, such as "cuda"; the agent that is returned is on the CPU.
     cache: on the ground, a folder for rendered observations, which may be removed at any time.
+    workers, engine: on the ground, the processes that walk the roll-outs of DAgger (0: this one), and what runs them:
+        "processes", "ray", "ray://HOST:PORT" or "slurm". The weights do not depend on them.
     tensorboard: a folder for curves of the loss and the scores: `tensorboard --logdir FOLDER` shows them.
     progress: called after every step with a `itinera.training.progress.TrainingProgress`.
     verbose: print progress to stderr, a line each time. Default: unless `progress` is given.
@@ -177,7 +182,7 @@ def train(
 
 
 _GRAPH_OPTIONS = ("reward", "objects", "rooms", "teacher_forcing_ratio")
-_GROUND_OPTIONS = ("tours", "iterations", "rollouts", "beta", "map_lifetime", "semantics", "cache")
+_GROUND_OPTIONS = ("tours", "iterations", "rollouts", "beta", "map_lifetime", "semantics", "cache", "workers", "engine")
 
 
 def _refuse_foreign_options(given: Mapping[str, Any], *, on_graph: bool) -> None:
@@ -228,6 +233,8 @@ def _train_on_ground(
         cache=optional_path(given["cache"]),
         overwrite=given["overwrite"],
         tensorboard=optional_path(given["tensorboard"]),
+        workers=0 if given["workers"] is None and given["engine"] is None else given["workers"],
+        engine=given["engine"] or "processes",
         progress=progress,
         verbose=progress is None if verbose is None else verbose,
     )
@@ -240,7 +247,7 @@ def _train_decisions(given: Mapping[str, Any], split: Split, held_out: Split | N
     from itinera.tasks import PROTOCOLS
     from itinera.training.ground.train_decision_agent import DecisionTrainingOptions, train_decision_agent
 
-    refused = ("tours", "rollouts", "beta", "max_steps", "start_from")
+    refused = ("tours", "rollouts", "beta", "max_steps", "start_from", "workers", "engine")
     wrong = [name for name in refused if given[name] is not None]
     wrong += ["semantics"] if given["semantics"] not in (None, "true") else []
     if wrong:

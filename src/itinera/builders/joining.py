@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import cast
 
 import numpy as np
@@ -72,10 +73,31 @@ def join_scene_paths(
     split: Split, world_id: str, worlds: Mapping[str, World], config: JoinConfig | None = None
 ) -> Iterator[JoinedPath]:
     """The joined paths of one scene."""
-    config = config or JoinConfig()
-    scene = _Scene(split, world_id, worlds, config)
-    for parts in scene.iterate():
-        yield scene.join(parts)
+    joiner = SceneJoiner(split, worlds, config or JoinConfig())
+    return joiner.join(world_id, 0, joiner.count(world_id))
+
+
+class SceneJoiner:
+    """Joined paths of scenes by their ranks; the scene of the last call is kept."""
+
+    def __init__(self, split: Split, worlds: Mapping[str, World], config: JoinConfig) -> None:
+        self._split, self._worlds, self._config = split, worlds, config
+        self._scene: _Scene | None = None
+
+    def count(self, world_id: str) -> int:
+        """The number of joined paths of a scene."""
+        return self._load(world_id).count
+
+    def join(self, world_id: str, start: int, stop: int) -> Iterator[JoinedPath]:
+        """The joined paths of a scene from one rank to before another."""
+        scene = self._load(world_id)
+        for parts in scene.iterate(start, stop):
+            yield scene.join(parts)
+
+    def _load(self, world_id: str) -> _Scene:
+        if self._scene is None or self._scene.world_id != world_id:
+            self._scene = _Scene(self._split, world_id, self._worlds, self._config)
+        return self._scene
 
 
 def preview_scene_paths(
@@ -120,16 +142,32 @@ class _Scene:
             onward = onward * (self.starts[:, None] != self.ends)
         return float(onward.sum())
 
-    def iterate(self) -> Iterator[list[int]]:
-        """The parts of each joined path, in order; a sample if there are too many."""
-        limit = self.config.max_paths
-        if limit is None or sum(self._counts) <= limit:
-            for first in range(len(self.groups)):
-                yield from self._extend([first], self._continuations(first)[:-1])
+    @cached_property
+    def count(self) -> int:
+        """The number of joined paths, at most the limit."""
+        limit, every = self.config.max_paths, sum(self._counts)
+        return every if limit is None else min(limit, every)
+
+    def iterate(self, start: int, stop: int) -> Iterator[list[int]]:
+        """The parts of joined paths in order, from one to before another; of a sample if there are too many."""
+        if self.count < sum(self._counts):
+            for rank in self._sample[start:stop]:
+                yield self.path_at_rank(int(rank))
             return
+        bounds = np.cumsum(self._counts)
+        first = int(np.searchsorted(bounds, start, side="right"))
+        skipped = start - int(bounds[first - 1]) if first else start
+        found = (
+            parts
+            for k in range(first, len(self.groups))
+            for parts in self._extend([k], self._continuations(k)[:-1], skipped if k == first else 0)
+        )
+        yield from islice(found, stop - start)
+
+    @cached_property
+    def _sample(self) -> NDArray[np.int64]:
         rng = generator(self.config.seed, "journeys", self.world_id)
-        for rank in np.sort(rng.choice(sum(self._counts), size=limit, replace=False, shuffle=False)):
-            yield self.path_at_rank(int(rank))
+        return np.sort(rng.choice(sum(self._counts), size=self.count, replace=False, shuffle=False))
 
     @cached_property
     def _counts(self) -> list[int]:
@@ -146,14 +184,18 @@ class _Scene:
             counts.append(self.joins @ counts[-1])
         return counts
 
-    def _extend(self, prefix: list[int], onward: Sequence[NDArray[np.int64]]) -> Iterator[list[int]]:
-        """Every joined path with this prefix."""
+    def _extend(self, prefix: list[int], onward: Sequence[NDArray[np.int64]], skip: int) -> Iterator[list[int]]:
+        """Every joined path with this prefix, without the first ones."""
         if not onward:
             yield prefix
             return
         for step in self.next[prefix[-1]]:
-            if onward[-1][step]:
-                yield from self._extend([*prefix, step], onward[:-1])
+            count = int(onward[-1][step])
+            if skip >= count:
+                skip -= count
+                continue
+            yield from self._extend([*prefix, step], onward[:-1], skip)
+            skip = 0
 
     def path_at_rank(self, rank: int) -> list[int]:
         """The joined path of this rank. Ranks count in order, so each branch takes its share."""

@@ -43,6 +43,8 @@ def _add_joined(parts: int, name: str, words: str) -> None:
         allow_large: Annotated[
             bool, typer.Option("--all", help="Write every path and instruction, even if the file exceeds 2 GB.")
         ] = False,
+        workers: options.Workers = None,
+        engine: options.Engine = "processes",
         seed: options.Seed = 0,
         shard: options.Shard = None,
         overwrite: options.Overwrite = False,
@@ -65,6 +67,8 @@ def _add_joined(parts: int, name: str, words: str) -> None:
                 positions=positions,  # type: ignore[arg-type]
                 shard=shard,
                 allow_large=allow_large,
+                workers=workers,
+                engine=engine,
                 overwrite=overwrite,
                 progress=progress,
                 command_words=output.command_words(),
@@ -78,7 +82,8 @@ def _add_joined(parts: int, name: str, words: str) -> None:
 
     build.__doc__ = f"""Build {name.upper()}: {words} paths joined end to start, with instructions in every combination.
 
-    Writes a JSON list in R2R's format. If interrupted, rerun the command to resume.
+    Writes a JSON list in R2R's format. If interrupted, rerun the command to resume. The file does not depend on that,
+    nor on the number of workers.
 
     Example: itinera build {name} --tasks R2R_val_unseen.json --worlds connectivity/ --out {name}_val_unseen.json
     """

@@ -29,6 +29,7 @@ def hearth(
         str, typer.Option(help="Splits to build, separated by commas.")
     ] = "train,val_seen,val_unseen,test",
     workers: options.Workers = None,
+    engine: options.Engine = "processes",
     sealed: Annotated[
         bool,
         typer.Option(
@@ -70,6 +71,7 @@ def hearth(
             seed=season,
             splits=[name.strip() for name in splits.split(",")],
             workers=workers,
+            engine=engine,
             sealed=sealed,
             secret=secret,
             scenes=scenes,

@@ -30,6 +30,7 @@ def fastest_times(
     reverse: options.RobotReverse = False,
     workers: options.Workers = None,
     shard: options.Shard = None,
+    engine: options.Engine = "processes",
     overwrite: options.Overwrite = False,
     json: options.Json = False,
 ) -> None:
@@ -62,6 +63,7 @@ def fastest_times(
                 goal_radius=goal_radius,
                 workers=workers,
                 shard=shard,
+                engine=engine,
                 overwrite=overwrite,
                 progress=start_bar,
                 on_summary=summaries.append,

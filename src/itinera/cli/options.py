@@ -85,6 +85,14 @@ Shard = Annotated[
         help="Do one of N equal parts, such as 3/16, and write it beside OUT: NAME.3-of-16.jsonl. See itinera gather.",
     ),
 ]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What runs the workers: processes of this machine, ray (started here), ray://HOST:PORT or slurm; see "
+        "docs/clusters.md.",
+    ),
+]
 Agent = Annotated[
     str | None,
     typer.Option(

@@ -48,6 +48,7 @@ def run(
     tours: Annotated[Path | None, typer.Option(help="Tours of IVLN: the episodes of each are one rollout.")] = None,
     protocol: Annotated[str | None, typer.Option(help="Protocol to use instead of the tasks' own.")] = None,
     workers: options.Workers = None,
+    engine: options.Engine = "processes",
     seed: options.Seed = 0,
     limit_seconds: Annotated[
         float | None, typer.Option(help="Time limit of an episode, seconds; then it has failed.")
@@ -159,6 +160,7 @@ def run(
                 protocol=protocol,
                 seed=seed,
                 workers=workers,
+                engine=engine,
                 out=out,
                 overwrite=overwrite,
                 limit_seconds=limit_seconds,

@@ -45,6 +45,12 @@ def train(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed. Default: 0.", min=0)] = None,
     overwrite: options.Overwrite = False,
+    workers: Annotated[
+        int | None, typer.Option(help="On the ground: number of processes for DAgger's roll-outs (0: this one).", min=0)
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="NAME", help="What runs them: processes, ray, ray://HOST:PORT or slurm.")
+    ] = None,
     tensorboard: Annotated[
         Path | None, typer.Option(help="Folder for curves of loss and scores: tensorboard --logdir FOLDER.")
     ] = None,
@@ -184,6 +190,8 @@ def train(
         "minutes": minutes,
         "seed": seed,
         "tensorboard": tensorboard,
+        "workers": workers,
+        "engine": engine,
         "validation": validation,
         "evaluate_every": evaluate_every,
         "patience": patience,

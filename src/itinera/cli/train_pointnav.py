@@ -73,6 +73,10 @@ def train_pointnav(
         Path | None, typer.Option(help="Folder for the distances to goals, which may be removed.")
     ] = None,
     tensorboard: Annotated[Path | None, typer.Option(help="Folder for curves: tensorboard --logdir FOLDER.")] = None,
+    workers: Annotated[
+        int, typer.Option(help="Number of processes that train one agent together, each with its robots.", min=1)
+    ] = 1,
+    engine: options.Engine = "processes",
     json: options.Json = False,
 ) -> None:
     """Train an agent that drives to a point, by PPO, and write its model file.
@@ -110,6 +114,8 @@ def train_pointnav(
             device=device,
             tables=tables,
             tensorboard=tensorboard,
+            workers=workers,
+            engine=engine,
         )
     except KeyboardInterrupt:
         output.remark("Interrupted. Rerun the command to resume from the last checkpoint.")

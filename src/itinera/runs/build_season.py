@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import shutil
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -30,8 +31,10 @@ from itinera.hearth import season as seasons
 from itinera.hearth.season import Season
 from itinera.records.provenance import Provenance, digest
 from itinera.records.shards import Shard, digest_bytes, plan_part
+from itinera.runs.engines import Engine, open_engine
+from itinera.runs.engines.engine import PROCESSES
+from itinera.runs.engines.shipping import pack, unpack
 from itinera.runs.resume import ResumableWriter, plan_fingerprint, shard_fingerprint
-from itinera.runs.workers import parallel_map
 
 if TYPE_CHECKING:
     from itinera.builders.hearth import HouseTasks
@@ -127,7 +130,8 @@ class SeasonBuild:
 def build_season(
     config: SeasonConfig,
     *,
-    workers: int,
+    workers: int | None = None,
+    engine: str | Engine = PROCESSES,
     provenance: Provenance,
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -145,11 +149,14 @@ def build_season(
             if damaged := sum(_is_damaged(config.part(index)) for index in missing):
                 _log.warning("%d of %d houses are incomplete or damaged and are built again.", damaged, config.houses)
             advance(len(config.own_indices) - len(missing))
-            jobs = parallel_map(partial(build_part, config), missing, workers=min(workers, len(missing)))
-            with closing(jobs) as built:
-                for number, _ in built:
-                    work.add(missing[number], b"")
-                    advance(1)
+            with open_engine(engine, workers) as running:
+                build = partial(build_part if running.shares_files else build_packed, config)
+                with closing(running.map(build, missing)) as built:
+                    for number, packed in built:
+                        if packed is not None:
+                            _unpack_house(config, missing[number], packed)
+                        work.add(missing[number], b"")
+                        advance(1)
         finally:
             _clean_houses(config)
         if config.shard is not None:
@@ -340,6 +347,25 @@ def build_part(config: SeasonConfig, index: int) -> None:
         for file in _scene_files(part, part.name):
             write_scene(file, mesh)
         _write_house(config, index, part)
+
+
+def build_packed(config: SeasonConfig, index: int) -> bytes:
+    """Build a house on a machine that does not see the season's folder; its own folder as an archive."""
+    with tempfile.TemporaryDirectory() as folder:
+        here = replace(config, out=Path(folder) / "season")
+        build_part(here, index)
+        return pack(here.part(index))
+
+
+def _unpack_house(config: SeasonConfig, index: int, packed: bytes) -> None:
+    """Write a house that another machine built; its folder appears when all of its files are complete."""
+    part = config.part(index)
+    unfinished = part.with_name(f"{part.name}.{uuid.uuid4().hex}.part")
+    unpacked = unpack(packed, unfinished)
+    shutil.rmtree(part, ignore_errors=True)
+    unpacked.replace(part)
+    unfinished.rmdir()
+    sync_folder(part.parent)
 
 
 def _build_tasks(config: SeasonConfig, index: int) -> None:

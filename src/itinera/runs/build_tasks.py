@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +16,7 @@ import msgspec
 
 from itinera.builders import joining
 from itinera.builders import tours as touring
-from itinera.builders.joining import JoinConfig, JoinedPath
+from itinera.builders.joining import JoinConfig, JoinedPath, SceneJoiner
 from itinera.builders.tours import OrderedPaths, TourConfig
 from itinera.errors import BadArgument, BadFile, Fault
 from itinera.formats import ivln
@@ -25,6 +27,8 @@ from itinera.formats.r2r import PathRecord, parse_id
 from itinera.planners.tsp.ordering import solve_order, solve_order_lkh
 from itinera.records import Provenance
 from itinera.records.shards import Shard, plan_part
+from itinera.runs.engines import Engine, is_local, open_engine
+from itinera.runs.engines.engine import PROCESSES
 from itinera.runs.identity import describe_digests, describe_worlds
 from itinera.runs.resume import ResumableWriter, finish_part, plan_fingerprint, shard_fingerprint
 from itinera.tasks import Split, Tour
@@ -32,6 +36,8 @@ from itinera.tasks.episode import PART_KEYS
 from itinera.worlds import World
 
 MAX_BYTES = 2e9  # of a file of joined paths, unless its size is accepted
+PATHS_PER_CHUNK = 2000  # a few tenths of a second
+SMALL_BUILD = 20  # chunks
 EXAMPLES = 20  # joined paths per scene that the size of a file is estimated from
 Solver = Literal["exact", "lkh"]
 Progress = Callable[[int], None]
@@ -95,6 +101,8 @@ def build_joined_paths(
     *,
     positions: str = "pose",
     allow_large: bool = False,
+    workers: int | None = None,
+    engine: str | Engine = PROCESSES,
     provenance: Provenance,
     overwrite: bool = False,
     progress: Progress | None = None,
@@ -107,21 +115,26 @@ def build_joined_paths(
     not.
     """
     inputs = _input_digests(provenance, split, worlds)
-    plan = _plan(provenance, inputs, config, positions)
+    plan = _plan(provenance, inputs, config, positions, PATHS_PER_CHUNK)
     block = range(len(split.world_ids)) if shard is None else shard.block(len(split.world_ids))
     with ResumableWriter(out, shard_fingerprint(plan, shard), overwrite=overwrite) as work:
         if work.finished:
             return JoinedPathsBuild(out, **_summary(out))
         counts = _announce_size(out, split, worlds, config, block, allow_large=allow_large)
-        _advance(progress, len(work))
-        begin = sum(counts[: block.start])  # the number of the first path of this file
-        for number in block:
-            if number not in work:
-                world_id, first, built = split.world_ids[number], sum(counts[:number]), [0, 0]
-                blocks = _encode_scene(split, world_id, worlds, config, (begin, first), built)
-                work.add(number, blocks, note=built)
-                assert built[0] == counts[number], f"{world_id} has {built[0]} joined paths, not {counts[number]}"
-                _advance(progress, 1)
+        chunks = list(_make_chunks(split, counts, block))
+        missing = [number for number in range(len(chunks)) if number not in work]
+        if workers is None and is_local(engine) and len(missing) < SMALL_BUILD:
+            workers = 0  # there is less to do than to start processes
+        left = Counter(chunks[number].world_id for number in missing)
+        _advance(progress, len(block) - len(left))
+        with open_engine(engine, workers) as running:
+            encode = partial(_encode_chunk, SceneJoiner(split, worlds, config))
+            with closing(running.map(encode, [chunks[number] for number in missing])) as pieces:
+                for index, (record, built) in pieces:
+                    work.add(missing[index], record, note=built)
+                    world_id = chunks[missing[index]].world_id
+                    left[world_id] -= 1
+                    _advance(progress, int(not left[world_id]))
         paths, instructions = (sum(note[k] for note in work.notes.values()) for k in (0, 1))
         summary = {"scenes": len(block), "paths": paths, "instructions": instructions}
         settings = {"version": provenance.version, **describe_digests(inputs), "positions": positions, **asdict(config)}
@@ -173,25 +186,36 @@ def _format_size(size: float) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{size / 1e6:.1f} MB"
 
 
-def _encode_scene(
-    split: Split,
-    world_id: str,
-    worlds: Mapping[str, World],
-    config: JoinConfig,
-    numbers: tuple[int, int],
-    built: list[int],
-) -> Iterator[bytes]:
-    """The joined paths of a scene as members of a JSON list; `built` gets the numbers of paths and instructions.
+@dataclass(frozen=True)
+class _Chunk:
+    """Joined paths of a scene, by their ranks there."""
 
-    `numbers` are those of the first path of the file and of the scene.
-    """
-    begin, first = numbers
-    for joined in joining.join_scene_paths(split, world_id, worlds, config):
-        number = first + built[0]
-        yield b"[\n" if number == begin else b",\n"
-        yield _encode_path(joined, number)
-        built[0] += 1
-        built[1] += len(joined.instructions)
+    world_id: str
+    start: int
+    stop: int
+    number: int  # of the first one in the whole file
+    is_first: bool  # of this file
+
+
+def _make_chunks(split: Split, counts: Sequence[int], block: range) -> Iterator[_Chunk]:
+    """The chunks of a block of scenes; `counts` are the joined paths of every scene."""
+    number = begin = sum(counts[: block.start])
+    for scene in block:
+        for start in range(0, counts[scene], PATHS_PER_CHUNK):
+            stop = min(counts[scene], start + PATHS_PER_CHUNK)
+            yield _Chunk(split.world_ids[scene], start, stop, number, number == begin)
+            number += stop - start
+
+
+def _encode_chunk(joiner: SceneJoiner, chunk: _Chunk) -> tuple[bytes, list[int]]:
+    """The joined paths of a chunk as members of a JSON list, and the numbers of paths and of instructions."""
+    record, instructions = bytearray(), 0
+    paths = joiner.join(chunk.world_id, chunk.start, chunk.stop)
+    for number, joined in enumerate(paths, chunk.number):
+        record += b"[\n" if chunk.is_first and number == chunk.number else b",\n"
+        record += _encode_path(joined, number)
+        instructions += len(joined.instructions)
+    return bytes(record), [chunk.stop - chunk.start, instructions]
 
 
 def _encode_path(joined: JoinedPath, number: int) -> bytes:

@@ -27,7 +27,7 @@ from itinera.formats.scene_export.panoramas import KINDS
 from itinera.formats.writing import atomic_write
 from itinera.hearth.build import House, build_house
 from itinera.records.provenance import Provenance, digest
-from itinera.runs.workers import parallel_map
+from itinera.runs.engines.processes import parallel_map
 
 MANIFEST = "export.json"
 Files = Iterator[tuple[str, bytes]]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -37,9 +37,11 @@ from itinera.planners.motion.batch_fastest import (
 from itinera.records import Provenance
 from itinera.records.provenance import make_provenance
 from itinera.records.shards import PartPlan, Shard, plan_part
+from itinera.runs.engines import Engine, open_engine
+from itinera.runs.engines.engine import PROCESSES
+from itinera.runs.engines.processes import ProcessEngine
 from itinera.runs.identity import describe_digests
 from itinera.runs.resume import ResumableWriter, plan_fingerprint
-from itinera.runs.workers import count_workers, parallel_map
 from itinera.tasks import PROTOCOLS, Protocol, Split
 from itinera.tasks.fastest_times import FastestTimes, ReferenceRobot
 from itinera.worlds import Array, World
@@ -124,6 +126,7 @@ def plan_fastest_times(
     out: Path | None = None,
     tasks: Path | None = None,
     workers: int | None = None,
+    engine: str | Engine = PROCESSES,
     overwrite: bool = False,
     command: Sequence[str] = (),
     progress: StartProgress | None = None,
@@ -140,23 +143,23 @@ def plan_fastest_times(
     if part is not None:
         split = replace(split, episodes=split.episodes[part.block.start : part.block.stop])
     start = progress or (lambda stage, total: lambda done: None)
-    processes = count_workers(workers)
     surfaces = _Surfaces(worlds, replace(PROTOCOLS[split.protocol], robot_radius=robot.radius))
     plan = plan_fingerprint("fastest-times", VERSION, astuple(robot))
     known = {} if out is None or overwrite else _read_known(out, robot)
-    batches = _group(
-        split, surfaces, robot, processes, str(tasks or split.name), start("surveying", len(split.world_ids))
-    )
-    if out is None:
-        found = list(_plan_missing(batches, robot, known, lambda key, record: None, processes, start))
-    else:
-        # The file may have times of other tasks, which is no reason to refuse it: they are kept by their keys.
-        with ResumableWriter(out, plan, overwrite=overwrite, update=True) as work:
-            known.update({str(key): _decode(work[key]) for key in work})
-            found = list(_plan_missing(batches, robot, known, work.add, processes, start))
-            times = _collect(batches, robot, split, known)
-            write_times(out, times, provenance, plan=plan, shard=part)
-            work.discard()
+    with open_engine(engine, workers) as running:
+        batches = _group(
+            split, surfaces, robot, running, str(tasks or split.name), start("surveying", len(split.world_ids))
+        )
+        if out is None:
+            found = list(_plan_missing(batches, robot, known, lambda key, record: None, running, start))
+        else:
+            # The file may have times of other tasks, which is no reason to refuse it: they are kept by their keys.
+            with ResumableWriter(out, plan, overwrite=overwrite, update=True) as work:
+                known.update({str(key): _decode(work[key]) for key in work})
+                found = list(_plan_missing(batches, robot, known, work.add, running, start))
+                times = _collect(batches, robot, split, known)
+                write_times(out, times, provenance, plan=plan, shard=part)
+                work.discard()
     times = _collect(batches, robot, split, known)
     summary = _summarize(times, batches, found)
     _log_summary(summary, batches, found)
@@ -226,16 +229,18 @@ def _group(
     split: Split,
     surfaces: _Surfaces,
     robot: ReferenceRobot,
-    workers: int,
+    engine: Engine,
     source: str,
     advance: Callable[[int], None],
 ) -> _Batches:
     """All queries by goal; raises BadFile with every start and goal where the robot cannot be."""
     scenes = _make_scenes(split)
-    # Worlds given as objects may be large: they are not sent to other processes.
-    processes = min(workers, len(scenes)) if isinstance(surfaces.worlds, Path) else 1
     found: dict[int, tuple[list[GoalBatch], Array, Array]] = {}
-    with closing(parallel_map(partial(_group_scene, surfaces, robot), scenes, workers=processes)) as results:
+    with ExitStack() as stack:
+        files = [surfaces.worlds] if isinstance(surfaces.worlds, Path) else []
+        if not files:  # worlds given as objects may be large: they are not sent to other processes
+            engine = stack.enter_context(ProcessEngine(0))
+        results = stack.enter_context(closing(engine.map(partial(_group_scene, surfaces, robot), scenes, files=files)))
         for number, result in results:
             found[number] = result
             advance(1)
@@ -281,7 +286,7 @@ def _plan_missing(
     robot: ReferenceRobot,
     known: dict[str, tuple[float, float]],
     keep: Callable[[str, bytes], None],
-    workers: int,
+    engine: Engine,
     start: StartProgress,
 ) -> Iterator[BatchBounds]:
     """The bounds of each planned batch, in the order of their ends; known <- the missing times, also passed to keep."""
@@ -292,8 +297,7 @@ def _plan_missing(
         advance(len(keys) - int(missing.sum()))
         if missing.any():
             jobs.append((batch.select(missing), [key for key in keys if key not in known]))
-    work = parallel_map(partial(_plan_job, robot), [job for job, _ in jobs], workers=min(workers, len(jobs)))
-    with closing(work) as results:
+    with closing(engine.map(partial(_plan_job, robot), [job for job, _ in jobs])) as results:
         for number, bounds in results:
             pairs = zip(bounds.lower.tolist(), bounds.upper.tolist(), strict=True)
             for key, (lower, upper) in zip(jobs[number][1], pairs, strict=True):

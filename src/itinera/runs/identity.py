@@ -42,6 +42,16 @@ def agent_files(config: RunConfig) -> list[Path]:
     return list(dict.fromkeys(found))
 
 
+def node_files(config: RunConfig) -> list[Path]:
+    """The files and folders that a worker process reads, which a machine that does not have them needs copies of."""
+    found = [*agent_files(config), *filter(None, config.observations.inputs.values())]
+    if config.worlds_path is not None:
+        found.insert(0, config.worlds_path)
+    if config.is_privileged:
+        found += [path for path in (config.tasks, config.tours) if isinstance(path, Path)]
+    return list(dict.fromkeys(found))
+
+
 def agent_digests(config: RunConfig, files: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """The names of an agent's files and their digests, both by role; `files` are those it was found to consist of."""
     first = 1 if isinstance(config.agent, str) else 2  # an object is the first itself; see `object_digests`

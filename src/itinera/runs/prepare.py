@@ -30,12 +30,14 @@ from itinera.runs.config import (
     select_protocol,
 )
 from itinera.runs.context import make_agent, requirements_for
+from itinera.runs.engines import Engine, check_engine, is_local
+from itinera.runs.engines.engine import PROCESSES
+from itinera.runs.engines.processes import count_workers
+from itinera.runs.engines.worker_process import StartMethod
 from itinera.runs.identity import agent_files
 from itinera.runs.outputs import parse_record
 from itinera.runs.run import Run
 from itinera.runs.services import ServiceRequest, finish_service, start_service
-from itinera.runs.worker_process import StartMethod
-from itinera.runs.workers import count_workers
 from itinera.seeding import generator
 from itinera.simulators.factory import apply_drive, make_simulator
 from itinera.tasks import Protocol, Split, Tour
@@ -94,6 +96,7 @@ def prepare_run(
     max_cost: float | None = None,
     answers: str | PathLike[str] | None = None,
     shard: Shard | None = None,
+    engine: str | Engine = PROCESSES,
 ) -> Run:
     """A run with everything checked that can be checked before it starts; see `itinera.api.run`."""
     check_seed(seed)
@@ -143,11 +146,9 @@ def prepare_run(
         )
         config = replace(config, observations=observations)
     check_drive(config, requirements)
-    count = choose_workers(workers, config)
+    count = choose_workers(workers, config, engine)
     if random_order and shard is not None:
-        raise BadArgument(
-            "A run that stops by itself (until) has no parts: leave out shard or until."
-        )
+        raise BadArgument("A run that stops by itself (until) has no parts: leave out shard or until.")
     jobs = make_jobs(split, max_episodes)
     if random_order:
         jobs = shuffle_jobs(jobs, split, seed, max_episodes)
@@ -159,10 +160,11 @@ def prepare_run(
         RolloutConfig(chosen, seed, limit_seconds, record_probabilities, "maps" in recorded, timing, config.is_service),
         tuple(jobs),
         count,
-        choose_start_method(config.is_portable, start_method) if count else "spawn",
+        choose_start_method(config.is_portable, start_method) if count and is_local(engine) else "spawn",
         max_episodes,
         keep_going,
         shard,
+        engine,
     )
 
 
@@ -275,8 +277,17 @@ def shuffle_jobs(jobs: list[TourJob], split: Split, seed: int, max_episodes: int
     return [jobs[i] for i in generator(seed, "order of the episodes").permutation(len(jobs))]
 
 
-def choose_workers(workers: int | None, config: RunConfig) -> int:
-    """The number asked for; else one per core, and this process alone for objects that only exist in it."""
+def choose_workers(workers: int | None, config: RunConfig, engine: str | Engine = PROCESSES) -> int:
+    """The number asked for; else one per core, and this process alone for objects that only exist in it.
+
+    With another engine than the processes of this machine, 0 leaves the number to it.
+    """
+    if not is_local(engine):
+        check_engine(engine, workers)
+        require_movable(config, engine)
+        return workers or 0
+    if isinstance(engine, Engine) and workers is None:
+        workers = engine.workers
     if workers is not None:
         if workers > 1 and not config.is_command and is_web_agent(config.agent):
             raise BadArgument(
@@ -288,6 +299,17 @@ def choose_workers(workers: int | None, config: RunConfig) -> int:
         return count_workers() if not is_web_agent(config.agent) else 1
     _log.info("The agent is an object of this process and runs in it; workers=N runs it in N processes.")
     return 0
+
+
+def require_movable(config: RunConfig, engine: str | Engine) -> None:
+    """Refuse what other machines cannot have: objects of this process, and the account of a language model."""
+    if config.is_service:
+        raise BadArgument(
+            f"A language model or policy server has one account and one folder of answers: run it with --engine "
+            f"{PROCESSES}, not {engine}."
+        )
+    if not isinstance(config.agent, str) or not (config.policy is None or isinstance(config.policy, str)):
+        raise BadArgument(f"--engine {engine} (engine=) needs the agent by name, as a model file or as module:Class.")
 
 
 def choose_start_method(is_portable: bool, start_method: StartMethod | None = None) -> StartMethod:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -17,10 +18,12 @@ from itinera.agents.agent import Agent, ProbabilisticAgent, validate_probabiliti
 from itinera.errors import BadArgument
 from itinera.formats.action_probabilities import decode_record, encode_record
 from itinera.records.action_probabilities import ActionDistribution
-from itinera.runs.messages import BadMessage
-from itinera.runs.pool import Jobs, WorkerPool
+from itinera.runs.engines import Engine
+from itinera.runs.engines.messages import BadMessage
+from itinera.runs.engines.sandbox import Sandbox, run_in_sandboxes
+from itinera.runs.engines.worker_pool import Jobs, WorkerPool
+from itinera.runs.engines.worker_process import StartMethod, Work, WorkerSide
 from itinera.runs.rollout import describe_failure
-from itinera.runs.worker_process import StartMethod, Work, WorkerSide
 from itinera.seeding import generator
 from itinera.simulators.simulator import STOP, Observation, Simulator
 from itinera.tasks import Episode, Instruction
@@ -259,6 +262,22 @@ def make_probe_pool(
     """Workers for trials."""
     work = ProbeWork(make_context, seed, rollout_skills)
     return WorkerPool(work, ProbeJobs(privileged=privileged), start_method)
+
+
+def make_probe_sandbox(
+    make_context: MakeContext, seed: int, rollout_skills: frozenset[str], *, privileged: bool
+) -> Sandbox[Batch, ActionDistribution]:
+    """Workers for trials on other machines."""
+    return Sandbox(ProbeWork(make_context, seed, rollout_skills), ProbeJobs(privileged=privileged))
+
+
+def probe_on_engine(
+    engine: Engine, sandbox: Sandbox[Batch, ActionDistribution], trials: Sequence[Trial], files: Sequence[Path]
+) -> Iterator[list[tuple[int, ActionDistribution]]]:
+    """The action distributions of all trials in batches, by the processes of an engine."""
+    batches = _make_batches(trials)
+    for number, found in run_in_sandboxes(engine, sandbox, batches, size=1, files=files):
+        yield [(index, distribution) for (index, _), distribution in zip(batches[number], found, strict=True)]
 
 
 def probe_in_pool(

@@ -24,12 +24,22 @@ from itinera.records.provenance import make_provenance
 from itinera.records.shards import Shard, plan_part
 from itinera.runs.config import RolloutConfig, RunConfig, TourJob, WorkerContext, load_worlds
 from itinera.runs.context import make_context
-from itinera.runs.identity import add_agent, describe_comparison, describe_plan, input_files, require_unchanged
+from itinera.runs.engines import Engine, is_local, open_engine
+from itinera.runs.engines.engine import PROCESSES
+from itinera.runs.engines.sandbox import read_agent_files
+from itinera.runs.engines.worker_process import StartMethod
+from itinera.runs.identity import (
+    add_agent,
+    describe_comparison,
+    describe_plan,
+    input_files,
+    node_files,
+    require_unchanged,
+)
 from itinera.runs.outputs import RunWriter
 from itinera.runs.resume import plan_fingerprint, shard_fingerprint
 from itinera.runs.services import describe_settings
-from itinera.runs.worker_process import StartMethod
-from itinera.runs.workers import check_limits, make_pool, run_here, run_in_pool
+from itinera.runs.workers import check_limits, chunk_size, make_pool, make_sandbox, run_here, run_in_pool, run_on_engine
 from itinera.tasks import Split
 
 # Failures of the same kind at the same place in the first episodes, none of which went well: all others would fail too.
@@ -65,6 +75,7 @@ class Run:
     max_episodes: int | None
     keep_going: bool = False
     shard: Shard | None = None
+    engine: str | Engine = PROCESSES  # with another one, `workers` is what was asked for, 0 for one per core
 
     @property
     def block(self) -> range:
@@ -98,7 +109,7 @@ class Run:
         With `stop`, the jobs must be in random order, and the run ends with the first rollout that is enough.
         """
         report = on_rollout or (lambda rollout: None)
-        if self.workers == 0 and self.rollouts.limit_seconds is not None:
+        if self.workers == 0 and self.rollouts.limit_seconds is not None and is_local(self.engine):
             _log.info("There is no time limit in this process (workers=0): an agent in it cannot be stopped.")
         try:
             return self._execute(out, overwrite, command, _InOrder(report, stop))
@@ -233,7 +244,7 @@ class _InOrder:
 
 
 class _Runner:
-    """The processes of a run, or this one. Use it in a `with` statement."""
+    """The processes of a run, or this one, or those of another engine. Use it in a `with` statement."""
 
     def __init__(self, run: Run) -> None:
         check_limits(run.workers, run.rollouts.limit_seconds)
@@ -243,12 +254,17 @@ class _Runner:
         worlds = (
             None if run.rollouts.protocol.on_ground else partial(load_worlds, run.config.worlds, self._config.protocol)
         )
-        self._pool = make_pool(self._make, self._config, run.start_method, worlds) if run.workers else None
+        self._engine: Engine | None = None
+        local = is_local(run.engine)
+        self._sandbox = None if local else make_sandbox(self._make, self._config, worlds)
+        self._pool = make_pool(self._make, self._config, run.start_method, worlds) if run.workers and local else None
         self._stack = ExitStack()
 
     def __enter__(self) -> _Runner:
         if self._pool is not None:
             self._stack.enter_context(self._pool)
+        if self._sandbox is not None:
+            self._engine = self._stack.enter_context(open_engine(self._run.engine, self._run.workers or None))
         return self
 
     def __exit__(self, *exception: object) -> None:
@@ -262,11 +278,13 @@ class _Runner:
             self._stack.callback(close or (lambda: None))
         return context
 
-    @property
+    @cached_property
     def files(self) -> Mapping[str, str]:
         """The digests of the files that the agent consists of, if it is somebody else's Python code."""
         if not self._run.config.is_foreign or not self._run.jobs:
             return {}
+        if self._engine is not None and self._sandbox is not None:
+            return read_agent_files(self._engine, self._sandbox, node_files(self._run.config))
         return self._context.files if self._pool is None else self._pool.read_files()
 
     def run_until(self, report: _InOrder, indices: Sequence[int]) -> Iterator[tuple[int, Rollout]]:
@@ -275,7 +293,7 @@ class _Runner:
         Workers keep to their house as long as they can, so a run that may stop gives them its jobs in chunks: what was
         run beyond the last rollout that counts is at most a chunk, and is left out.
         """
-        size = CHUNK * self._run.workers if report.may_stop else 0
+        size = CHUNK * max(1, self._run.workers) if report.may_stop else 0
         for start in range(0, len(indices), size or max(len(indices), 1)):
             chunk = indices[start : start + size] if size else indices
             for number, rollout in self.run([self._run.jobs[index] for index in chunk]):
@@ -287,6 +305,10 @@ class _Runner:
         """The index of each tour and its rollout, in the order in which they finish."""
         if not jobs:
             return iter(())
+        if self._engine is not None and self._sandbox is not None:
+            size = chunk_size(self._run.jobs, self._config.protocol, self._engine.workers)
+            files = node_files(self._run.config)
+            return run_on_engine(self._engine, self._sandbox, jobs, size=size, files=files)
         if self._pool is None:
             return run_here(self._context, jobs, self._config)
         return run_in_pool(self._pool, jobs, self._run.workers)

@@ -26,12 +26,31 @@ from itinera.records.provenance import make_provenance
 from itinera.records.shards import Shard, plan_part
 from itinera.runs.config import RunConfig
 from itinera.runs.context import load_agent, read_descriptions, requirements_for
-from itinera.runs.identity import add_agent, describe_comparison, describe_plan, input_files, require_unchanged
+from itinera.runs.engines import Engine, is_local, open_engine
+from itinera.runs.engines.engine import PROCESSES
+from itinera.runs.engines.sandbox import read_agent_files
+from itinera.runs.engines.worker_process import StartMethod
+from itinera.runs.identity import (
+    add_agent,
+    describe_comparison,
+    describe_plan,
+    input_files,
+    node_files,
+    require_unchanged,
+)
 from itinera.runs.observations import configure_observations, open_views, view_columns
 from itinera.runs.prepare import check_seed, choose_start_method, choose_workers, configure_agent, parse_agent
-from itinera.runs.probing import ProbeContext, check_workers, make_probe_pool, probe_here, probe_in_pool
+from itinera.runs.probing import (
+    MakeContext,
+    ProbeContext,
+    check_workers,
+    make_probe_pool,
+    make_probe_sandbox,
+    probe_here,
+    probe_in_pool,
+    probe_on_engine,
+)
 from itinera.runs.resume import ResumableWriter, finish_part, plan_fingerprint, shard_fingerprint
-from itinera.runs.worker_process import StartMethod
 from itinera.simulators.factory import make_simulator
 from itinera.tasks import Split
 from itinera.tasks.protocol import RXR
@@ -76,6 +95,7 @@ class StudyRun:
     start_method: StartMethod
     rollout_skills: frozenset[str]  # in whose trials the agent continues with greedy actions
     shard: Shard | None = None
+    engine: str | Engine = PROCESSES
 
     @property
     def block(self) -> range:
@@ -133,6 +153,8 @@ class StudyRun:
     def _open(self, stack: ExitStack) -> tuple[Mapping[str, str], Probe]:
         """The digests of the agent's files, and a function that probes it; processes end with the stack."""
         make = partial(make_probe_context, self.config.without_answers())
+        if not is_local(self.engine):
+            return self._open_engine(stack, make)
         if self.workers == 0:
             context = make()
             return context.files, lambda trials: probe_here(context, trials, self.seed, self.rollout_skills)
@@ -141,6 +163,14 @@ class StudyRun:
         stack.enter_context(pool)
         files = pool.read_files() if self.config.is_foreign and self.trials else {}
         return files, lambda trials: probe_in_pool(pool, trials, self.workers)
+
+    def _open_engine(self, stack: ExitStack, make: MakeContext) -> tuple[Mapping[str, str], Probe]:
+        engine = stack.enter_context(open_engine(self.engine, self.workers or None))
+        sandbox = make_probe_sandbox(make, self.seed, self.rollout_skills, privileged=self.config.is_privileged)
+        inputs = [*node_files(self.config), *filter(None, [self.config.rooms])]
+        is_foreign = self.config.is_foreign and bool(self.trials)
+        files = read_agent_files(engine, sandbox, inputs) if is_foreign else {}
+        return files, lambda trials: probe_on_engine(engine, sandbox, trials, inputs)
 
     def _resume(self, work: ResumableWriter, probe: Probe, report: OnBatch) -> None:
         """Probe the trials that the writer has no records of."""
@@ -183,6 +213,7 @@ def prepare_study(
     isolate: bool = False,
     policy: str | type[Any] | None = None,
     shard: Shard | None = None,
+    engine: str | Engine = PROCESSES,
 ) -> StudyRun:
     """A run of a study with everything checked that can be checked before it starts; see `itinera.api.run_study`."""
     check_seed(seed)
@@ -202,16 +233,17 @@ def prepare_study(
         requirements=requirements,
     )
     config = replace(config, observations=observations)
-    count = choose_workers(workers, config)
-    if count and not config.is_portable:
+    count = choose_workers(workers, config, engine)
+    if count and is_local(engine) and not config.is_portable:
         if workers is not None:
             raise BadArgument(
                 "Worker processes need the agent by name (or as module:Class), and trials and worlds as paths. "
                 "Give these, or workers=0."
             )
         count = 0
-    start = choose_start_method(config.is_portable, start_method) if count else "spawn"
-    return StudyRun(read.trials, config, name or describe_agent(given), seed, count, start, rollout_skills, shard)
+    start = choose_start_method(config.is_portable, start_method) if count and is_local(engine) else "spawn"
+    called = name or describe_agent(given)
+    return StudyRun(read.trials, config, called, seed, count, start, rollout_skills, shard, engine)
 
 
 def make_probe_context(config: StudyConfig) -> ProbeContext:

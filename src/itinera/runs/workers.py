@@ -1,120 +1,40 @@
-"""Worker processes. `parallel_map` maps a function over jobs; `run_tours` runs agents that may misbehave.
+"""Rollouts of agents that may misbehave, in worker processes: `run_tours`.
 
-The results depend neither on the number of workers nor on which worker did what. In `run_tours`, a worker that dies,
-takes too long or prints too much loses its current episode, which is recorded as failed; another continues with the
-next (`pool.py`). How long an episode takes depends on the machine, so time limits are the one thing that may differ.
-Workers have no goals: where an agent is guided to one, they ask for it, after the record of the episode is final.
+The results depend neither on the number of workers nor on which worker did what. A worker that dies, takes too long or
+prints too much loses its current episode, which is recorded as failed; another continues with the next
+(`engines/worker_pool.py`). How long an episode takes depends on the machine, so time limits are the one thing that may
+differ. Workers have no goals: where an agent is guided to one, they ask for it, after the record of the episode is
+final.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor
-from concurrent.futures import wait as wait_for
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
-from multiprocessing import get_context
-from typing import Any, Generic, TypeVar, cast
+from pathlib import Path
+from typing import Any, cast
 
 import msgspec
 import numpy as np
 
-from itinera.errors import BadArgument, ItineraError
+from itinera.errors import BadArgument
 from itinera.formats.native_predictions import decode_rollout, encode_rollout
 from itinera.records import Ending, Phase, Rollout, Trajectory
 from itinera.records.trajectory import CONTINUED
 from itinera.runs.config import RolloutConfig, TourJob, WorkerContext, find_world, run_job
+from itinera.runs.engines import Engine
+from itinera.runs.engines.messages import BadMessage
+from itinera.runs.engines.sandbox import Sandbox, run_in_sandboxes, share
+from itinera.runs.engines.worker_pool import Jobs, WorkerPool
+from itinera.runs.engines.worker_process import StartMethod, Work, WorkerSide
 from itinera.runs.map_recorders import require_map
-from itinera.runs.messages import BadMessage
-from itinera.runs.pool import Jobs, WorkerPool
 from itinera.runs.tour_loop import require_goals
-from itinera.runs.worker_process import StartMethod, Work, WorkerSide, end_with_parent, make_error
 from itinera.tasks import Episode, Instruction, Protocol, Tour
 from itinera.worlds import NavGraph, Places, Pose, World
 from itinera.worlds.distance_field import SNAP
 
-AHEAD = 4  # jobs handed out for each worker of a map: enough to keep it busy
+CHUNK_ON_GRAPHS, CHUNK_ON_GROUND = 128, 4  # episodes that another machine takes at a time, at most
 START_TOLERANCE = SNAP + 1e-6  # metres on the ground, where a body starts at the nearest point of the surface
-
-Job = TypeVar("Job")
-Result = TypeVar("Result")
-
-
-def count_workers(workers: int | None = None) -> int:
-    """The number of workers asked for; one for each core that this process may use if None."""
-    if workers is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return workers
-
-
-class WorkerFailure(ItineraError):
-    """A worker process ended before its job was done."""
-
-
-def parallel_map(
-    work: Callable[[Job], Result],
-    jobs: Iterable[Job],
-    *,
-    workers: int,
-    spawn_one: bool = False,
-    start_method: StartMethod = "spawn",
-) -> Generator[tuple[int, Result]]:
-    """The index of each job and its result, in the order in which they finish.
-
-    `work` is a function of a module, or a partial of one. With one worker, everything runs in this process, in order,
-    unless `spawn_one` asks for a process even then.
-    """
-    numbered = iter(enumerate(jobs))
-    if workers < 1 or (workers == 1 and not spawn_one):
-        for index, job in numbered:
-            yield index, work(job)
-        return
-    pool = ProcessPoolExecutor(workers, mp_context=get_context(start_method), initializer=end_with_parent)
-    try:
-        yield from _results(pool, _Catching(work), numbered, AHEAD * workers)
-    except BrokenProcessPool:
-        problem = "A worker process was killed, perhaps because memory ran out."
-        raise WorkerFailure(f"{problem} Run again with fewer --workers (workers=) to resume.") from None
-    except BaseException:
-        # Interrupted, or nobody wants the rest: the jobs at hand may take hours.
-        for process in list((pool._processes or {}).values()):
-            process.kill()
-        raise
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-class _Catching(Generic[Job, Result]):
-    """Work that returns its errors in words."""
-
-    def __init__(self, work: Callable[[Job], Result]) -> None:
-        self._work = work
-
-    def __call__(self, job: Job) -> tuple[Result | None, tuple[str, int] | None]:
-        try:
-            return self._work(job), None
-        except ItineraError as error:
-            return None, (str(error), error.exit_code)
-
-
-def _results(
-    pool: ProcessPoolExecutor, work: _Catching[Job, Result], numbered: Iterator[tuple[int, Job]], limit: int
-) -> Iterator[tuple[int, Result]]:
-    waiting: dict[Future[tuple[Result | None, tuple[str, int] | None]], int] = {}
-    while True:
-        for index, job in islice(numbered, limit - len(waiting)):
-            waiting[pool.submit(work, job)] = index
-        if not waiting:
-            return
-        done, _ = wait_for(waiting, return_when=FIRST_COMPLETED)
-        for future in done:
-            result, error = future.result()
-            if error is not None:
-                raise make_error(*error)
-            yield waiting.pop(future), result  # type: ignore[misc]
-
 
 Point = tuple[float, float, float]
 
@@ -332,6 +252,31 @@ def make_pool(
     may_continue = config.clock is not None and config.clock.overlap
     jobs = TourJobs(config.protocol, worlds, may_continue=may_continue)
     return WorkerPool(TourWork(make_context, config), jobs, start_method)
+
+
+def make_sandbox(
+    make_context: Callable[[], WorkerContext], config: RolloutConfig, worlds: Callable[[], Mapping[str, World]] | None
+) -> Sandbox[TourJob, Trajectory]:
+    """Workers for tours on other machines; `worlds` as in `make_pool`."""
+    return Sandbox(TourWork(make_context, config), TourJobs(config.protocol, worlds))
+
+
+def run_on_engine(
+    engine: Engine, sandbox: Sandbox[TourJob, Trajectory], jobs: Sequence[TourJob], *, size: int, files: Sequence[Path]
+) -> Iterator[tuple[int, Rollout]]:
+    """The index of each tour and its rollout, by the processes of an engine, which take `size` tours at a time."""
+    for index, trajectories in run_in_sandboxes(engine, sandbox, jobs, size=size, files=files):
+        yield index, Rollout(jobs[index].tour.id, tuple(trajectories))
+
+
+def chunk_size(jobs: Sequence[TourJob], protocol: Protocol, workers: int) -> int:
+    """The number of tours that take a process of an engine 0.1 to 1 s, if the agent is a fast one.
+
+    It is decided by all tours of a run, so that one that resumes makes the same chunks.
+    """
+    episodes = CHUNK_ON_GROUND if protocol.on_ground else CHUNK_ON_GRAPHS
+    mean = max(1, sum(len(job.episodes) for job in jobs) // max(1, len(jobs)))
+    return max(1, min(episodes // mean, share(len(jobs), workers)))
 
 
 def run_in_pool(

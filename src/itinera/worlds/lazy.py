@@ -14,9 +14,22 @@ CACHE_SIZE = 4  # worlds in memory; a house with its surface, mesh and rasterize
 class LazyMapping(Mapping[str, T]):
     """Worlds, or values that belong to worlds, by id; computed on access, with the most recently used ones cached."""
 
-    def __init__(self, ids: Iterable[str], make: Callable[[str], T], *, cache_size: int = CACHE_SIZE) -> None:
-        self._ids = dict.fromkeys(ids)
+    def __init__(
+        self,
+        ids: Iterable[str],
+        make: Callable[[str], T],
+        *,
+        cache_size: int = CACHE_SIZE,
+        reload: Callable[[], Mapping[str, T]] | None = None,
+    ) -> None:
+        """`reload` makes the mapping again in another process, to which it is sent instead of the values."""
+        self._ids, self._reload = dict.fromkeys(ids), reload
         self._make = lru_cache(cache_size)(make)
+
+    def __reduce__(self) -> tuple[Callable[[], Mapping[str, T]], tuple[()]]:
+        if self._reload is None:
+            raise TypeError("worlds that were not given as the path of a folder stay in this process")
+        return self._reload, ()
 
     def __getitem__(self, world_id: str) -> T:
         if world_id not in self._ids:

@@ -12,16 +12,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from itinera.errors import BadArgument
 from itinera.mapping.config import MapLifetime
 from itinera.policies.ground.base import GroundPolicy
 from itinera.runs.config import TourJob
+from itinera.runs.engines import Engine
+from itinera.runs.engines.processes import ProcessEngine
 from itinera.seeding import generator
 from itinera.tasks import Split
 from itinera.training.ground.batches import (
@@ -37,7 +43,7 @@ from itinera.training.ground.experience import Collector, Experience
 from itinera.training.ground.lane_agents import DaggerDecider, ExpertDecider
 from itinera.training.ground.observation_cache import ObservationCache
 from itinera.training.ground.tour_lanes import episode_jobs, tour_jobs
-from itinera.training.ground.trajectories import GroupKey, TrajectoryStore, beta_at
+from itinera.training.ground.trajectories import GroupKey, TourActions, TrajectoryStore, beta_at
 from itinera.training.trainer import Trainer
 
 GROUP_LANES = 4  # a group of single episodes has this many times as many as there are lanes
@@ -86,6 +92,29 @@ class DaggerPlan:
         return 0 if iteration == 0 else self.teacher_forcing_steps + (iteration - 1) * self.steps_per_iteration
 
 
+@dataclass(frozen=True, eq=False)
+class PolicyWalks:
+    """How the groups of an iteration are walked: by these weights, mixed with the expert. It is sent to an engine."""
+
+    collector: Collector
+    policy: GroundPolicy[Any, Any]
+    words: Any  # of the instructions, by episode
+    lifetime: MapLifetime | None
+    beta: float
+    seed: int
+    iteration: int
+
+
+def walk_group(walks: PolicyWalks, jobs: Sequence[TourJob]) -> tuple[list[TourActions], list[Experience]]:
+    """The actions and the experience of a group, which depend on nothing that was walked before."""
+    torch.set_num_threads(1)  # in every process: sums depend on their order
+    decider = DaggerDecider(
+        walks.policy, walks.words, walks.collector.num_lanes, walks.lifetime,
+        beta=walks.beta, seed=walks.seed, iteration=walks.iteration,
+    )  # fmt: skip
+    return walks.collector.collect(jobs, decider, seed=walks.seed, beta=walks.beta)
+
+
 class Dagger:
     """A run of teacher forcing and DAgger: `run` makes the steps of a trainer."""
 
@@ -101,8 +130,14 @@ class Dagger:
         seed: int,
         store: TrajectoryStore,
         cache: ObservationCache,
+        engine: Engine | None = None,
+        files: Sequence[Path] = (),
     ) -> None:
-        """The split has tours if trajectories are to be walked on tours."""
+        """The split has tours if trajectories are to be walked on tours.
+
+        engine: what walks them, by default this process; `files` are the folders that its processes read worlds from.
+        """
+        self._engine, self._files = engine or ProcessEngine(0), files
         self._policy, self._split, self._texts, self._collector, self._plan = policy, split, texts, collector, plan
         self._lifetime, self._seed, self._store, self._cache = lifetime, seed, store, cache
         self._device = next(policy.parameters()).device
@@ -174,21 +209,28 @@ class Dagger:
         """The trajectories of an iteration: those that are stored are replayed, the others collected now."""
         plan = self._plan
         beta = beta_at(number - 1, base=plan.beta, first_exponent=plan.first_exponent)
-        found: list[Experience] = []
+        groups = self._groups(number)
+        missing = [k for k in range(len(groups)) if GroupKey(number, k) not in self._store and number >= current]
+        walks = PolicyWalks(
+            self._collector,
+            self._policy,
+            self._texts.words,
+            self._lifetime,
+            beta=beta,
+            seed=self._seed,
+            iteration=number,
+        )
+        walked: dict[int, list[Experience]] = {}
         with evaluation_mode(self._policy):
-            for k, jobs in enumerate(self._groups(number)):
-                key = GroupKey(number, k)
-                if key in self._store or number < current:
-                    found += self._collector.replay(self._store[key], self._split.by_id)
-                    continue
-                lanes = self._collector.num_lanes
-                policy, words = self._policy, self._texts.words
-                decider = DaggerDecider(
-                    policy, words, lanes, self._lifetime, beta=beta, seed=self._seed, iteration=number
-                )
-                actions, experience = self._collector.collect(jobs, decider, seed=self._seed, beta=beta)
-                self._store.add(key, actions)
-                found += experience
+            jobs = [groups[k] for k in missing]
+            with closing(self._engine.map(partial(walk_group, walks), jobs, files=self._files)) as results:
+                for index, (actions, experience) in results:
+                    self._store.add(GroupKey(number, missing[index]), actions)
+                    walked[missing[index]] = experience
+            for k in range(len(groups)):
+                if k not in walked:
+                    walked[k] = self._collector.replay(self._store[GroupKey(number, k)], self._split.by_id)
+        found = [one for k in range(len(groups)) for one in walked[k]]
         steps, share = sum(map(len, found)), np.mean([one.distances[-1] <= 3.0 for one in found])
         message = "Iteration %d: %d rollouts with beta %.3g, %d steps, %.0f %% end within 3 m of the goal."
         _log.info(message, number, len(found), beta, steps, 100 * share)

@@ -6,8 +6,11 @@ same experience from the actions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +19,18 @@ from itinera.errors import BadFile, Fault
 from itinera.mapping.config import MapLifetime
 from itinera.planners.motion.geodesic_follower import ExpertLabels
 from itinera.records import Ending, Rollout
-from itinera.runs.config import TourJob
+from itinera.runs.config import TourJob, load_worlds
 from itinera.simulators.vectorized import VectorizedGround
-from itinera.tasks import Episode, Protocol, Tour
+from itinera.tasks import PROTOCOLS, Episode, Protocol, Tour
 from itinera.training.ground.frames import Frames, PackedFrames, pack_frames, stack_frames
 from itinera.training.ground.lane_agents import Actions, Decider, LaneAgents, ReplayDecider, stop_included
 from itinera.training.ground.perception import Perception, Sensors
 from itinera.training.ground.tour_lanes import Lanes, walk_tours
 from itinera.training.ground.trajectories import EpisodeActions, TourActions
 from itinera.worlds import World
+from itinera.worlds.lazy import LazyMapping
+
+HOUSES = 80  # worlds in memory, about 30 MB each
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +139,14 @@ class Collector:
     ) -> None:
         """The step limit of the protocol is that of roll-outs in training."""
         self.worlds, self.protocol, self.num_lanes = worlds, protocol, lanes
+        self._sensors, self._lifetimes, self._keep_guided = sensors, tuple(lifetimes), keep_guided
         self.stage = VectorizedGround.for_protocol(protocol, worlds, lanes, camera=sensors.camera)
         self.perception = Perception(self.stage, worlds, sensors, lifetimes, keep_guided)
+
+    def __reduce__(self) -> tuple[Callable[..., Collector], tuple[Any, ...]]:
+        """Other processes get what it is made of, and load the houses themselves."""
+        make = partial(Collector, lifetimes=self._lifetimes, keep_guided=self._keep_guided, lanes=self.num_lanes)
+        return make, (self.worlds, self.protocol, self._sensors)
 
     def collect(
         self, jobs: Sequence[TourJob], decider: Decider, *, seed: int, beta: float
@@ -175,6 +187,17 @@ class Collector:
         for tour in walk_tours(self.stage, self.worlds, jobs, agents, protocol=protocol or self.protocol):
             rollouts[tour.job] = tour.rollout
         return [rollouts[k] for k in range(len(jobs))]
+
+
+def keep_houses(worlds: Mapping[str, World], season: Path | None, protocol: str) -> Mapping[str, World]:
+    """The worlds, with more of them in memory; other processes open the season's folder themselves."""
+    reload = None if season is None else partial(open_houses, season, protocol)
+    return LazyMapping(worlds, worlds.__getitem__, cache_size=HOUSES, reload=reload)
+
+
+def open_houses(season: Path, protocol: str) -> Mapping[str, World]:
+    """The worlds of a folder, in another process."""
+    return keep_houses(load_worlds(season, PROTOCOLS[protocol]), season, protocol)
 
 
 def _actions(rollout: Rollout, *, seed: int, beta: float) -> TourActions:

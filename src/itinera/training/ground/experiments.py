@@ -31,10 +31,10 @@ from itinera.seeding import generator
 from itinera.tasks import PROTOCOLS, Split, Tour
 from itinera.training.ground.batches import Texts
 from itinera.training.ground.evaluation import evaluate_on_ground
-from itinera.training.ground.experience import Collector
+from itinera.training.ground.experience import HOUSES, Collector
 from itinera.training.ground.perception import Sensors
 from itinera.training.ground.tour_order import order_tours
-from itinera.training.ground.train_agent import HOUSES, GroundOptions, train_on_ground
+from itinera.training.ground.train_agent import GroundOptions, train_on_ground
 from itinera.training.progress import log_to_stderr
 from itinera.worlds import World
 from itinera.worlds.lazy import LazyMapping

@@ -34,12 +34,14 @@ from itinera.policies.tokenizer import Tokenizer
 from itinera.records.provenance import digest, itinera_version
 from itinera.records.scores import ScoreTable
 from itinera.runs.config import select_protocol
+from itinera.runs.engines import Engine, open_engine
+from itinera.runs.engines.engine import PROCESSES
 from itinera.runs.resume import exclusive_lock, plan_fingerprint
 from itinera.tasks import Protocol, Split
 from itinera.training.ground.batches import Texts
 from itinera.training.ground.dagger import Dagger, DaggerPlan, expert_jobs
 from itinera.training.ground.evaluation import evaluate_on_ground
-from itinera.training.ground.experience import Collector, Experience
+from itinera.training.ground.experience import Collector, Experience, keep_houses
 from itinera.training.ground.lane_agents import ExpertDecider
 from itinera.training.ground.observation_cache import ObservationCache
 from itinera.training.ground.perception import Sensors
@@ -51,7 +53,6 @@ from itinera.training.progress import OnProgress, TrainingLog, TrainingProgress,
 from itinera.training.train_agent import SMALL_CONFIGS, load_finished, single_thread
 from itinera.training.trainer import Schedule, Trainer, Validation, remove_damaged_checkpoint, seed_torch
 from itinera.worlds import World
-from itinera.worlds.lazy import LazyMapping
 
 GROUND_CONFIGS: Mapping[str, Any] = {
     "seq2seq": seq2seq.SMALL,
@@ -63,7 +64,6 @@ GROUND_CONFIGS: Mapping[str, Any] = {
 }
 STEPS_PER_MINUTE = 100  # about, on one core, roll-outs included
 RESOLUTION = 128  # pixels of a side of the camera
-HOUSES = 80  # worlds in memory, about 30 MB each
 METRICS = ("SR", "SPL", "nDTW", "t-nDTW")  # logged
 MONITORS = ("SR", "OSR", "SPL", "nDTW", "CLS", "t-nDTW", "NE")
 _log = logging.getLogger("itinera")
@@ -137,6 +137,8 @@ def train_on_ground(
     cache: Path | None = None,
     overwrite: bool = False,
     tensorboard: Path | None = None,
+    workers: int | None = 0,
+    engine: str | Engine = PROCESSES,
     progress: OnProgress | None = None,
     verbose: bool = False,
 ) -> GroundPolicyAgent:
@@ -146,6 +148,7 @@ def train_on_ground(
     season: the folder of the worlds, by which observations in `cache` are known again; without it nothing is cached.
     validation: episodes to evaluate on during training; the weights with the best score are the result.
     lifetime, semantics: of the maps of a policy that sees one.
+    workers, engine: the processes that walk DAgger's roll-outs, on which the weights do not depend.
     out: the model file. Until training ends, OUT.partial is the checkpoint and OUT.trajectories.partial the actions.
     """
     if not split.episodes:
@@ -164,8 +167,9 @@ def train_on_ground(
     steps = plan.steps
     schedule = Schedule(steps, options.learning_rate, final_ratio=0.05, warmup_steps=min(50, max(1, steps // 10)))
     run = GroundRun(
-        model, split, LazyMapping(worlds, worlds.__getitem__, cache_size=HOUSES), plan, season, validation, seed, cache
-    )
+        model, split, keep_houses(worlds, season, split.protocol), plan, season, validation, seed, cache,
+        workers, engine,
+    )  # fmt: skip
     fingerprint = plan_fingerprint(itinera_version(), options, schedule, seed, model.fingerprint, *run.data_fingerprint)
     metadata = {"steps": steps, "seed": seed, "episodes": len(split), "plan": fingerprint}
     model = replace(model, card=msgspec.structs.replace(model.card, metadata=metadata))
@@ -273,6 +277,8 @@ class GroundRun:
     validation: Split | None
     seed: int
     cache_folder: Path | None = None
+    workers: int | None = 0
+    engine: str | Engine = PROCESSES
     cached_lifetimes: tuple[MapLifetime, ...] | None = None  # of the expert's maps; None: the policy's own
 
     @property
@@ -398,18 +404,12 @@ class GroundRun:
         if self.policy.remembers_tours:
             self.tour_training().run(trainer)
             return
-        dagger = Dagger(
-            self.policy,
-            self.split,
-            self.texts,
-            self.collector,
-            self.plan,
-            lifetime=self.lifetime,
-            seed=self.seed,
-            store=store,
-            cache=self.cache,
-        )
-        dagger.run(trainer)
+        with open_engine(self.engine, self.workers) as engine:
+            dagger = Dagger(
+                self.policy, self.split, self.texts, self.collector, self.plan, lifetime=self.lifetime, seed=self.seed,
+                store=store, cache=self.cache, engine=engine, files=[] if self.season is None else [self.season],
+            )  # fmt: skip
+            dagger.run(trainer)
 
     def tour_training(self) -> TourTraining:
         """Teacher forcing over the expert's tours."""

@@ -1,4 +1,4 @@
-"""A worker process: how it starts, what it sends, how it ends. `pool.py` has the parent's side of many.
+"""A worker process: how it starts, what it sends, how it ends. `worker_pool.py` has the parent's side of many.
 
 The agent lives in this process and may do anything to it.
 """
@@ -21,8 +21,8 @@ from typing import Any, Generic, Literal, TypeVar
 from itinera.agents.agent import StopRun
 from itinera.agents.process_tree import adopt_orphans, kill_descendants, kill_tree, kill_with_parent
 from itinera.errors import ItineraError
-from itinera.runs.messages import ActingEnd, Broken, Done, Item, ParentPipe, Ready, Start, WorkerPipe
-from itinera.runs.output_capture import CapturedOutput, OutputPipe
+from itinera.runs.engines.messages import ActingEnd, Broken, Done, Item, ParentPipe, Ready, Start, WorkerPipe
+from itinera.runs.engines.output_capture import CapturedOutput, OutputPipe
 from itinera.runs.rollout import describe_failure
 
 # "spawn" starts fresh processes, whose results cannot depend on what was done here before. "fork" copies this one,
@@ -99,13 +99,6 @@ def end_with_parent(*, group: bool = False) -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def make_error(message: str, exit_code: int) -> ItineraError:
-    """An error that came from a worker in words: not every exception can be sent between processes."""
-    error = ItineraError(message)
-    error.exit_code = exit_code
-    return error
 
 
 @contextmanager

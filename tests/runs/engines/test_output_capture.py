@@ -7,7 +7,7 @@ from multiprocessing import Pipe
 
 import pytest
 
-from itinera.runs.output_capture import SHOWN, CapturedOutput
+from itinera.runs.engines.output_capture import SHOWN, CapturedOutput
 
 MARK = b"<mark>"
 

@@ -22,9 +22,10 @@ from typing import Any, Generic
 from itinera.agents.agent import StopRun
 from itinera.agents.process_tree import OrphanReaper
 from itinera.errors import ItineraError
-from itinera.runs.messages import ActingEnd, BadMessage, Broken, Done, Item, Message, ParentPipe, Ready, Start
-from itinera.runs.output_capture import CapturedOutput
-from itinera.runs.worker_process import Job, Result, StartMethod, Work, end_worker, make_error, start_worker, starting
+from itinera.runs.engines.messages import ActingEnd, BadMessage, Broken, Done, Item, Message, ParentPipe, Ready, Start
+from itinera.runs.engines.outcomes import make_error
+from itinera.runs.engines.output_capture import CapturedOutput
+from itinera.runs.engines.worker_process import Job, Result, StartMethod, Work, end_worker, start_worker, starting
 
 GRACE_SECONDS = 5.0  # an idle worker has to end by itself
 OUTPUT_LIMIT = 1 << 20  # bytes an agent may print in an episode

@@ -9,7 +9,7 @@ from multiprocessing import Pipe
 
 import pytest
 
-from itinera.runs.messages import LONGEST_MESSAGE, BadMessage, Item, ParentPipe, Ready, WorkerPipe
+from itinera.runs.engines.messages import LONGEST_MESSAGE, BadMessage, Item, ParentPipe, Ready, WorkerPipe
 
 
 @pytest.fixture
