@@ -66,6 +66,7 @@ bench: $(VENV)/.installed-bench
 	$(BIN)/python benchmarks/reporting.py
 	$(BIN)/python benchmarks/replaying.py
 	$(BIN)/python benchmarks/server_load.py
+	$(BIN)/python benchmarks/judging.py
 
 # Recipes that need real data say so and pass where it is missing. The last nine train agents, with three seeds at the
 # setting that the docs state. In minutes of one core, from optimizer steps and measured steps per minute (150 to 350 on

@@ -248,6 +248,15 @@ TRIALS: dict[str, Callable[[Block, dict[str, Any], pytest.MonkeyPatch], None]] =
 }
 
 
+def test_the_commands_of_service_files_exist():
+    units = [block for block in blocks(DOCS / "operations.md") if block.title.endswith(".service")]
+    lines = [line for block in units for line in block.text.splitlines() if line.startswith("ExecStart=")]
+    assert len(lines) == len(units) == 2
+    for line in lines:
+        command, rest = command_of(shlex.split(line)[1:])
+        assert options_in(rest) <= options_of(command), line
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_block_of_a_page_is_overlooked(page):
     fences = re.findall(r"^\s*(?:```|~~~)", page.read_text(encoding="utf-8"), re.MULTILINE)

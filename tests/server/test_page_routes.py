@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
-from typing import Any
-from urllib.parse import unquote
 
 import pytest
 from starlette.applications import Starlette
 
+import asgi
 from itinera.server import html, page_routes
 from itinera.server.board import Board, BoardEntry
 from itinera.server.page_routes import BoardTexts, make_page_routes
@@ -49,24 +47,7 @@ APP = Starlette(routes=make_page_routes(Source()))
 
 
 def get(path: str) -> tuple[int, dict[str, str], bytes]:
-    """The answer to a request, without a network."""
-    messages: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Any) -> None:
-        messages.append(message)
-
-    raw = path.encode()
-    scope = {
-        "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
-        "path": unquote(path), "raw_path": raw, "query_string": b"", "root_path": "", "headers": [],
-        "server": ("host.example", 80), "client": ("127.0.0.1", 1), "app": APP,
-    }  # fmt: skip
-    asyncio.run(APP(scope, receive, send))
-    headers = {name.decode(): value.decode() for name, value in messages[0]["headers"]}
-    return messages[0]["status"], headers, b"".join(message.get("body", b"") for message in messages)
+    return asgi.get(APP, path)
 
 
 class Links(HTMLParser):
