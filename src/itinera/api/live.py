@@ -50,8 +50,10 @@ def run_live(
     from itinera.server.live_messages import OpenRequest, SessionReport
     from itinera.server.messages import EntryReport
 
-    client = Client(url, token, keep=True)
-    request = OpenRequest(phase, method, notes, visibility)
+    copies = max(workers or 1, 1)
+    if copies > 1 and not isinstance(agent, (str, type, list, tuple, PathLike)) and command is None:
+        raise BadArgument("An agent given as an object plays one tour at a time: give its class, or workers=1.")
+    client, request = Client(url, token, keep=True), OpenRequest(phase, method, notes, visibility)
 
     def persist(send: Callable[[], Any]) -> Any:
         """The reply, however often the connection or the host fails, within the patience."""
@@ -64,35 +66,34 @@ def run_live(
                     raise
             time.sleep(0.2)
 
-    session: SessionReport = persist(lambda: client.post("/api/live", request, SessionReport, repeat=False))
-    agents = [
-        _make_agent(agent, session, command, agent_options, policy, reply_seconds) for _ in range(max(workers or 1, 1))
-    ]
-    path = f"/api/live/{session.entry}"
-    over = len(session.ended)
-
     def exchange(lines: list[TurnLine]) -> list[tuple[TurnHead, bytes]]:
-        body = encode_turns(lines)
-        content = persist(lambda: client.exchange(f"{path}/turns", body, "application/x-ndjson", repeat=False))
-        return decode_replies(content)
+        body, path = encode_turns(lines), f"/api/live/{session.entry}/turns"
+        return decode_replies(persist(lambda: client.exchange(path, body, "application/x-ndjson", repeat=False)))
+
+    over = 0
 
     def count(tour: int) -> None:
         nonlocal over
         over += 1
         on_tour(over, session.tours)
 
-    on_tour(over, session.tours)
+    agents: list[Agent] = []
     try:
+        session: SessionReport = persist(lambda: client.post("/api/live", request, SessionReport, repeat=False))
+        over = len(session.ended)
+        agents.extend(_make_agent(agent, session, command, agent_options, policy, reply_seconds) for _ in range(copies))
+        on_tour(over, session.tours)
         play_tours(agents, exchange, tours=session.tours, turns=session.turns, ended=session.ended, on_tour=count)
+        persist(lambda: client.post(f"/api/live/{session.entry}/close", {}, dict, repeat=False))
+        while True:
+            report: EntryReport = persist(lambda: client.get(f"/api/entries/{session.entry}", EntryReport))
+            if not wait or report.state not in ("playing", "queued", "running"):
+                return report
+            time.sleep(POLL_SECONDS)
     finally:
+        client.close()
         for one in agents:
             getattr(one, "close", lambda: None)()
-    persist(lambda: client.post(f"{path}/close", {}, dict, repeat=False))
-    while True:
-        report: EntryReport = persist(lambda: client.get(f"/api/entries/{session.entry}", EntryReport))
-        if not wait or report.state not in ("playing", "queued", "running"):
-            return report
-        time.sleep(POLL_SECONDS)
 
 
 def make_live_host(phase: ChallengePhase) -> LiveHost:
@@ -103,7 +104,13 @@ def make_live_host(phase: ChallengePhase) -> LiveHost:
     if phase.live is None:
         raise BadArgument(f"Phase {phase.name} takes files; it is not live.")
     split = load_episodes(phase.rules)
-    return LiveHost(split, Path(phase.rules.worlds), load_rules(phase.rules, split), phase.live)
+    protocol = load_rules(phase.rules, split)
+    if protocol.guidance is not None and protocol.guidance.to_goal and phase.show == "totals":
+        raise BadArgument(
+            f"Phase {phase.name} is live and guides agents to goals that they miss, which shows them: use a protocol "
+            f'such as {protocol.name}-test, or show = "rows" for a phase whose goals are no secret.'
+        )
+    return LiveHost(split, Path(phase.rules.worlds), protocol, phase.live)
 
 
 def _make_agent(

@@ -170,10 +170,12 @@ def create_challenge(
     name: str = "",
     shots_per_day: int | None = None,
     shots: int | None = None,
+    live: bool = False,
 ) -> None:
     """Write the folder of a new challenge with one phase; edit its `challenge.toml` for more.
 
     tasks: with their goals. They stay where they are, and only workers read them.
+    live: agents act in the host's simulator, and nobody gets the worlds.
 
     >>> import itinera
     >>> itinera.create_challenge("challenge/", tasks="R2R_test.json", worlds="season/")  # doctest: +SKIP
@@ -185,7 +187,8 @@ def create_challenge(
 
     target = Path(folder).resolve()
     rows: dict[str, object] = {"name": name or target.name}
-    keys = {
+    keys: dict[str, object] = {
+        "kind": "live" if live else None,
         "tasks": os.path.relpath(Path(tasks).resolve(), target),
         "worlds": os.path.relpath(Path(worlds).resolve(), target),
         "protocol": protocol,

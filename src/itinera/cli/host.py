@@ -31,6 +31,9 @@ def new(
     name: Annotated[str, typer.Option(help="Title of the challenge. Default: the name of the folder.")] = "",
     shots_per_day: Annotated[int | None, typer.Option(help="Entries of a team per day. Default: any.", min=1)] = None,
     shots: Annotated[int | None, typer.Option(help="Entries of a team in all. Default: any.", min=1)] = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Agents act in your simulator, and nobody gets the worlds.")
+    ] = False,
 ) -> None:
     """Write the folder of a new challenge with one phase; edit its challenge.toml for more.
 
@@ -48,6 +51,7 @@ def new(
         name=name,
         shots_per_day=shots_per_day,
         shots=shots,
+        live=live,
     )
     output.print_line(f"{folder / 'challenge.toml'}: phase {phase}. Serve it with: itinera serve {folder}")
 

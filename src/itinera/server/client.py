@@ -52,6 +52,12 @@ class Client:
         self._token, self._pause, self._keep = token, pause, keep
         self._kept: http.client.HTTPConnection | None = None
 
+    def close(self) -> None:
+        """Close the connection that is kept."""
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
     def get(self, path: str, kind: type[T]) -> T:
         """The decoded reply to GET."""
         return self._decode(self._repeat("GET", path), kind)

@@ -19,7 +19,7 @@ from itinera.server.live_messages import LivePoll, PhaseFacts, PlayAnswer, PlayQ
 from itinera.server.live_sessions import LiveSession
 from itinera.server.refusals import RefusedRequest
 
-POLL_SECONDS = 10.0  # that a worker waits for questions
+POLL_SECONDS = 2.0  # that a worker waits for questions, and may take to stop
 SILENT_SECONDS = 20.0  # after which a worker that does not ask has lost its questions
 REPLY_SECONDS = 25.0  # that a participant waits for a worker
 MAX_QUESTIONS = 64  # of one poll

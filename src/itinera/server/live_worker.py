@@ -73,6 +73,12 @@ class LiveWorker:
 
     def run(self, stopping: threading.Event) -> None:
         """Play until `stopping` is set; a server that does not answer is asked again."""
+        try:
+            self._play(stopping)
+        finally:
+            self._client.close()
+
+    def _play(self, stopping: threading.Event) -> None:
         questions: deque[PlayQuestion] = deque()
         answers: list[PlayAnswer] = []
         while not stopping.is_set():

@@ -69,7 +69,11 @@ class Worker:
             return self._run()
         thread = threading.Thread(target=self._live.run, args=(self._stopping,), name="itinera-live", daemon=True)
         thread.start()
-        return self._run()  # the thread has nothing that could be lost
+        try:
+            return self._run()
+        finally:
+            self._stopping.set()
+            thread.join()
 
     def _run(self) -> int:
         judged, pause, answered = 0, self._idle, time.monotonic()
