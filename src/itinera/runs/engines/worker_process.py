@@ -185,11 +185,17 @@ def _serve(
     except KeyboardInterrupt:  # from the agent: Ctrl-C does not reach this process
         os._exit(1)
     except StopRun as stop:
-        pipe.send(Broken(str(stop), ItineraError.exit_code, stops_run=True))
+        _send_last(pipe, Broken(str(stop), ItineraError.exit_code, stops_run=True))
     except ItineraError as error:
-        pipe.send(Broken(str(error), error.exit_code))
+        _send_last(pipe, Broken(str(error), error.exit_code))
     except (Exception, SystemExit) as error:
-        pipe.send(Broken(describe_failure(error)["traceback"], 1))
+        _send_last(pipe, Broken(describe_failure(error)["traceback"], 1))
+
+
+def _send_last(pipe: WorkerPipe, message: Broken) -> None:
+    """Send the reason of the end, unless the parent ends the run already for that of another worker."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        pipe.send(message)
 
 
 def _forget_resource_tracker() -> None:
