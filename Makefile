@@ -70,6 +70,7 @@ bench: $(VENV)/.installed-bench
 # 125, 140 and 120; two processes share them.
 tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/interval_coverage.py
+	$(BIN)/python recipes/run_coverage.py
 	$(BIN)/python recipes/stay_on_the_path_table1.py
 	$(BIN)/python recipes/random_walks.py
 	$(BIN)/python recipes/iterative_table1.py

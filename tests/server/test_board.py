@@ -171,7 +171,7 @@ def test_infinite_scores_stay_infinite():
 
 def test_pooled_and_plain_rows_give_the_same_letters_as_before():
     """`align_metrics` gives what `compare` compares, in the same order of episodes."""
-    from itinera.reports.comparison import align_metrics
+    from itinera.reports.alignment import align_metrics
 
     first, second = rows("x", 0.5), rows("y", 0.4)
     order = np.arange(len(second))[::-1]

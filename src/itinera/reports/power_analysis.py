@@ -10,7 +10,7 @@ import numpy as np
 
 from itinera.errors import BadArgument
 from itinera.records import ScoreTable
-from itinera.reports.comparison import align_values
+from itinera.reports.alignment import align_values
 from itinera.stats import ComparisonDesign, detectable_difference, episodes_needed, intra_cluster_correlation
 
 MAX_CORRELATION = 0.999  # systems that agree on every episode would need none

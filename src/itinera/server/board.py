@@ -18,7 +18,7 @@ import numpy as np
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable
-from itinera.reports.comparison import align_metrics, check_comparable
+from itinera.reports.alignment import align_metrics, check_comparable
 
 Badge = Literal["replayed", "scored", "claimed"]
 MOST_COMPARED = 30  # entries whose differences are tested: the best ones; corrections for more pairs leave only ties
