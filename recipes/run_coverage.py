@@ -5,12 +5,12 @@ three instructions per path. Scenes, runs, runs in a scene, paths and attempts d
 truth is the mean over the episodes of infinitely many scenes and runs. Both a mean and the difference of two systems,
 each with runs of its own on the same episodes, are estimated.
 
-Expected: `interval_over_runs` without its allowance for skewed scenes, and `difference_over_runs`, cover 93–97 % at
-95 % (half a point more or less is chance) in every row but the last three of each kind, where runs differ more than
-scenes do. The default of bounded values, with the allowance, covers at least 93 % and up to 98.5 %, as it does for one
-run. For comparison: the interval over scenes of the values averaged over runs, and the mean width relative to it. The
-second table compares the remark on the best of several runs with the simulated gain, and counts how often a system
-that reports the best of several runs is called better than an equal one that reports their mean.
+Expected at 95 %: `difference_over_runs` covers 93–97 % (half a point more or less is chance), and `interval_over_runs`
+of bounded values 93–98 %, as the default interval does for one run, in every row but the last three of each kind, where
+runs differ more than scenes do. For comparison: the same without the allowance for skewed scenes, the interval over
+scenes of the values averaged over runs, and the mean width relative to it. The second table compares the remark on the
+best of several runs with the simulated gain, and counts how often a system that reports the best of several runs is
+called better than an equal one that reports their mean.
 
     python recipes/run_coverage.py --simulations 2000 --seed 1
 """
@@ -50,7 +50,7 @@ SCENE_SD, RUN_SCENE_SD, PATH_SD, ATTEMPT_SD = 0.5, 0.1, 0.8, 0.8  # of difficult
 SYSTEM_SCENE_SD = 0.25  # two systems do not find the same scenes hard
 RUN_SDS = (0.0, 0.05, 0.1, 0.2)  # in logits: about 0, 0.9, 1.8 and 3.6 points of a success rate near 50 %
 LARGE_RUN_SD = 0.6  # about 11 points, three times as much as scenes contribute
-LOWEST, HIGHEST, MOST = 0.93, 0.97, 0.985
+LOWEST, HIGHEST, MOST = 0.93, 0.97, 0.98
 CHANCE = 0.005  # the standard error of a coverage from 2,000 simulations
 BOUNDS = (0.0, 1.0)
 
@@ -139,10 +139,6 @@ def simulate(design: Design, simulations: int, seed: int) -> tuple[dict[str, Tal
     return tallies, math.sqrt(float(np.mean(spread)))
 
 
-def is_calibrated(rate: float) -> bool:
-    return LOWEST - CHANCE <= rate <= HIGHEST + CHANCE
-
-
 def measure_best_of(count: int, run_sd: float, simulations: int, seed: int) -> tuple[float, float]:
     """The simulated gain of the best of some runs over their true mean, and the mean of the remark's gain."""
     rng = generator(seed, "best of", str(count), str(run_sd))
@@ -180,7 +176,7 @@ def main(
     ] = 2000,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 1,
 ) -> None:
-    """Print the tables; exit 1 if a promised coverage is outside 93–97 %, or the remark is off by 0.2 points."""
+    """Print the tables; exit 1 if a promised coverage is missed, or the remark is off by 0.2 points."""
     title = f"Coverage of 95 % intervals over runs and 11 scenes, {simulations} simulations per row"
     table = Table(
         "outcome", "s.d. of runs", "runs", "runs and scenes", "without allowance", "", "scenes only", "width",
@@ -190,7 +186,7 @@ def main(
     for design in track(designs(), "simulating", console=Console(stderr=True), transient=True):
         tallies, spread = simulate(design, simulations, seed)
         default, plain, scenes = (tallies[name].covered / simulations for name in ("default", "plain", "scenes"))
-        passed = not design.promised or (LOWEST - CHANCE <= default <= MOST and is_calibrated(plain))
+        passed = not design.promised or LOWEST - CHANCE <= default <= CHANCE + (HIGHEST if design.paired else MOST)
         failures += not passed
         verdict = "" if not design.promised else "[green]PASS[/]" if passed else "[red]FAIL[/]"
         width = tallies["default"].width / tallies["scenes"].width

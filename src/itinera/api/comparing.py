@@ -93,7 +93,7 @@ def compare_solved(
 
 
 def power(
-    *scores: ScoreTable | File,
+    *scores: ScoreTable | File | Sequence[ScoreTable | File],
     metric: str = "SR",
     difference: float = 0.02,
     rate: float = 0.5,
@@ -101,6 +101,8 @@ def power(
     correlation: float | None = None,
     episodes_per_scene: float = 200.0,
     scenes: int | None = None,
+    runs: int | None = None,
+    run_sd: float | None = None,
     power: float = 0.8,
 ) -> PowerAnalysis:
     """How many episodes, in how many scenes, detect a difference between two systems.
@@ -114,18 +116,25 @@ def power(
 
     difference: the difference to detect, as a fraction; 0.02 is two points.
     icc: the share of the variance between scenes. correlation: of both systems on one episode; None: separate scenes.
-    scenes: if given, the smallest difference that this many scenes detect is computed too.
+    runs: of each system, whose means over runs are compared; by default as many as the score tables have (a list of
+        tables has the runs of a system), else 1. run_sd: the standard deviation between runs, as a fraction.
+    scenes: if given, the smallest difference that this many scenes detect is computed too, and
+        the number of runs that detect `difference` in them.
     power: the probability of detecting the difference.
     """
+    from dataclasses import replace
+
     from itinera.reports.power_analysis import analyze_power, estimate_design
     from itinera.stats import ComparisonDesign
 
     if scores:
-        names = [str(one) if isinstance(one, (str, PathLike)) else f"table {k}" for k, one in enumerate(scores, 1)]
-        tables = [read_scores(one) if isinstance(one, (str, PathLike)) else one for one in scores]
+        names, tables = _read_systems({f"system {k}": one for k, one in enumerate(scores, 1)})
         design = estimate_design(names, tables, metric)
     else:
         design = ComparisonDesign.from_success_rate(rate, icc=icc, correlation=correlation)
+    design = replace(
+        design, runs=design.runs if runs is None else runs, run_sd=design.run_sd if run_sd is None else run_sd
+    )
     return analyze_power(design, difference, episodes_per_scene=episodes_per_scene, scenes=scenes, power=power)
 
 

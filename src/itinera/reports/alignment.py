@@ -45,6 +45,16 @@ class AlignedMetric:
         """By system: further variances of its mean, with their degrees of freedom."""
         return [[] if found is None else [found.variance] for found in self.corrections or (None,) * len(self.runs)]
 
+    def correct(self, best_of: Sequence[BestOfRuns | None]) -> AlignedMetric:
+        """The metric with the values of systems that report the best of their runs moved by the expected gain."""
+        sign = -1.0 if self.column.better == "lower" else 1.0
+        runs = tuple(
+            values if found is None else values - sign * found.gain
+            for values, found in zip(self.runs, best_of, strict=True)
+        )
+        # P(better) compares the values as they are: moved ones would no longer be equal where both systems succeed.
+        return replace(self, runs=runs, outcomes=self.outcomes or self.runs, corrections=tuple(best_of))
+
     def letters(self, *, level: float = 0.95) -> tuple[str, ...]:
         """The tie groups of each system: systems that share a letter do not differ significantly."""
         sign = -1.0 if self.column.better == "lower" else 1.0

@@ -6,7 +6,7 @@ A result may be a single run or the mean of several (`average_runs`), whose vari
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -311,14 +311,7 @@ def _correct(metric: AlignedMetric, names: Sequence[str], best_of: Mapping[str, 
     known = [found for found in metric.variations if found is not None]
     if not best_of or not known or metric.column.better == "neither":
         return metric
-    sign = -1.0 if metric.column.better == "lower" else 1.0
-    corrections = tuple(pool_variations(known, best_of[name]) if name in best_of else None for name in names)
-    runs = tuple(
-        values if found is None else values - sign * found.gain
-        for values, found in zip(metric.runs, corrections, strict=True)
-    )
-    # P(better) compares the values as they are: moved ones would no longer be equal where both systems succeed.
-    return replace(metric, runs=runs, outcomes=metric.outcomes or metric.runs, corrections=corrections)
+    return metric.correct([pool_variations(known, best_of[name]) if name in best_of else None for name in names])
 
 
 def _compare_metric(metric: AlignedMetric, seed: int, level: float) -> MetricComparison:

@@ -8,7 +8,14 @@ from itinera.stats.intervals import Interval, interval, wilson
 from itinera.stats.means import MeanEstimate, estimate_mean, intra_cluster_correlation
 from itinera.stats.mixed import MODELS, LikelihoodRatio, MixedFit, fit_mixed, likelihood_ratio
 from itinera.stats.paired import Difference, paired_difference, probability_of_improvement
-from itinera.stats.power import ComparisonDesign, SampleSize, achieved_power, detectable_difference, episodes_needed
+from itinera.stats.power import (
+    ComparisonDesign,
+    SampleSize,
+    achieved_power,
+    detectable_difference,
+    episodes_needed,
+    runs_needed,
+)
 from itinera.stats.ranking import Ties, tie_groups
 from itinera.stats.runs import (
     BestOfRuns,
@@ -61,6 +68,7 @@ __all__ = [
     "ratio_of_sums",
     "resample_sums",
     "run_variation",
+    "runs_needed",
     "tie_groups",
     "wilson",
 ]
