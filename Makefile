@@ -75,6 +75,7 @@ bench: $(VENV)/.installed-bench
 tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/interval_coverage.py
 	$(BIN)/python recipes/subsets.py
+	$(BIN)/python recipes/run_coverage.py
 	$(BIN)/python recipes/stay_on_the_path_table1.py
 	$(BIN)/python recipes/random_walks.py
 	$(BIN)/python recipes/iterative_table1.py

@@ -12,6 +12,7 @@ from itinera.formats.bundles import write_scores
 from itinera.records import Column, ScoreTable
 from itinera.reports.comparison import Comparison, MetricComparison
 from itinera.stats import Difference, Interval
+from reports.example_tables import table
 
 
 @pytest.fixture
@@ -230,3 +231,48 @@ def test_the_smallest_possible_p_value_is_said_to_be(tmp_path: Path, itinera: Co
     # Six scenes have 2**6 sign patterns; the observed one and its opposite are the most extreme: 2 / 64.
     assert err.startswith("p = 0.0312 is the smallest possible with 6 scenes, however large the difference")
     assert "smallest possible" not in itinera("compare", files[0], files[0].parent / "none.jsonl").err
+
+
+def write_run(path: Path, rates: str) -> None:
+    write_scores(path, table("aabbccddeeff", SR=[int(c) for c in rates], SPL=[0.9 * int(c) for c in rates]))
+
+
+def test_files_under_one_name_are_runs_of_one_system(itinera: Command, tmp_path: Path) -> None:
+    for number, rates in enumerate(("101010111011", "111010101011", "101011101010")):
+        write_run(tmp_path / f"seed{number}.jsonl", rates)
+    write_run(tmp_path / "old.jsonl", "001000101000")
+    pattern = str(tmp_path / "seed*.jsonl")
+    found = itinera("compare", "--name", f"old={tmp_path / 'old.jsonl'}", "--runs", f"mine={pattern}", "--json")
+    assert found.code == 0, found.err
+    decoded = found.json
+    assert decoded["runs"] == {"old": 1, "mine": 3}
+    assert len(decoded["metrics"]["SR"]["runs"]["mine"]["means"]) == 3
+    one_by_one = [f"--name=mine={tmp_path}/seed{k}.jsonl" for k in range(3)]
+    again = itinera("compare", str(tmp_path / "old.jsonl"), *one_by_one, "--json")
+    assert again.json == decoded
+
+
+def test_metrics_are_those_asked_for_in_their_order(itinera: Command, tmp_path: Path) -> None:
+    write_run(tmp_path / "a.jsonl", "101010111011")
+    write_run(tmp_path / "b.jsonl", "001000101000")
+    files = [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+    found = itinera("compare", *files, "--metrics", "SPL,SR", "--csv")
+    assert [line.split(",")[0] for line in found.out.splitlines()] == ["metric", "SPL % ↑", "SR % ↑"]
+    wrong = itinera("compare", *files, "--metrics", "SLP")
+    assert wrong.code == 2
+    assert "Did you mean SPL?" in wrong.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--name", "mine"], "must be NAME=FILE"),
+        (["--name", "mine=none*.jsonl"], "No file matches none*.jsonl"),
+        (["--best-of", "mine"], "must be NAME=N"),
+    ],
+)
+def test_a_wrong_name_says_what_to_type(itinera: Command, tmp_path: Path, options: list[str], message: str) -> None:
+    write_run(tmp_path / "a.jsonl", "101010111011")
+    found = itinera("compare", str(tmp_path / "a.jsonl"), *options)
+    assert found.code == 2
+    assert message in found.err

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from itinera.errors import BadArgument
-from itinera.reports.comparison import align_values, compare
+from itinera.records import ScoreTable
+from itinera.records.runs import average_runs
+from itinera.reports.alignment import align_values
+from itinera.reports.comparison import compare
 from reports.example_tables import table
 
 SCENES = "aabbccddeeff"
@@ -133,3 +136,71 @@ def test_an_episode_without_steps_does_not_count_in_a_pooled_comparison() -> Non
     assert metric.means == pytest.approx((2 / 6, 1.0))
     none = replace(two, weights={"TR": np.zeros(4)})
     assert compare(["one", "none"], [one, none]).metrics == ()
+
+
+def runs(*means: float) -> list[ScoreTable]:
+    """Runs whose values differ by a constant."""
+    return [table(SCENES, SR=spread(mean, 0.02)) for mean in means]
+
+
+def test_runs_are_compared_by_their_mean() -> None:
+    mine = average_runs("mine", runs(0.5, 0.6, 0.7))
+    found = compare(["other", "mine"], [table(SCENES, SR=spread(0.4)), mine])
+    (metric,) = found.metrics
+    assert found.runs == (1, 3)
+    assert metric.means[1] == pytest.approx(np.mean(spread(0.6, 0.02)))
+    assert (metric.variations[0], metric.variations[1].runs) == (None, 3)
+    assert metric.differences[0].test == "t"
+    assert "1 and 3 runs" in found.to_table().title
+    assert found.to_dict()["runs"] == {"other": 1, "mine": 3}
+
+
+def test_runs_that_vary_are_no_longer_better() -> None:
+    other = table(SCENES, SR=spread(0.4))
+    (sure,) = compare(["other", "mine"], [other, average_runs("mine", runs(0.59, 0.6, 0.61))]).metrics
+    (unsure,) = compare(["other", "mine"], [other, average_runs("mine", runs(0.3, 0.6, 0.9))]).metrics
+    assert (sure.letters, unsure.letters) == (("b", "a"), ("a", "a"))
+    assert sure.means == pytest.approx(unsure.means)
+
+
+def test_remarks_say_how_runs_vary_and_what_the_best_of_them_would_add() -> None:
+    found = compare(["other", "mine"], [table(SCENES, SR=spread(0.4)), average_runs("mine", runs(0.5, 0.6))])
+    first, second = found.remarks()
+    assert first == (
+        "mine: 2 runs with SR 53.5 to 63.5; standard deviation between runs 7.1 points, standard error of one run over "
+        "scenes 1.0 points. The best of 2 runs is expected to exceed their mean by 5.0 points."
+    )
+    assert second == "There is one run of other: the intervals do not generalize to other runs of it."
+
+
+def test_a_system_that_reports_its_best_run_is_corrected() -> None:
+    known = average_runs("known", runs(0.5, 0.6))
+    best = table(SCENES, SR=spread(0.62, 0.02))
+    reported, corrected = (
+        compare(["known", "best"], [known, best], best_of=best_of)["SR"] for best_of in (None, {"best": 2})
+    )
+    gain = known.runs[1].mean("SR") - known.mean("SR")  # of two runs, the better one is ahead of the mean by half
+    assert corrected.corrections == pytest.approx((0.0, gain))
+    assert corrected.means[1] == pytest.approx(reported.means[1] - gain)
+    assert corrected.improvements == reported.improvements
+    remarks = list(compare(["known", "best"], [known, best], best_of={"best": 2}).remarks())
+    assert any("best reports the best of 2 runs, which exceeds their mean by 5.0 points of SR" in r for r in remarks)
+
+
+def test_the_best_run_of_an_error_is_the_lowest() -> None:
+    known = average_runs("known", [table(SCENES, NE=spread(4)), table(SCENES, NE=spread(5))])
+    best = table(SCENES, NE=spread(3))
+    found = compare(["known", "best"], [known, best], best_of={"best": 3})["NE"]
+    assert found.means[1] > best.mean("NE")
+
+
+def test_a_correction_needs_runs_to_learn_from() -> None:
+    one, two = table(SCENES, SR=spread(0.4)), table(SCENES, SR=spread(0.5))
+    with pytest.raises(BadArgument, match="needs a system with several runs"):
+        compare(["one", "two"], [one, two], best_of={"two": 5})
+    with pytest.raises(BadArgument, match="names three, which is not compared"):
+        compare(["one", "two"], [one, two], best_of={"three": 5})
+    with pytest.raises(BadArgument, match=r"is 1\. Give the number of its runs"):
+        compare(["one", "two"], [one, two], best_of={"two": 1})
+    with pytest.raises(BadArgument, match="needs no correction"):
+        compare(["one", "two"], [one, average_runs("two", [two, two])], best_of={"two": 2})

@@ -68,6 +68,20 @@ def test_spread_is_over_the_runs_of_a_method_of_a_team():
     assert board["e4"].spread is board["e5"].spread is None
 
 
+def test_the_best_of_several_entries_of_a_method_is_compared_as_such():
+    rival, best = judged("e9", rows("rival", 0.3), team_key="u"), rows("best", 0.55)
+    alone = a_board([rival, judged("e0", best, team_key="t", method="M")])
+    assert (alone["e0"].scores["SR"].letters, alone["e9"].scores["SR"].letters) == ("a", "b")
+    # Four more entries of the method, which differ so much that the best of five says little.
+    others = [
+        judged(f"e{k}", None, team_key="t", method="M", scores={"SR": (mean, mean - 0.1, mean + 0.1)})
+        for k, mean in enumerate((0.1, 0.2, 0.3, 0.5), start=1)
+    ]
+    board = a_board([rival, judged("e0", best, team_key="t", method="M"), *others])
+    assert board["e0"].scores["SR"].letters == board["e9"].scores["SR"].letters == "a"
+    assert board["e0"].scores["SR"].mean == best.mean("SR")  # the score is the reported one
+
+
 def test_only_entries_judged_like_the_newest_are_shown():
     old = judged("e1", None, scores={"SR": (0.9, 0.8, 1.0)}, fingerprint="old")
     board = a_board([old, judged("e2", rows("x", 0.5))])
@@ -171,7 +185,7 @@ def test_infinite_scores_stay_infinite():
 
 def test_pooled_and_plain_rows_give_the_same_letters_as_before():
     """`align_metrics` gives what `compare` compares, in the same order of episodes."""
-    from itinera.reports.comparison import align_metrics
+    from itinera.reports.alignment import align_metrics
 
     first, second = rows("x", 0.5), rows("y", 0.4)
     order = np.arange(len(second))[::-1]

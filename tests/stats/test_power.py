@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,7 +8,15 @@ from scipy.special import stdtr
 from statsmodels.stats.power import TTestPower
 
 from itinera.errors import BadArgument
-from itinera.stats import ComparisonDesign, achieved_power, detectable_difference, episodes_needed, estimate_mean
+from itinera.stats import (
+    ComparisonDesign,
+    achieved_power,
+    detectable_difference,
+    difference_p_value,
+    episodes_needed,
+    estimate_mean,
+    runs_needed,
+)
 from itinera.stats.paired import paired_t_p_value
 
 comparisons = st.builds(
@@ -148,3 +158,52 @@ PLAIN = ComparisonDesign(sd=1.0, icc=0.1, correlation=0.5)
 def test_senseless_questions_are_refused(ask, message):
     with pytest.raises(BadArgument, match=message):
         ask()
+
+
+def test_the_power_of_several_runs_is_that_of_simulated_comparisons():
+    design = ComparisonDesign(1.0, icc=0.2, correlation=0.5, runs=3, run_sd=0.15, run_correlation=0.5)
+    scenes, episodes, gap, random = 11, 8, 0.5, np.random.default_rng(3)
+    labels, found = np.repeat(np.arange(scenes), episodes), []
+
+    def draw(shared, mean):
+        # Two systems share half of the variance of an episode; runs of one share no more than that.
+        runs = 0.15 * random.normal(size=(3, 1)) + np.sqrt(0.5) * random.normal(size=(3, scenes * episodes))
+        return mean + shared + runs
+
+    for _ in range(400):
+        shared = np.sqrt(0.5) * random.normal(size=scenes * episodes)
+        of_scene = np.sqrt(2 * 0.5 / 3 * 0.2 / 0.8) * random.normal(size=scenes)[labels]
+        a, b = draw(shared, gap) + of_scene, draw(shared, 0.0)
+        found.append(difference_p_value(a, b, clusters=labels) < 0.05)
+    planned = achieved_power(design, gap, scenes=scenes, episodes_per_scene=episodes)
+    assert 0.5 < planned < 0.99
+    # The scenes' part of the design is 0.2 of its total, here 0.2 / 0.8 of the variance of the episodes.
+    assert np.mean(found) == pytest.approx(planned, abs=0.12)
+
+
+def test_more_runs_detect_smaller_differences_and_more_scenes_do_not_replace_them():
+    def detectable(runs, scenes):
+        design = ComparisonDesign(0.5, icc=0.01, correlation=0.8, runs=runs, run_sd=0.02)
+        return detectable_difference(design, scenes=scenes, episodes_per_scene=200)
+
+    assert detectable(2, 11) > detectable(3, 11) > detectable(10, 11)
+    assert detectable(2, 10_000) > 0.05
+
+
+def test_the_runs_needed_have_the_power_asked_for_and_one_less_has_not():
+    design = ComparisonDesign(0.5, icc=0.01, correlation=0.8, runs=2, run_sd=0.02)
+    runs = runs_needed(design, 0.04, scenes=11, episodes_per_scene=213)
+    assert achieved_power(replace(design, runs=runs), 0.04, scenes=11, episodes_per_scene=213) >= 0.8
+    assert achieved_power(replace(design, runs=runs - 1), 0.04, scenes=11, episodes_per_scene=213) < 0.8
+    assert runs_needed(design, 0.001, scenes=11, episodes_per_scene=213) is None
+
+
+def test_runs_that_cannot_be_planned_for_are_refused():
+    with pytest.raises(BadArgument, match="One run does not show"):
+        ComparisonDesign(0.5, icc=0.1, run_sd=0.01)
+    with pytest.raises(BadArgument, match="runs ≥ 1"):
+        ComparisonDesign(0.5, icc=0.1, runs=0)
+    with pytest.raises(BadArgument, match="between that of the systems and 1"):
+        ComparisonDesign(0.5, icc=0.1, correlation=0.8, runs=2, run_correlation=0.5)
+    with pytest.raises(BadArgument, match="however many scenes there are"):
+        episodes_needed(ComparisonDesign(0.5, 0.1, 0.5, runs=2, run_sd=0.05), 0.02, episodes_per_scene=100)

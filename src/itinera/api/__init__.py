@@ -9,6 +9,7 @@ from __future__ import annotations
 from itinera.api.adopting import adopt
 from itinera.api.attacking import attack
 from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours
+from itinera.api.comparing import compare, compare_solved, power
 from itinera.api.exporting import export_hearth
 from itinera.api.files import check, conformance, convert, doctor, verify_data
 from itinera.api.first_faults import first_faults
@@ -16,7 +17,7 @@ from itinera.api.gathering import gather
 from itinera.api.judging import judge, read_challenge
 from itinera.api.planning import fastest, fastest_times, read_map
 from itinera.api.pointnav import train_pointnav
-from itinera.api.reporting import compare, compare_solved, describe, find_failures, power, report, show
+from itinera.api.reporting import describe, find_failures, report, show
 from itinera.api.running import check_agent, load_agent, replay, reproduce, rollout, run
 from itinera.api.scoring import audit, read_predictions, read_scores, read_tasks, read_worlds, score
 from itinera.api.serving import create_challenge, host, restore_challenge, serve, submit, work

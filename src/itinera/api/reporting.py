@@ -1,4 +1,4 @@
-"""Comparisons, reports, replays, data set statistics and power analyses."""
+"""Reports, replays and data set statistics."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from itinera.api.comparing import name_result, name_results, select_rows
 from itinera.api.scoring import (
     is_on_graph,
     load_predictions,
@@ -15,21 +16,17 @@ from itinera.api.scoring import (
     load_split,
     load_times,
     load_worlds_for,
-    read_scores,
     score,
 )
 from itinera.errors import BadArgument
 
 if TYPE_CHECKING:
     from itinera.formats.episode_selection import Selection
-    from itinera.records import Predictions, ScoreTable
-    from itinera.reports.comparison import Comparison
+    from itinera.records import Predictions
     from itinera.reports.dataset_description import DatasetTable
     from itinera.reports.failures import FailureList
-    from itinera.reports.intersection import Intersection
     from itinera.reports.page.inputs import Result as ReportResult
     from itinera.reports.page.report import Report
-    from itinera.reports.power_analysis import PowerAnalysis
     from itinera.reports.replay.data import Replay
     from itinera.tasks import Protocol, Split
     from itinera.tasks.fastest_times import FastestTimes
@@ -37,62 +34,6 @@ if TYPE_CHECKING:
 
 File: TypeAlias = str | PathLike[str]
 logger = logging.getLogger("itinera")
-
-
-def compare(
-    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File],
-    *,
-    episodes: Selection | None = None,
-    seed: int = 0,
-    level: float = 0.95,
-) -> Comparison:
-    """The comparison of results on the same episodes: each later result minus the first. `print` shows the table.
-
-    Differences have intervals clustered by scene, a permutation test over scenes and P(better), the probability to be
-    better on an episode. Systems that share a letter do not differ significantly. Raises BadArgument unless protocol,
-    suite and episodes are the same.
-
-    results: score tables or bundles by name, or a list of them, named by their files.
-    episodes: the part to compare: ids, a file of ids, "scan=NAME" or "/regex/"; a list joins several.
-    seed: of the permutation test, if there are too many scenes to enumerate all permutations.
-
-    >>> import itinera
-    >>> from itinera.records import ScoreTable
-    >>> scenes = ["a", "a", "b", "b", "c", "c"]
-    >>> mine = ScoreTable.from_values({"SR": [1, 1, 1, 0, 1, 1]}, world_ids=scenes)
-    >>> other = ScoreTable.from_values({"SR": [0, 1, 1, 0, 0, 1]}, world_ids=scenes)
-    >>> found = itinera.compare({"other": other, "mine": mine})
-    >>> found
-    Comparison(other, mine: 1 metric, 6 episodes in 3 scenes)
-    >>> round(found["SR"].differences[0].interval.mean, 3)
-    0.333
-    """
-    from itinera.reports.comparison import compare
-
-    names, tables = _score_tables(results, episodes)
-    return compare(names, tables, seed=seed, level=level)
-
-
-def compare_solved(
-    results: Mapping[str, ScoreTable | File] | Sequence[ScoreTable | File],
-    *,
-    episodes: Selection | None = None,
-    level: float = 0.95,
-) -> Intersection:
-    """The means over all episodes, and over the episodes that every agent solved: SCT, SPL, SR, SCT∩ and SPL∩.
-
-    Protocols may differ in how the agent moves, and in nothing else. See `compare` for `results` and `episodes`.
-
-    >>> import itinera
-    >>> print(itinera.compare_solved(["slow.jsonl", "fast.jsonl"]))  # doctest: +SKIP
-    """
-    from itinera.reports.intersection import intersect
-
-    names, tables = _score_tables(results, episodes)
-    found = intersect(names, tables, level=level)
-    if not found.solved:
-        logger.warning("No episode was solved by every agent: SCT∩ and SPL∩ are undefined.")
-    return found
 
 
 def report(
@@ -104,6 +45,7 @@ def report(
     replays: File | None = None,
     tasks: Split | File | Sequence[Split | File] = (),
     episodes: Selection | None = None,
+    metrics: Sequence[str] | None = None,
     title: str = "",
     seed: int = 0,
     level: float = 0.95,
@@ -113,13 +55,13 @@ def report(
     Results with the same episodes, protocol and suite are compared; others get sections of their own.
 
     results: score tables or bundles, fastest times, first faults, and the JSON of `study analyse`, `first-faults` and
-        `describe`, or their files; by name (a list of results for an agent on several benchmarks), or a list, named by
-        their files.
+        `describe`, or their files; by name (a list of results for an agent on several benchmarks, or of several runs on
+        one), or a list, named by their files.
     out: the page (.html). markdown, latex: files for the sentences and tables.
     replays: a folder of pages of `show`, linked from the episodes and agents they contain; a page named
         replay-EPISODE.html is linked from that episode.
     tasks: the tasks of the results, or their files: failures are then listed with their instruction.
-    episodes: the part of the scores to report on, as for `compare`.
+    episodes, metrics: the part of the scores to report on, as for `compare`.
 
     >>> import itinera
     >>> itinera.report({"baseline": "baseline.jsonl", "mine": "mine.jsonl"}, out="report.html")  # doctest: +SKIP
@@ -127,19 +69,27 @@ def report(
     from itinera.formats.io import check_outputs
     from itinera.formats.writing import atomic_write
     from itinera.records.provenance import itinera_version
+    from itinera.reports.benchmark import merge_runs
     from itinera.reports.page import manuscript
     from itinera.reports.page.inputs import collect_inputs
     from itinera.reports.page.report import make_report, write_report_page
     from itinera.reports.replay.links import find_named_replays, find_replay_pages
 
     page = Path.cwd() / "report.html" if out is None else Path(out)
-    named = _name_results(results)
+    named = name_results(results)
     splits = [tasks] if isinstance(tasks, (str, PathLike)) or not isinstance(tasks, Sequence) else list(tasks)
     check_outputs([out, markdown, latex], [*(result for _, result in named), *splits])
     given = collect_inputs(named)
+    names, tables = given.names, [select_rows(table, episodes) for table in given.tables]
+    if isinstance(results, Mapping):
+        names, tables = merge_runs(names, tables)
+    if metrics is not None:
+        tables = [table.choose(metrics) for table in tables]
+        if any(not table.columns for table in tables):
+            raise BadArgument("A report needs a metric of episodes (--metrics), not only of tours.")
     made = make_report(
-        given.names,
-        [_select_rows(table, episodes) for table in given.tables],
+        names,
+        tables,
         findings=given.findings,
         described=given.described,
         times=given.times,
@@ -338,55 +288,6 @@ def _annotate(worlds: Mapping[str, World], rooms: File | None, objects: File | N
     return LazyMapping(worlds, annotate)
 
 
-def _select_rows(table: ScoreTable, episodes: Selection | None) -> ScoreTable:
-    """The rows that a selection names."""
-    if episodes is None:
-        return table
-    from itinera.formats.episode_selection import label_selection, select_ids
-
-    name = table.source or "this result"
-    ids = select_ids(episodes, table.episode_ids, table.world_ids, name)
-    return table.select(ids, selection=label_selection(episodes))
-
-
-def _score_tables(
-    results: Mapping[str, Any] | Sequence[Any], episodes: Selection | None = None
-) -> tuple[list[str], list[ScoreTable]]:
-    """The names and score tables of results; bundles are read, and rows selected."""
-    from itinera.records import ScoreTable
-
-    named = _name_results(results)
-    for name, one in named:
-        if not isinstance(one, (ScoreTable, str, PathLike)):
-            raise BadArgument(
-                f"results must be ScoreTables or bundles of `itinera score --out`; {name} is {type(one).__name__}. "
-                "Score predictions first: itinera.score(predictions, tasks, worlds)."
-            )
-    tables = [one if isinstance(one, ScoreTable) else read_scores(one) for _, one in named]
-    tables = [_select_rows(table, episodes) for table in tables]
-    names = [name for name, _ in named]
-    if len(set(names)) < len(names):
-        paths = [str(one) if isinstance(one, (str, PathLike)) else name for name, one in named]
-        names = [f"{name} ({k})" if paths.count(name) > 1 else name for k, name in enumerate(paths, start=1)]
-    return names, tables
-
-
-def _name_results(results: Any) -> list[tuple[str, Any]]:
-    """Results with their names: keys of a mapping, stems of files, sources of score tables."""
-    from itinera.records import ScoreTable
-
-    if isinstance(results, Mapping) and not isinstance(results, ScoreTable):
-        pairs = ((str(name), one) for name, one in results.items())
-        return [(name, one) for name, many in pairs for one in (many if isinstance(many, (list, tuple)) else [many])]
-    items = list(results) if isinstance(results, (list, tuple)) else [results]
-    return [(_result_name(one, k), one) for k, one in enumerate(items, start=1)]
-
-
-def _result_name(result: Any, number: int) -> str:
-    source = result if isinstance(result, (str, PathLike)) else getattr(result, "source", "")
-    return Path(source).name.split(".")[0] if source else f"result {number}"
-
-
 def _name_predictions(predictions: Any) -> dict[str, Any]:
     """Predictions by name: keys of a mapping, stems of files, sources of predictions."""
     from itinera.records import Predictions, Trajectory
@@ -400,7 +301,7 @@ def _name_predictions(predictions: Any) -> dict[str, Any]:
         raise BadArgument("show needs the predictions of at least one agent.")
     if all(isinstance(one, (str, PathLike)) for one in items):
         return dict(zip(name_agents([Path(one) for one in items]), items, strict=True))
-    return {_result_name(one, k) if len(items) == 1 else f"{_result_name(one, k)} ({k})": one
+    return {name_result(one, k) if len(items) == 1 else f"{name_result(one, k)} ({k})": one
             for k, one in enumerate(items, start=1)}  # fmt: skip
 
 
@@ -460,40 +361,3 @@ def _read_graphs(path: Path, *, visible: bool) -> Mapping[str, World]:
     if visible and catalog.detect(path).name == "connectivity":
         return matterport.read_worlds(path, visible=True)
     return catalog.read_worlds(path)
-
-
-def power(
-    *scores: ScoreTable | File,
-    metric: str = "SR",
-    difference: float = 0.02,
-    rate: float = 0.5,
-    icc: float = 0.05,
-    correlation: float | None = None,
-    episodes_per_scene: float = 200.0,
-    scenes: int | None = None,
-    power: float = 0.8,
-) -> PowerAnalysis:
-    """How many episodes, in how many scenes, detect a difference between two systems.
-
-    Standard deviation, scene effect and correlation are estimated from one or two score tables, or computed from
-    `rate`, `icc` and `correlation`.
-
-    >>> import itinera
-    >>> itinera.power(difference=0.05, rate=0.5, icc=0.05, correlation=0.5, episodes_per_scene=213).scenes
-    45
-
-    difference: the difference to detect, as a fraction; 0.02 is two points.
-    icc: the share of the variance between scenes. correlation: of both systems on one episode; None: separate scenes.
-    scenes: if given, the smallest difference that this many scenes detect is computed too.
-    power: the probability of detecting the difference.
-    """
-    from itinera.reports.power_analysis import analyze_power, estimate_design
-    from itinera.stats import ComparisonDesign
-
-    if scores:
-        names = [str(one) if isinstance(one, (str, PathLike)) else f"table {k}" for k, one in enumerate(scores, 1)]
-        tables = [read_scores(one) if isinstance(one, (str, PathLike)) else one for one in scores]
-        design = estimate_design(names, tables, metric)
-    else:
-        design = ComparisonDesign.from_success_rate(rate, icc=icc, correlation=correlation)
-    return analyze_power(design, difference, episodes_per_scene=episodes_per_scene, scenes=scenes, power=power)

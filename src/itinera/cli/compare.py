@@ -8,10 +8,22 @@ from typing import Annotated
 import typer
 
 from itinera.cli import options, output
+from itinera.errors import BadArgument
 
 
 def compare(
-    bundles: Annotated[list[Path], typer.Argument(help="Two or more bundles written by `itinera score --out`.")],
+    bundles: Annotated[
+        list[Path] | None, typer.Argument(help="Bundles written by `itinera score --out`; two or more with --name.")
+    ] = None,
+    name: options.Names = None,
+    best_of: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N",
+            help="The result of NAME is the best of N runs: correct it by the gain that this brings. May be repeated.",
+        ),
+    ] = None,
+    metrics: options.Metrics = None,
     episodes: options.Episodes = None,
     seed: options.Seed = 0,
     solved: Annotated[
@@ -26,23 +38,27 @@ def compare(
     """Compare results pair by pair: each later bundle minus the first, with interval, permutation test and ties.
 
     Bundles must have the same episodes, protocol and suite. Systems that share a letter do not differ significantly;
-    on a terminal, significant differences are green if better and red if worse. With --solved, agents are compared on
-    the episodes that all of them solved.
+    on a terminal, significant differences are green if better and red if worse. Several files under one --name are runs
+    of one system, whose mean is compared with intervals over runs and scenes. With --solved, agents are compared on the
+    episodes that all of them solved.
 
-    Example: itinera compare baseline.jsonl mine.jsonl
+    Example: itinera compare baseline.jsonl --name 'mine=seed*.jsonl'
     """
     shape = output.output_format(json=json, csv=csv, markdown=markdown, latex=latex)
     from itinera import api
 
     part = options.selection(episodes)
+    results = options.named_files(bundles, name)
     if solved:
-        intersection = api.compare_solved(bundles, episodes=part)
+        intersection = api.compare_solved(results, episodes=part)
         if shape == "json":
             output.print_json(intersection.to_dict())
         else:
             output.print_table(intersection.to_table(), shape)
         return
-    found = api.compare(bundles, episodes=part, seed=seed)
+    found = api.compare(
+        results, best_of=_read_counts(best_of), metrics=options.metrics_list(metrics), episodes=part, seed=seed
+    )
     if shape == "json":
         output.print_json(found.to_dict())
     else:
@@ -50,3 +66,13 @@ def compare(
         output.print_table(found.to_table(max_width=width), shape, colors=found.colors(max_width=width))
     for sentence in found.remarks():
         output.remark(sentence)
+
+
+def _read_counts(given: list[str] | None) -> dict[str, int]:
+    counts = {}
+    for text in given or []:
+        name, _, count = text.rpartition("=")
+        if not name or not count.isdecimal():
+            raise BadArgument(f"--best-of {text!r} must be NAME=N, the number of its runs, such as --best-of mine=5.")
+        counts[name] = int(count)
+    return counts

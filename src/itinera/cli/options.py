@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from glob import glob
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from itinera.errors import BadArgument
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON: fractions, meters and seconds, full precision.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print the table as CSV.")]
@@ -357,6 +360,65 @@ Database = Annotated[
     ),
 ]
 Token = Annotated[str, typer.Option("--token", envvar="ITINERA_TOKEN", help="Token; better in the environment.")]
+
+
+Names = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--name",
+        "--runs",
+        metavar="NAME=FILE",
+        help="A file under a name of your choice. Several files of one name, given one by one or as a pattern such as "
+        "'NAME=seed*.jsonl', are runs of one system.",
+    ),
+]
+Metrics = Annotated[
+    str | None, typer.Option("--metrics", metavar="SR,SPL,…", help="Metrics to show, in this order. Default: all.")
+]
+
+
+def named_files(files: list[Path] | None, names: list[str] | None) -> list[Path] | dict[str, list[Path]]:
+    """The files of a command: a list without names, else the files by name, those without one by their stem."""
+    if not names:
+        return files or []
+    named: dict[str, list[Path]] = {}
+    for path in files or []:
+        if named.setdefault(path.name.split(".")[0], [path]) != [path]:
+            raise BadArgument(f"Two files are called {path.name.split('.')[0]}. Name them: --name NAME={path}.")
+    for text in names:
+        name, sign, pattern = text.partition("=")
+        if not name or not sign or not pattern:
+            raise BadArgument(f"--name {text!r} must be NAME=FILE, such as --name baseline=scores/run1.jsonl.")
+        named.setdefault(name, []).extend(expand_pattern(pattern))
+    return named
+
+
+def single_files(files: list[Path] | None, names: list[str] | None) -> list[Path] | dict[str, Path]:
+    """As `named_files`, for commands that take one file of each name."""
+    named = named_files(files, names)
+    if isinstance(named, list):
+        if not named:
+            raise BadArgument("Give a file, or several as --name NAME=FILE.")
+        return named
+    for name, paths in named.items():
+        if len(paths) > 1:
+            raise BadArgument(f"--name {name} has {len(paths)} files; this command takes one of each name.")
+    return {name: path for name, (path, *_) in named.items()}
+
+
+def expand_pattern(pattern: str) -> list[Path]:
+    """The file of this name, or those that match it as a pattern, sorted."""
+    if Path(pattern).exists() or not set(pattern) & set("*?["):
+        return [Path(pattern)]
+    found = sorted(Path(one) for one in glob(pattern))
+    if not found:
+        raise BadArgument(f"No file matches {pattern}.")
+    return found
+
+
+def metrics_list(metrics: str | None) -> list[str] | None:
+    """The names of metrics separated by commas; None if the option was not given."""
+    return None if metrics is None else [name.strip() for name in metrics.split(",") if name.strip()]
 
 
 def selection(episodes: list[str] | None) -> str | list[str] | None:

@@ -12,13 +12,16 @@ from itinera.cli import options, output
 
 def report(
     results: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
             help="Bundles of `score --out`, of any number of benchmarks; also fastest times, and the JSON output of "
             "`study analyse` and `describe`."
         ),
-    ],
+    ] = None,
+    *,
     out: options.Out,
+    name: options.Names = None,
+    metrics: options.Metrics = None,
     markdown: Annotated[Path | None, typer.Option(help="Also write sentences and tables as Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Also write the tables as LaTeX.")] = None,
     replays: Annotated[
@@ -46,13 +49,14 @@ def report(
     from itinera import api
 
     made = api.report(
-        results,
+        options.named_files(results, name),
         out=out,
         markdown=markdown,
         latex=latex,
         replays=replays,
         tasks=tasks or (),
         episodes=options.selection(episodes),
+        metrics=options.metrics_list(metrics),
         title=title,
         seed=seed,
     )

@@ -35,6 +35,7 @@ def score(
         Path | None, typer.Option(help="Write a row per episode (and tour): .csv, .parquet, or else JSON lines.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write a score bundle, for `compare`, `report` and `check`.")] = None,
+    metrics: options.Metrics = None,
     missing: options.Missing = "fail",
     repeats: options.Repeats = "keep",
     implausible: options.Implausible = "fail",
@@ -93,7 +94,8 @@ def score(
             progress=done,
             command_words=output.command_words(),
         )
-    summary = summarize(table)
+    chosen = options.metrics_list(metrics)
+    summary = summarize(table if chosen is None else table.choose(chosen))
     if shape == "json":
         output.print_json(summary_to_dict(summary))
     else:

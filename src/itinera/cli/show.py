@@ -14,8 +14,15 @@ _FILES = "Output files"
 
 
 def show(
-    predictions: Annotated[list[Path], typer.Argument(help="Predictions of one or more agents, shown together.")],
+    predictions: Annotated[
+        list[Path] | None, typer.Argument(help="Predictions of one or more agents, shown together.")
+    ] = None,
+    *,
     tasks: options.Tasks,
+    name: Annotated[
+        list[str] | None,
+        typer.Option("--name", metavar="NAME=FILE", help="Predictions under a name of your choice. May be repeated."),
+    ] = None,
     worlds: options.Worlds = None,
     episodes: Annotated[
         list[str] | None,
@@ -80,10 +87,11 @@ def show(
             raise BadArgument(f"{path} must end in {suffix}.")
     from itinera import api
 
+    agents = options.single_files(predictions, name)
     shown: str | list[str] = options.selection(episodes) or ()  # type: ignore[assignment]
     if failures is not None:
         found = api.find_failures(
-            predictions[0],
+            agents[0] if isinstance(agents, list) else next(iter(agents.values())),
             tasks,
             worlds,
             count=failures,
@@ -97,7 +105,7 @@ def show(
             return
         shown = found.episode_ids
     replay = api.show(
-        predictions,
+        agents,
         tasks,
         worlds,
         out=list(targets.values()),

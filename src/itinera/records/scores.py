@@ -6,14 +6,14 @@ and `print` give means with confidence intervals.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from itinera.errors import MissingPackage
+from itinera.errors import BadArgument, MissingPackage
 from itinera.records.provenance import Provenance
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.tasks.protocol import Protocol
@@ -80,11 +80,15 @@ class _Columns:
         raise NotImplementedError
 
     def _unknown(self, metric: object) -> str:
-        from difflib import get_close_matches
+        return _suggest(metric, list(self.values))
 
-        near = get_close_matches(str(metric), list(self.values), n=1)
-        hint = f" Did you mean {near[0]}?" if near else ""
-        return f"no metric {metric!r}; there are {', '.join(self.values)}.{hint}"
+
+def _suggest(metric: object, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(metric), known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    return f"no metric {metric!r}; there are {', '.join(known)}.{hint}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,6 +173,7 @@ class ScoreTable(_Columns):
     episode_info: EpisodeInfo | None = None  # absent in bundles of earlier versions
     weights: Mapping[str, Array] = field(default_factory=dict)  # metric -> (episodes,) where episodes weigh differently
     part: SplitPart | None = None  # which part of the split these episodes are; None for the whole
+    runs: tuple[ScoreTable, ...] = ()  # whose mean this table is, in the same order of episodes; see `average_runs`
 
     @classmethod
     def from_values(
@@ -205,15 +210,43 @@ class ScoreTable(_Columns):
         ids = tuple(self.episode_ids[i] for i in rows)
         info = self.episode_info
         return replace(
+            self.take(rows),
+            tours=None if self.tours is None or info is None else self.tours.without(set(info.tours_outside(rows))),
+            part=SplitPart(len(self) if self.part is None else self.part.total, digest_ids(ids), chosen),
+            runs=tuple(run.select(episode_ids, selection=selection) for run in self.runs),
+        )
+
+    def choose(self, metrics: Sequence[str]) -> ScoreTable:
+        """The table with only these metrics in its summary, in this order; the values of the others are kept.
+
+        >>> scores = ScoreTable.from_values({"SR": [1, 0], "SPL": [0.5, 0]}, world_ids=["a", "b"])
+        >>> [column.name for column in scores.choose(["SPL"]).columns]
+        ['SPL']
+        """
+        of_tours = () if self.tours is None else self.tours.columns
+        known = {column.name: column for column in (*self.columns, *of_tours)}
+        for name in metrics:
+            if name not in known:
+                raise BadArgument(f"metrics (--metrics): {_suggest(name, list(known))}")
+        inside = {column.name for column in self.columns}
+        chosen = [known[name] for name in dict.fromkeys(metrics)]
+        tours = None if self.tours is None else replace(
+            self.tours, columns=tuple(column for column in chosen if column.name not in inside)
+        )  # fmt: skip
+        return replace(self, columns=tuple(column for column in chosen if column.name in inside), tours=tours)
+
+    def take(self, rows: NDArray[np.int64]) -> ScoreTable:
+        """The episodes at these places, in this order, with all tours."""
+        return replace(
             self,
-            episode_ids=ids,
+            episode_ids=tuple(self.episode_ids[i] for i in rows),
             world_ids=tuple(self.world_ids[i] for i in rows),
             path_ids=tuple(self.path_ids[i] for i in rows),
             values={name: column[rows] for name, column in self.values.items()},
             missing=self.missing[rows],
-            tours=None if self.tours is None or info is None else self.tours.without(set(info.tours_outside(rows))),
-            episode_info=None if info is None else info.take(rows),
-            part=SplitPart(len(self) if self.part is None else self.part.total, digest_ids(ids), chosen),
+            episode_info=None if self.episode_info is None else self.episode_info.take(rows),
+            weights={name: column[rows] for name, column in self.weights.items()},
+            runs=tuple(run.take(rows) for run in self.runs),
         )
 
     def mean(self, metric: str) -> float:
@@ -239,7 +272,8 @@ class ScoreTable(_Columns):
         scenes = len(set(self.world_ids))
         suite = f", suite {self.suite}" if self.suite else ""
         of = "" if self.part is None else f" of {self.part.total}"
-        return f"ScoreTable({len(self)}{of} episodes in {scenes} scenes{suite}: {names})"
+        runs = f", {len(self.runs)} runs" if self.runs else ""
+        return f"ScoreTable({len(self)}{of} episodes in {scenes} scenes{suite}{runs}: {names})"
 
     def __str__(self) -> str:
         from itinera.records.summary import summary_table

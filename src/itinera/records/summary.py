@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from itinera.records.runs import RunValues, run_values
 from itinera.records.scores import Column, ScoreTable
 from itinera.records.tables import TextTable, column_heading, format_number
-from itinera.stats import Interval, cluster_codes, interval
+from itinera.stats import Interval, RunVariation, cluster_codes, interval, interval_over_runs, run_variation
+from itinera.stats.intervals import UNBOUNDED
 from itinera.worlds import Array
 
 
@@ -75,6 +77,9 @@ def _column_interval(
     undefined = int((~defined).sum())
     if not used.any():
         return None, undefined
+    by_run = run_values(table, column.name) if table.runs and np.isfinite(values[used]).all() else None
+    if by_run is not None:
+        return _interval_over_runs(column, by_run, clusters[by_run.rows], level), undefined
     weights = None if weights is None else weights[used]
     return _interval(column, values[used], clusters[used], weights, level), undefined
 
@@ -91,9 +96,34 @@ def _interval(
     if not np.isfinite(values).all():  # an unreachable goal: the mean error is infinite, and so are its bounds
         mean = float(np.average(values, weights=weights))
         return Interval(mean, mean, mean, level, "infinite")
-    # Progress in metres may be negative; errors, lengths and times may not.
-    bounds = (0.0, 1.0) if column.unit == "" else (-np.inf if column.better == "higher" else 0.0, np.inf)
-    return interval(values, clusters=clusters, weights=weights, bounds=bounds, level=level)
+    return interval(values, clusters=clusters, weights=weights, bounds=_bounds(column), level=level)
+
+
+def _interval_over_runs(column: Column, found: RunValues, clusters: NDArray[np.int64], level: float) -> Interval:
+    bounds = UNBOUNDED if found.linearized else _bounds(column)
+    made = interval_over_runs(found.values, clusters=clusters, weights=found.weights, bounds=bounds, level=level)
+    low, high = _bounds(column)
+    return replace(made, low=max(low, made.low), high=min(high, made.high))
+
+
+def _bounds(column: Column) -> tuple[float, float]:
+    """The range of a metric. Progress in metres may be negative; errors, lengths and times may not."""
+    return (0.0, 1.0) if column.unit == "" else (-np.inf if column.better == "higher" else 0.0, np.inf)
+
+
+def summarize_runs(table: ScoreTable) -> dict[str, RunVariation]:
+    """How each metric varies between the runs of a system and between its scenes; empty for a single run."""
+    if not table.runs:
+        return {}
+    found = {}
+    clusters = _clusters(table)
+    for column in (*table.columns, *(() if table.tours is None else table.tours.columns)):
+        by_run = run_values(table, column.name)
+        if by_run is not None:
+            of_tours = column.name not in table
+            codes = cluster_codes(table.tours.world_ids) if of_tours and table.tours is not None else clusters
+            found[column.name] = run_variation(by_run.values, clusters=codes[by_run.rows], weights=by_run.weights)
+    return found
 
 
 def summary_table(summary: Summary, *, separate_bounds: bool = False) -> TextTable:
@@ -132,6 +162,8 @@ def _title(summary: Summary) -> str:
     parts = [f"{of}{_count(total, 'episode')}{name} in {_count(summary.scenes, 'scene')}"]
     if table.tours is not None:
         parts[0] += f", {_count(len(table.tours), 'tour')}"
+    if table.runs:
+        parts.append(_count(len(table.runs), "run"))
     if table.suite:
         parts += [f"suite {table.suite}", f"protocol {table.protocol.label}"]
     return (f"{table.source}: " if table.source else "") + " · ".join(parts)

@@ -10,13 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from itinera.records import Column, EpisodeInfo, ScoreTable
+from itinera.records.runs import average_runs, reorder
 from itinera.records.summary import Summary, summarize
 from itinera.reports.charts.svg import Series
 from itinera.reports.comparison import Comparison, compare
 from itinera.reports.intersection import Intersection, intersect
 from itinera.reports.markup import display_name, display_names
 from itinera.seeding import generator
-from itinera.stats import Difference, Interval, interval, paired_difference, probability_of_improvement
+from itinera.stats import (
+    Difference,
+    Interval,
+    difference_over_runs,
+    interval,
+    paired_difference,
+    probability_of_improvement,
+)
 from itinera.worlds import Array
 
 PRIMARY = ("SCT", "SR", "SPL", "nDTW", "SDTW", "CLS", "OSR")  # agents are ranked by the first of these that exists
@@ -73,9 +81,19 @@ class BenchmarkResults:
         columns = self.columns | ({c.name: c for c in tours.columns} if tours is not None else {})
         return next((columns[n] for n in SECONDARY if n in columns and n != self.primary_metric.name), None)
 
+    @property
+    def has_runs(self) -> bool:
+        """Whether some agent has several runs; its values are then means over them."""
+        return any(table.runs for table in self.tables)
+
     def values(self, metric: str) -> Array:
         """(agents, episodes) values of a metric."""
         return np.stack([table[metric] for table in self.tables])
+
+    def first_run(self, agent: int) -> ScoreTable:
+        """The scores of an agent's first run, for lists of its episodes."""
+        table = self.tables[agent]
+        return table.runs[0] if table.runs else table
 
     def ranking(self, column: Column) -> list[int]:
         """Indices of the agents, best first; ties keep the given order."""
@@ -97,11 +115,16 @@ class BenchmarkResults:
         both = np.isfinite(a) & np.isfinite(b)
         if not both.any():
             return None
-        rng = generator(self.seed, "report", metric, str(one), str(other))
         sign = -1.0 if self.columns[metric].better == "lower" else 1.0
         scenes = self.scenes[both]
-        better = probability_of_improvement(sign * a[both], sign * b[both], clusters=scenes, level=self.level)
-        return paired_difference(a[both], b[both], clusters=scenes, rng=rng, level=self.level), better
+        runs, others = (
+            np.stack([run[metric][both] for run in self.tables[k].runs or (self.tables[k],)]) for k in (one, other)
+        )
+        better = probability_of_improvement(sign * runs, sign * others, clusters=scenes, level=self.level)
+        if len(runs) > 1 or len(others) > 1:
+            return difference_over_runs(runs, others, clusters=scenes, level=self.level), better
+        rng = generator(self.seed, "report", metric, str(one), str(other))
+        return paired_difference(runs[0], others[0], clusters=scenes, rng=rng, level=self.level), better
 
 
 def group_by_benchmark(
@@ -113,10 +136,7 @@ def group_by_benchmark(
     """
     groups: dict[object, list[int]] = {}
     for i, table in enumerate(tables):
-        episodes = tuple(sorted(zip(table.episode_ids, table.world_ids, strict=True)))
-        tours = None if table.tours is None else table.tours.tour_ids
-        key = (_comparable(table).protocol.digest, table.fingerprint, episodes, tours)
-        groups.setdefault(key, []).append(i)
+        groups.setdefault(_benchmark_key(table), []).append(i)
     titles = display_names([_title(tables[rows[0]]) for rows in groups.values()], max_chars=80)
     labels = [display_names([names[i] for i in rows]) for rows in groups.values()]
     # Numbered by name over all benchmarks, so that an agent has the same style in each.
@@ -127,6 +147,22 @@ def group_by_benchmark(
         yield _collect(title, agents, given_names, [tables[i] for i in rows], seed, level)
 
 
+def merge_runs(names: Sequence[str], tables: Sequence[ScoreTable]) -> tuple[list[str], list[ScoreTable]]:
+    """The results, those of one name on one benchmark as the mean of its runs."""
+    groups: dict[object, list[ScoreTable]] = {}
+    for name, table in zip(names, tables, strict=True):
+        groups.setdefault((name, table.protocol.digest, _benchmark_key(table)), []).append(table)
+    merged = [(key[0], average_runs(key[0], runs)) for key, runs in groups.items()]  # type: ignore[index]
+    return [name for name, _ in merged], [table for _, table in merged]
+
+
+def _benchmark_key(table: ScoreTable) -> tuple[object, ...]:
+    """Equal for results on the same benchmark."""
+    episodes = tuple(sorted(zip(table.episode_ids, table.world_ids, strict=True)))
+    tours = None if table.tours is None else table.tours.tour_ids
+    return _comparable(table).protocol.digest, table.fingerprint, episodes, tours
+
+
 def _collect(
     title: str,
     agents: tuple[Series, ...],
@@ -135,7 +171,7 @@ def _collect(
     seed: int,
     level: float,
 ) -> BenchmarkResults:
-    given = tuple(_reorder(tables[0], table) for table in tables)
+    given = tuple(reorder(table, tables[0], agent.name) for table, agent in zip(tables, agents, strict=True))
     ordered = _keep_shared(given)
     names = [agent.name for agent in agents]
     scene_ids, scenes = np.unique(np.asarray(tables[0].world_ids), return_inverse=True)
@@ -185,25 +221,3 @@ def _title(table: ScoreTable) -> str:
     rules += ["tours"] if table.tours is not None else []
     rules += [f"suite {table.suite}"] if table.suite not in DEFAULT_SUITES else []
     return f"{display_name(name, max_chars=60)} ({', '.join(rules)})" if name else ", ".join(rules)
-
-
-def _reorder(first: ScoreTable, table: ScoreTable) -> ScoreTable:
-    """The table with its rows in the order of the first."""
-    if table.episode_ids == first.episode_ids:
-        return table
-    row_by_id = {episode_id: i for i, episode_id in enumerate(table.episode_ids)}
-    rows = np.array([row_by_id[episode_id] for episode_id in first.episode_ids], dtype=np.int64)
-    info = table.episode_info
-    if info is not None:
-        tours = tuple(info.tour_ids[i] for i in rows)
-        info = EpisodeInfo(info.goal_distances[rows], info.reference_lengths[rows], tours, info.tour_positions[rows])
-    return replace(
-        table,
-        episode_ids=first.episode_ids,
-        world_ids=tuple(table.world_ids[i] for i in rows),
-        path_ids=tuple(table.path_ids[i] for i in rows),
-        values={name: values[rows] for name, values in table.values.items()},
-        missing=table.missing[rows],
-        episode_info=info,
-        weights={name: weights[rows] for name, weights in table.weights.items()},
-    )

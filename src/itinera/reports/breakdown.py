@@ -162,8 +162,8 @@ class Failures:
 
 
 def classify_failures(benchmark: BenchmarkResults, agent: int) -> Failures | None:
-    """The agent's failures, each counted once, by the first kind that applies; None without SR."""
-    table = benchmark.tables[agent]
+    """The agent's failures in its first run, each counted once, by the first kind that applies; None without SR."""
+    table = benchmark.first_run(agent)
     if "SR" not in table.values:
         return None
     failed = table["SR"] < 1
@@ -195,7 +195,8 @@ def _kinds(benchmark: BenchmarkResults, table: ScoreTable) -> Iterator[tuple[str
 
 
 def find_unsolved(benchmark: BenchmarkResults) -> NDArray[np.int64]:
-    """The rows that no agent solved; empty without SR."""
+    """The rows that no agent solved in any run; empty without SR."""
     if "SR" not in benchmark.columns:
         return np.zeros(0, dtype=np.int64)
-    return np.flatnonzero((benchmark.values("SR") < 1).all(axis=0))
+    runs = [run["SR"] for table in benchmark.tables for run in table.runs or (table,)]
+    return np.flatnonzero((np.stack(runs) < 1).all(axis=0))

@@ -1,17 +1,18 @@
-"""Pairwise comparison of results on the same episodes: differences, intervals, permutation tests, tie groups."""
+"""Pairwise comparison of results on the same episodes: differences, intervals, permutation tests, tie groups.
+
+A result may be a single run or the mean of several (`average_runs`), whose variation then counts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from itinera.errors import BadArgument
-from itinera.records import Column, ScoreTable, TourTable
-from itinera.records.summary import drop_repeated_bound
+from itinera.records import Column, ScoreTable
 from itinera.records.tables import (
     TextTable,
     column_heading,
@@ -23,13 +24,22 @@ from itinera.records.tables import (
     to_html,
     to_text,
 )
+from itinera.reports.alignment import AlignedMetric, align_metrics, check_comparable
 from itinera.seeding import generator
-from itinera.stats import Difference, Interval, paired_difference, probability_of_improvement, tie_groups
+from itinera.stats import (
+    Difference,
+    Interval,
+    RunVariation,
+    difference_over_runs,
+    paired_difference,
+    pool_variations,
+    probability_of_improvement,
+)
 from itinera.tasks.split import SplitPart
-from itinera.worlds import Array
 
 PERMUTATIONS = 10_000  # random ones, if there are too many scenes to try all
 BESIDE_A_DIFFERENCE = ("p", "P(better)")  # columns of the table
+RANKED = ("SCT", "SR", "SPL", "nDTW", "NE")  # remarks on runs are about the first of these
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,8 @@ class MetricComparison:
     differences: tuple[Difference, ...]
     improvements: tuple[Interval, ...]  # P(the later system is better on an episode), ties halved
     letters: tuple[str, ...]  # systems that share a letter do not differ significantly
+    variations: tuple[RunVariation | None, ...] = ()  # of each system; None for a single run
+    corrections: tuple[float, ...] = ()  # subtracted from the mean of each system, which reports the best of its runs
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,8 @@ class Comparison:
     suite: str
     protocol: str
     part: SplitPart | None = None  # which part of the split the episodes are; None for the whole
+    runs: tuple[int, ...] = ()  # of each system; empty if all have one
+    best_of: Mapping[str, int] = field(default_factory=dict)  # systems whose result is the best of so many runs
 
     def __getitem__(self, metric: str) -> MetricComparison:
         for found in self.metrics:
@@ -63,12 +77,16 @@ class Comparison:
         known = ", ".join(m.column.name for m in self.metrics)
         raise KeyError(f"no metric {metric!r} in this comparison; there are {known}")
 
+    def __contains__(self, metric: object) -> bool:
+        return any(found.column.name == metric for found in self.metrics)
+
     def __repr__(self) -> str:
         return f"Comparison({', '.join(self.names)}: {count_noun(len(self.metrics), 'metric')}, {self._sample})"
 
     @property
     def _sample(self) -> str:
-        return f"{count_episodes(self.episodes, self.part)} in {count_noun(self.scenes, 'scene')}"
+        runs = "" if not self.runs else f", {' and '.join(map(str, self.runs))} runs"
+        return f"{count_episodes(self.episodes, self.part)} in {count_noun(self.scenes, 'scene')}{runs}"
 
     def __str__(self) -> str:
         return to_text(self.to_table())
@@ -129,9 +147,12 @@ class Comparison:
         }
 
     def remarks(self) -> Iterator[str]:
-        """A sentence on p-values that are the smallest possible, so that nobody reads a size of the effect in them."""
+        """Sentences on runs, and on p-values that are the smallest possible: nobody should read a size of the effect
+        in those."""
+        yield from self._run_remarks()
         gaps = [gap for metric in self.metrics if metric.column.better != "neither" for gap in metric.differences]
-        if self.scenes == 1:
+        gaps = [gap for gap in gaps if gap.test == "sign flips"]
+        if self.scenes == 1 and gaps:
             yield "One scene: there is nothing to permute, so p is 1 whatever the difference."
             return
         exact = [gap.p_value for gap in gaps if gap.exact and gap.p_value <= 1.5 * 2.0 ** (1 - self.scenes)]
@@ -144,6 +165,23 @@ class Comparison:
         if sampled:
             yield f"p = {min(sampled):.3g} is the smallest possible with {PERMUTATIONS:,} random permutations."
 
+    def _run_remarks(self) -> Iterator[str]:
+        main = next((self[name] for name in RANKED if name in self), self.metrics[0])
+        for name, found in zip(self.names, main.variations, strict=bool(main.variations)):
+            if found is not None:
+                yield describe_runs(name, main.column, found)
+        for name, correction in zip(self.names, main.corrections, strict=bool(main.corrections)):
+            if name in self.best_of:
+                yield (
+                    f"{name} reports the best of {self.best_of[name]} runs, which exceeds their mean by "
+                    f"{format_gain(main.column, abs(correction))} of {main.column.name} in expectation, if its runs "
+                    "vary as those of the others do. Its means, differences and letters are corrected by that."
+                )
+        single = [name for name, count in zip(self.names, self.runs, strict=bool(self.runs)) if count == 1]
+        single = [name for name in single if name not in self.best_of]
+        if single:
+            yield f"There is one run of {', '.join(single)}: the intervals do not generalize to other runs of it."
+
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain values for JSON: fractions, metres and seconds, never percentages."""
         return {
@@ -151,10 +189,31 @@ class Comparison:
             "episodes": self.episodes,
             **({} if self.part is None else {"part": asdict(self.part)}),
             "scenes": self.scenes,
+            **({"runs": dict(zip(self.names, self.runs, strict=True))} if self.runs else {}),
+            **({"best_of": dict(self.best_of)} if self.best_of else {}),
             "suite": self.suite,
             "protocol": self.protocol,
             "metrics": {metric.column.name: _metric_dict(self.names, metric) for metric in self.metrics},
         }
+
+
+def describe_runs(name: str, column: Column, found: RunVariation) -> str:
+    """The spread of the runs of a system as a sentence, with what reporting the best of them would add."""
+    lowest, highest = (format_number(column, x) for x in (min(found.means), max(found.means)))
+    best = "" if column.better == "neither" else (
+        f" The best of {found.runs} runs is expected to exceed their mean by {format_gain(column, found.best_of_gain)}."
+    )  # fmt: skip
+    return (
+        f"{name}: {found.runs} runs with {column.name} {lowest} to {highest}; standard deviation between runs "
+        f"{format_gain(column, found.sd)}, standard error of one run over scenes "
+        f"{format_gain(column, found.scene_error)}.{best}"
+    )
+
+
+def format_gain(column: Column, value: float) -> str:
+    """A difference without its sign: "1.2 points", "0.31 m"."""
+    unit = {"": " points", "m": " m", "s": " s"}.get(column.unit, f" {column.unit}")
+    return f"{format_number(column, value)}{unit}"
 
 
 def _row(metric: MetricComparison) -> tuple[str, ...]:
@@ -175,6 +234,7 @@ def _metric_dict(names: Sequence[str], metric: MetricComparison) -> dict[str, An
         "episodes": metric.episodes,
         "means": dict(zip(names, metric.means, strict=True)),
         "letters": dict(zip(names, metric.letters, strict=True)),
+        **_runs_dict(names, metric),
         "differences": {
             name: {
                 "mean": difference.interval.mean,
@@ -188,14 +248,33 @@ def _metric_dict(names: Sequence[str], metric: MetricComparison) -> dict[str, An
     }
 
 
-def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0, level: float = 0.95) -> Comparison:
+def _runs_dict(names: Sequence[str], metric: MetricComparison) -> dict[str, Any]:
+    pairs = zip(names, metric.variations, strict=bool(metric.variations))
+    runs = {name: asdict(found) | {"best_of_gain": found.best_of_gain} for name, found in pairs if found is not None}
+    shifts = zip(names, metric.corrections, strict=bool(metric.corrections))
+    corrected = {name: shift for name, shift in shifts if shift}
+    return ({"runs": runs} if runs else {}) | ({"corrections": corrected} if corrected else {})
+
+
+def compare(
+    names: Sequence[str],
+    tables: Sequence[ScoreTable],
+    *,
+    best_of: Mapping[str, int] | None = None,
+    seed: int = 0,
+    level: float = 0.95,
+) -> Comparison:
     """Results on the same episodes compared pair by pair: each later one minus the first, clustered by scene.
 
-    Raises BadArgument unless protocol, suite and episodes of all results are the same.
+    Raises BadArgument unless protocol, suite and episodes of all results are the same. best_of: the number of runs of
+    systems that report the best one.
     """
     check_comparable(names, tables)
+    reported = dict(best_of or {})
+    _check_best_of(names, tables, reported)
     first = tables[0]
-    metrics = [_compare_metric(metric, seed, level) for metric in align_metrics(names, tables)]
+    aligned = [_correct(metric, names, reported) for metric in align_metrics(names, tables)]
+    metrics = [_compare_metric(metric, seed, level) for metric in aligned]
     return Comparison(
         names=tuple(names),
         metrics=tuple(metrics),
@@ -204,139 +283,65 @@ def compare(names: Sequence[str], tables: Sequence[ScoreTable], *, seed: int = 0
         suite=first.suite,
         protocol=first.protocol.label,
         part=first.part,
+        runs=tuple(len(table.runs) or 1 for table in tables) if any(table.runs for table in tables) else (),
+        best_of=reported,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class AlignedMetric:
-    """The values of a metric that all systems have, on the same episodes or tours."""
-
-    column: Column
-    values: Array  # (systems, rows)
-    scenes: NDArray[np.str_]  # (rows,)
-    weights: Array | None = None  # (rows,)
-    outcomes: Array | None = None  # compared episode by episode, if these are not the values
-
-    def letters(self, *, level: float = 0.95) -> tuple[str, ...]:
-        """The tie groups of each system: systems that share a letter do not differ significantly."""
-        sign = -1.0 if self.column.better == "lower" else 1.0
-        ties = tie_groups(sign * self.values, clusters=self.scenes, weights=self.weights, level=level)
-        return tuple("".join(sorted(group)) for group in ties.groups)
-
-
-def align_metrics(names: Sequence[str], tables: Sequence[ScoreTable]) -> Iterator[AlignedMetric]:
-    """Every metric that all results have, of episodes and then of tours."""
-    shared = [column for column in tables[0].columns if all(column.name in table.values for table in tables)]
-    for column in drop_repeated_bound(shared, tables):
-        values, scenes = align_values(names, tables, column.name)
-        if all(column.name in table.weights for table in tables):
-            yield from _align_pooled(names, tables, column)
-        elif values.size:
-            yield AlignedMetric(column, values, scenes)
-    tour_tables = [table.tours for table in tables if table.tours is not None]
-    if len(tour_tables) == len(tables):
-        for column in tour_tables[0].columns:
-            values, weights, scenes = _aligned_tours(names, tour_tables, column.name)
-            if values.size:
-                yield AlignedMetric(column, values, scenes, weights)
-
-
-def align_values(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> tuple[Array, NDArray[np.str_]]:
-    """(systems, episodes) values where every system has a finite one, and (episodes,) the scene of each."""
-    values = stack_values(names, tables, metric)
-    defined = np.isfinite(values).all(axis=0)
-    return values[:, defined], np.asarray(tables[0].world_ids)[defined]
-
-
-def stack_values(names: Sequence[str], tables: Sequence[ScoreTable], metric: str) -> Array:
-    """(systems, episodes) values of a metric, in the episode order of the first system."""
-    order = [_order(tables[0], table, name) for table, name in zip(tables, names, strict=True)]
-    return np.stack([table[metric][rows] for table, rows in zip(tables, order, strict=True)])
-
-
-def check_comparable(names: Sequence[str], tables: Sequence[ScoreTable]) -> None:
-    """Raise BadArgument unless there are at least two results, of the same protocol and suite."""
-    if len(tables) < 2:
+def _check_best_of(names: Sequence[str], tables: Sequence[ScoreTable], best_of: Mapping[str, int]) -> None:
+    for name, count in best_of.items():
+        if name not in names:
+            raise BadArgument(f"best_of (--best-of) names {name}, which is not compared; there are {', '.join(names)}.")
+        if count < 2:
+            raise BadArgument(f"best_of (--best-of) of {name} is {count}. Give the number of its runs, at least 2.")
+        if tables[names.index(name)].runs:
+            raise BadArgument(f"{name} has several runs, so its mean is compared and needs no correction (--best-of).")
+    if best_of and not any(table.runs for table in tables):
         raise BadArgument(
-            'A comparison needs at least two results: compare({"mine": scores, "baseline": other}), or two bundles of '
-            "`itinera score --out`."
+            "Correcting the best of several runs (--best-of) needs a system with several runs, to know how runs vary."
         )
-    first = tables[0]
-    for name, table in zip(names[1:], tables[1:], strict=True):
-        if table.protocol.digest != first.protocol.digest:
-            raise BadArgument(
-                f"{names[0]} was scored under protocol {first.protocol.name} ({first.protocol.digest}), {name} under "
-                f"{table.protocol.name} ({table.protocol.digest}). Results of different protocols cannot be compared."
-            )
-        if table.fingerprint != first.fingerprint:
-            raise BadArgument(
-                f"{names[0]} was scored with suite {first.suite} ({first.fingerprint}), {name} with {table.suite} "
-                f"({table.fingerprint}). Score both with the same suite and version."
-            )
 
 
-def _order(first: ScoreTable, table: ScoreTable, name: str) -> NDArray[np.int64]:
-    where = {episode_id: i for i, episode_id in enumerate(table.episode_ids)}
-    absent = [episode_id for episode_id in first.episode_ids if episode_id not in where]
-    if absent or len(where) != len(first.episode_ids):
-        example = f', for example "{absent[0]}"' if absent else ""
-        raise BadArgument(
-            f"{name} does not have the same episodes as the first result{example}. Score both on one split."
-        )
-    return np.array([where[episode_id] for episode_id in first.episode_ids], dtype=np.int64)
+def _correct(metric: AlignedMetric, names: Sequence[str], best_of: Mapping[str, int]) -> AlignedMetric:
+    """The metric with the values of systems that report the best of their runs moved by the expected gain.
 
-
-def _aligned_tours(
-    names: Sequence[str], tables: Sequence[TourTable], metric: str
-) -> tuple[Array, Array, NDArray[np.str_]]:
-    """As `align_values`, over tours, with (tours,) the weight of each."""
-    first = tables[0]
-    for name, table in zip(names, tables, strict=True):
-        if table.tour_ids != first.tour_ids:
-            raise BadArgument(
-                f"{name} was scored on other tours than {names[0]}. Score both with the same --tours file."
-            )
-    values = np.stack([table[metric] for table in tables])
-    counted = np.isfinite(values).all(axis=0) & (first.weights[metric] > 0)
-    return values[:, counted], first.weights[metric][counted], np.asarray(first.world_ids)[counted]
-
-
-def _align_pooled(names: Sequence[str], tables: Sequence[ScoreTable], column: Column) -> Iterator[AlignedMetric]:
-    """A metric whose mean is pooled over steps. Every system has weights of its own, so a difference of such means is
-    tested on linearized values, whose plain means are the pooled ones: mean + w (x - mean) / mean(w)."""
-    values = stack_values(names, tables, column.name)
-    weights = stack_values(names, [replace(table, values=table.weights) for table in tables], column.name)
-    counted = np.isfinite(values).all(axis=0) & (weights > 0).all(axis=0)
-    if not counted.any():
-        return
-    values, weights = values[:, counted], weights[:, counted]
-    mean = np.average(values, axis=1, weights=weights)[:, None]
-    linearized = mean + weights * (values - mean) / weights.mean(axis=1, keepdims=True)
-    yield AlignedMetric(column, linearized, np.asarray(tables[0].world_ids)[counted], outcomes=values)
+    The runs of the other systems show how far runs vary. Nobody knows by which metric the best run was chosen, so each
+    metric is corrected as if by it.
+    """
+    known = [found for found in metric.variations if found is not None]
+    if not best_of or not known or metric.column.better == "neither":
+        return metric
+    return metric.correct([pool_variations(known, best_of[name]) if name in best_of else None for name in names])
 
 
 def _compare_metric(metric: AlignedMetric, seed: int, level: float) -> MetricComparison:
-    column, values, weights, scenes = metric.column, metric.values, metric.weights, metric.scenes
-    outcomes = values if metric.outcomes is None else metric.outcomes
-    differences, improvements = [], []
+    column, weights, scenes = metric.column, metric.weights, metric.scenes
+    outcomes = metric.runs if metric.outcomes is None else metric.outcomes
     sign = -1.0 if column.better == "lower" else 1.0
-    for k in range(1, len(values)):
-        rng = generator(seed, "compare", column.name, str(k))
-        differences.append(
-            paired_difference(
-                values[k], values[0], clusters=scenes, weights=weights, permutations=PERMUTATIONS, level=level, rng=rng
-            )
-        )
-        improvements.append(
-            probability_of_improvement(
-                sign * outcomes[k], sign * outcomes[0], clusters=scenes, weights=weights, level=level
-            )
-        )
     return MetricComparison(
         column=column,
-        episodes=values.shape[1],
-        means=tuple(map(float, np.average(values, axis=1, weights=weights))),
-        differences=tuple(differences),
-        improvements=tuple(improvements),
+        episodes=len(scenes),
+        means=tuple(map(float, np.average(metric.values, axis=1, weights=weights))),
+        differences=tuple(_find_difference(metric, k, seed, level) for k in range(1, len(metric.runs))),
+        improvements=tuple(
+            probability_of_improvement(sign * later, sign * outcomes[0], clusters=scenes, weights=weights, level=level)
+            for later in outcomes[1:]
+        ),
         letters=metric.letters(level=level),
+        variations=metric.variations,
+        corrections=tuple(0.0 if found is None else sign * found.gain for found in metric.corrections),
     )
+
+
+def _find_difference(metric: AlignedMetric, k: int, seed: int, level: float) -> Difference:
+    """System k minus the first: with several runs by t-test over runs and scenes, else by sign flips of scenes."""
+    later, first, extra = metric.runs[k], metric.runs[0], [*metric.extra[k], *metric.extra[0]]
+    if len(later) > 1 or len(first) > 1 or extra:
+        return difference_over_runs(
+            later, first, clusters=metric.scenes, weights=metric.weights, extra=extra, level=level
+        )
+    rng = generator(seed, "compare", metric.column.name, str(k))
+    return paired_difference(
+        later[0], first[0], clusters=metric.scenes, weights=metric.weights, permutations=PERMUTATIONS, level=level,
+        rng=rng,
+    )  # fmt: skip

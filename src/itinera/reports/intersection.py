@@ -24,7 +24,7 @@ from itinera.records.tables import (
     to_html,
     to_text,
 )
-from itinera.reports.comparison import check_comparable, stack_values
+from itinera.reports.alignment import check_comparable, stack_values
 from itinera.stats import Interval, interval, joint_success
 from itinera.tasks.fastest_times import ReferenceRobot
 from itinera.tasks.split import SplitPart

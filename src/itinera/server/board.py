@@ -18,7 +18,8 @@ import numpy as np
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable
-from itinera.reports.comparison import align_metrics, check_comparable
+from itinera.reports.alignment import align_metrics, check_comparable
+from itinera.stats import BestOfRuns, RunVariation, pool_variations
 
 Badge = Literal["live", "replayed", "scored", "claimed"]
 MOST_COMPARED = 30  # entries whose differences are tested: the best ones; corrections for more pairs leave only ties
@@ -142,7 +143,7 @@ def make_board(
     fingerprint = max(entries, key=lambda entry: (entry.submitted, entry.id)).fingerprint if entries else ""
     current = [entry for entry in entries if entry.fingerprint == fingerprint]
     ranked = _sort(current, next((c for c in shown if c.name == metric), Column(metric)))
-    letters = _find_letters(ranked[:MOST_COMPARED], level)
+    letters = _find_letters(ranked[:MOST_COMPARED], _find_best_of(ranked), level)
     spreads = _find_spreads(current, metric)
     made = []
     for entry in ranked:
@@ -188,8 +189,11 @@ def _make_entry(entry: JudgedEntry, scores: dict[str, BoardScore], spread: float
     )  # fmt: skip
 
 
-def _find_letters(entries: Sequence[JudgedEntry], level: float) -> dict[tuple[str, str], str]:
-    """The tie groups of each entry in each metric, as `itinera compare` gives them."""
+def _find_letters(
+    entries: Sequence[JudgedEntry], best_of: Mapping[tuple[str, str], BestOfRuns], level: float
+) -> dict[tuple[str, str], str]:
+    """The tie groups of each entry in each metric, as `itinera compare` gives them; the best of several entries of a
+    method is compared after the correction for that."""
     loaded = [(entry.id, entry.load_rows()) for entry in entries if entry.load_rows is not None]
     if len(loaded) < 2:
         return {}
@@ -199,8 +203,27 @@ def _find_letters(entries: Sequence[JudgedEntry], level: float) -> dict[tuple[st
         (name, metric.column.name): letters
         for metric in align_metrics(names, tables)
         if metric.column.better != "neither"
-        for name, letters in zip(names, metric.letters(level=level), strict=True)
+        for name, letters in zip(
+            names,
+            metric.correct([best_of.get((name, metric.column.name)) for name in names]).letters(level=level),
+            strict=True,
+        )
     }
+
+
+def _find_best_of(ranked: Sequence[JudgedEntry]) -> dict[tuple[str, str], BestOfRuns]:
+    """By entry and metric: what the entries of a method say about the best of them, for the best one of each method."""
+    groups = defaultdict(list)
+    for entry in ranked:
+        groups[entry.team_key, entry.method].append(entry)
+    found = {}
+    for best, *others in groups.values():
+        for name in best.scores if others else ():
+            means = tuple(one.scores[name][0] for one in (best, *others) if name in one.scores)
+            if len(means) > 1 and np.isfinite(means).all():
+                sd = float(np.std(means, ddof=1))
+                found[best.id, name] = pool_variations([RunVariation(means, sd, sd, 0.0)], len(means))
+    return found
 
 
 def _find_spreads(entries: Sequence[JudgedEntry], metric: str) -> dict[tuple[str, str], float]:

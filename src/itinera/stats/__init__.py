@@ -9,12 +9,31 @@ from itinera.stats.intervals import Interval, interval, wilson
 from itinera.stats.means import MeanEstimate, estimate_mean, intra_cluster_correlation
 from itinera.stats.mixed import MODELS, LikelihoodRatio, MixedFit, fit_mixed, likelihood_ratio
 from itinera.stats.paired import Difference, paired_difference, probability_of_improvement
-from itinera.stats.power import ComparisonDesign, SampleSize, achieved_power, detectable_difference, episodes_needed
+from itinera.stats.power import (
+    ComparisonDesign,
+    SampleSize,
+    achieved_power,
+    detectable_difference,
+    episodes_needed,
+    runs_needed,
+)
 from itinera.stats.ranking import Ties, tie_groups
+from itinera.stats.runs import (
+    BestOfRuns,
+    RunVariation,
+    difference_over_runs,
+    difference_p_value,
+    estimate_over_runs,
+    expected_maximum,
+    interval_over_runs,
+    pool_variations,
+    run_variation,
+)
 from itinera.stats.sequential import ConfidenceSequence
 
 __all__ = [
     "MODELS",
+    "BestOfRuns",
     "ComparisonDesign",
     "ConfidenceSequence",
     "Difference",
@@ -23,6 +42,7 @@ __all__ = [
     "MeanEstimate",
     "MixedFit",
     "PopulationEstimate",
+    "RunVariation",
     "SampleDesign",
     "SampleSize",
     "Ties",
@@ -30,13 +50,18 @@ __all__ = [
     "cluster_bootstrap",
     "cluster_codes",
     "detectable_difference",
+    "difference_over_runs",
+    "difference_p_value",
     "episodes_needed",
     "estimate_mean",
+    "estimate_over_runs",
     "estimate_population_mean",
+    "expected_maximum",
     "fit_mixed",
     "hierarchical_bootstrap",
     "interquartile_mean",
     "interval",
+    "interval_over_runs",
     "intra_cluster_correlation",
     "joint_success",
     "likelihood_ratio",
@@ -44,9 +69,12 @@ __all__ = [
     "paired_difference",
     "paired_effect",
     "performance_profile",
+    "pool_variations",
     "probability_of_improvement",
     "ratio_of_sums",
     "resample_sums",
+    "run_variation",
+    "runs_needed",
     "tie_groups",
     "wilson",
 ]

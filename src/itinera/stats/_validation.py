@@ -29,6 +29,18 @@ def as_values(values: ArrayLike, *, name: str = "values") -> Floats:
     return array
 
 
+def as_runs(runs: ArrayLike, *, name: str = "") -> Floats:
+    """The values as floats of shape (runs, episodes); a single run may have shape (episodes,)."""
+    table = np.asarray(runs, dtype=np.float64)
+    if table.ndim == 1:
+        table = table[None]
+    if table.ndim != 2 or len(table) == 0:
+        raise BadArgument(f"Runs have shape {table.shape}. Give one row per run and one column per episode.")
+    if len(table) == 1:
+        return as_values(table[0], name=name or "run 1")[None]
+    return np.stack([as_values(row, name=f"{name} run {k}".strip()) for k, row in enumerate(table, start=1)])
+
+
 def as_weights(weights: ArrayLike | None, size: int) -> Floats:
     """The weights as floats, shape (size,), none negative, not all zero; ones when there are none."""
     if weights is None:

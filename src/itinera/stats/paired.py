@@ -6,13 +6,14 @@ Start with `paired_difference`. Every difference here is a minus b: positive mea
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
 from itinera.stats._t_distribution import upper_tail
-from itinera.stats._validation import Floats, Labels, as_values, as_weights, cluster_codes, cluster_sums
+from itinera.stats._validation import Floats, Labels, as_runs, as_values, as_weights, cluster_codes, cluster_sums
 from itinera.stats.intervals import UNBOUNDED, Interval, interval
 from itinera.stats.means import estimate_mean
 
@@ -25,10 +26,11 @@ class Difference:
     """The difference of two systems on the same episodes."""
 
     interval: Interval  # of the mean of a - b
-    p_value: float  # two-sided, by sign flips
+    p_value: float  # two-sided
     exact: bool  # whether every sign pattern was tried, instead of a random sample of them
     episodes: int
     clusters: int  # how many could be flipped on their own; the episodes when no clusters were given
+    test: Literal["sign flips", "t"] = "sign flips"  # which gave the p-value; t if a system has several runs
 
 
 def paired_difference(
@@ -70,9 +72,10 @@ def probability_of_improvement(
     """How often a beats b on the same episode, ties counting half, with the default interval.
 
     It compares episode by episode, P(a > b) + P(a = b) / 2, and not every episode of one system with every episode of
-    the other. 0.5 means neither is ahead.
+    the other. 0.5 means neither is ahead. Systems may have several runs, (runs, episodes): every run of a is then
+    compared with every run of b, and the interval is for these runs.
     """
-    ahead = (np.sign(_differences(a, b)) + 1) / 2
+    ahead = np.mean([(np.sign(_differences(x, y)) + 1) / 2 for x in as_runs(a) for y in as_runs(b)], axis=0)
     return interval(ahead, clusters=clusters, weights=weights, bounds=(0.0, 1.0), level=level)
 
 

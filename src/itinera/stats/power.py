@@ -5,7 +5,7 @@ Describe the comparison once (`ComparisonDesign`), then call `detectable_differe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from itinera.errors import BadArgument
 from itinera.stats._t_distribution import quantile
 
 _MOST_SCENES = 10**9
+_MOST_RUNS = 1000
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,19 @@ class ComparisonDesign:
     With a `correlation` both run on the same episodes, and `icc` is that of the differences. Without one, each runs on
     its own scenes, as many for each, and `icc` is that of the scores. `intra_cluster_correlation` estimates an icc
     from earlier scores.
+
+    With several runs of each system, means over runs are compared. `run_sd` is how far runs differ beyond chance on
+    episodes, which more scenes do not reduce, and `run_correlation` how alike two runs of a system are on one episode:
+    1 if more runs do not average out any noise of episodes.
     """
 
     sd: float  # standard deviation of a system's score over episodes
     icc: float  # share of the variance that lies between scenes, in [0, 1]
     correlation: float | None = None  # of the two systems' scores on one episode, in [-1, 1)
     alpha: float = 0.05  # chance of a false alarm, two-sided
+    runs: int = 1  # of each system
+    run_sd: float = 0.0  # standard deviation between runs, in the unit of the scores
+    run_correlation: float = 1.0  # of two runs' scores on one episode, at least `correlation`
 
     def __post_init__(self) -> None:
         if not 0 < self.sd < np.inf:
@@ -38,6 +46,15 @@ class ComparisonDesign:
             raise BadArgument(f"The correlation between the systems is {self.correlation}. Give -1 ≤ correlation < 1.")
         if not 0 < self.alpha < 1:
             raise BadArgument(f"alpha is {self.alpha}. Give a fraction between 0 and 1; 0.05 is usual.")
+        if self.runs < 1 or not 0 <= self.run_sd < np.inf:
+            raise BadArgument(f"There are {self.runs} runs that differ by {self.run_sd}. Give runs ≥ 1, run_sd ≥ 0.")
+        if self.runs == 1 and self.run_sd > 0:
+            raise BadArgument("One run does not show how runs differ. Give at least two runs, or run_sd 0.")
+        if not (self.correlation or 0.0) <= self.run_correlation <= 1:
+            raise BadArgument(
+                f"Runs of a system correlate by {self.run_correlation} and systems by {self.correlation or 0.0:g}. "
+                "Give a correlation of runs between that of the systems and 1."
+            )
 
     @classmethod
     def from_success_rate(
@@ -105,6 +122,11 @@ def episodes_needed(
     while not enough(most):
         most *= 2
         if most > _MOST_SCENES:
+            if comparison.run_sd > 0:
+                raise BadArgument(
+                    f"{comparison.runs} runs of each system that differ by {comparison.run_sd:g} do not detect a "
+                    f"difference of {difference}, however many scenes there are. Give more runs."
+                )
             raise BadArgument(
                 f"A difference of {difference} needs more than {_MOST_SCENES} scenes. Plan for a larger one."
             )
@@ -116,6 +138,23 @@ def episodes_needed(
     return SampleSize(most, int(np.ceil(most * episodes_per_scene)), reached)
 
 
+def runs_needed(
+    comparison: ComparisonDesign, difference: float, *, scenes: int, episodes_per_scene: float, power: float = 0.8
+) -> int | None:
+    """The fewest runs of each system that show this difference in so many scenes; None if even many do not.
+
+    >>> design = ComparisonDesign(0.5, icc=0.01, correlation=0.8, runs=2, run_sd=0.02)
+    >>> runs_needed(design, 0.05, scenes=11, episodes_per_scene=213)
+    7
+    """
+    _check_power(comparison, power)
+    for runs in range(2 if comparison.run_sd > 0 else 1, _MOST_RUNS + 1):
+        design = replace(comparison, runs=runs)
+        if achieved_power(design, difference, scenes=scenes, episodes_per_scene=episodes_per_scene) >= power:
+            return runs
+    return None
+
+
 def _test(comparison: ComparisonDesign, scenes: int, episodes_per_scene: float) -> tuple[float, float, float]:
     """The standard error of the difference, its degrees of freedom, and the critical value of t."""
     if scenes < 2:
@@ -124,11 +163,16 @@ def _test(comparison: ComparisonDesign, scenes: int, episodes_per_scene: float) 
         raise BadArgument(f"There are {episodes_per_scene} episodes per scene. Give at least 1.")
     paired = comparison.correlation is not None
     agreement = 0.0 if comparison.correlation is None else comparison.correlation
-    variance = 2 * comparison.sd**2 * (1 - agreement)
+    repeatable = comparison.run_correlation
+    variance = 2 * comparison.sd**2 * (repeatable - agreement + (1 - repeatable) / comparison.runs)
     crowding = 1 + (episodes_per_scene - 1) * comparison.icc  # the "design effect" of clustered samples
-    error = float(np.sqrt(variance * crowding / (scenes * episodes_per_scene)))
+    of_scenes = variance * crowding / (scenes * episodes_per_scene)
+    of_runs = 2 * comparison.run_sd**2 / comparison.runs
     df = float(scenes - 1) if paired else 2.0 * (scenes - 1)
-    return error, df, quantile(1 - comparison.alpha / 2, df)
+    if of_runs > 0:  # Satterthwaite, as `estimate_over_runs`
+        parts = of_scenes**2 / df + of_runs**2 / (2 * (comparison.runs - 1))
+        df = min(df, (of_scenes + of_runs) ** 2 / parts)
+    return float(np.sqrt(of_scenes + of_runs)), df, quantile(1 - comparison.alpha / 2, df)
 
 
 def _check_power(comparison: ComparisonDesign, power: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -9,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from itinera.errors import BadArgument
-from itinera.stats._validation import Floats, Integers, Labels, as_values, as_weights, check_level, cluster_codes
+from itinera.stats._validation import Floats, Integers, Labels, as_runs, as_weights, check_level, cluster_codes
 from itinera.stats.paired import paired_t_p_value
+from itinera.stats.runs import difference_p_value
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,18 @@ class Ties:
 
 
 def tie_groups(
-    scores: ArrayLike, *, clusters: Labels | None = None, weights: ArrayLike | None = None, level: float = 0.95
+    scores: ArrayLike | Sequence[ArrayLike],
+    *,
+    clusters: Labels | None = None,
+    weights: ArrayLike | None = None,
+    extra: Sequence[Sequence[tuple[float, float]]] | None = None,
+    level: float = 0.95,
 ) -> Ties:
     """Systems ordered by mean, with groups of those whose difference is not significant.
 
-    `scores` is (systems, episodes), every system on the same episodes. Each pair is compared with the paired
+    `scores` has an entry per system, all on the same episodes: (episodes,), or (runs, episodes) for a system with
+    several runs, whose variation then counts. `extra` has further variances of each system's mean with their degrees of
+    freedom, as in `estimate_over_runs`. Each pair is compared with the paired
     cluster-robust t-test of the default interval, and the p-values are corrected together by Holm's method, so that
     the chance of calling any equal pair different is at most 1 - level. (Sign flips would not do: with 11 scenes their
     p-values stop at 0.001, and the correction would make every pair of eleven systems a tie.)
@@ -38,20 +47,36 @@ def tie_groups(
     third. Higher scores are taken as better; for an error, give its negative.
     """
     check_level(level)
-    table = np.asarray(scores, dtype=np.float64)
-    if table.ndim != 2 or table.shape[0] == 0:
-        raise BadArgument(f"Scores have shape {table.shape}. Give one row per system and one column per episode.")
-    rows = [as_values(row, name=f"system {index}") for index, row in enumerate(table)]
-    codes = None if clusters is None else cluster_codes(clusters, size=table.shape[1])
-    pairs = list(combinations(range(len(rows)), 2))
-    corrected = _holm(np.array([paired_t_p_value(rows[i], rows[j], clusters=codes, weights=weights) for i, j in pairs]))
-    p_values = np.ones((len(rows), len(rows)))
+    systems = [as_runs(system, name=f"system {k}") for k, system in enumerate(_list_systems(scores))]
+    episodes = {system.shape[1] for system in systems}
+    if len(episodes) > 1:
+        raise BadArgument(f"Systems have {sorted(episodes)} episodes. Give the scores of all on the same episodes.")
+    codes = None if clusters is None else cluster_codes(clusters, size=episodes.pop())
+
+    def p_value(i: int, j: int) -> float:
+        a, b = systems[i], systems[j]
+        more = () if extra is None else (*extra[i], *extra[j])
+        if len(a) == len(b) == 1 and not more:
+            return paired_t_p_value(a[0], b[0], clusters=codes, weights=weights)
+        return difference_p_value(a, b, clusters=codes, weights=weights, extra=more)
+
+    pairs = list(combinations(range(len(systems)), 2))
+    corrected = _holm(np.array([p_value(i, j) for i, j in pairs]))
+    p_values = np.ones((len(systems), len(systems)))
     for (i, j), p in zip(pairs, corrected, strict=True):
         p_values[i, j] = p_values[j, i] = p
-    means = np.average(table, axis=1, weights=as_weights(weights, table.shape[1]))
+    weight = as_weights(weights, systems[0].shape[1])
+    means = np.array([np.average(system.mean(axis=0), weights=weight) for system in systems])
     order = np.argsort(-means, kind="stable")
     apart = [pair for pair, p in zip(pairs, corrected, strict=True) if p < 1 - level]
-    return Ties(means, order, p_values, _letters(_maximal_ties(len(rows), apart), order))
+    return Ties(means, order, p_values, _letters(_maximal_ties(len(systems), apart), order))
+
+
+def _list_systems(scores: ArrayLike | Sequence[ArrayLike]) -> list[Floats]:
+    systems = [np.asarray(system, dtype=np.float64) for system in scores] if np.iterable(scores) else []
+    if not systems or any(system.ndim == 0 for system in systems):
+        raise BadArgument("Scores need one row per system and one column per episode.")
+    return systems
 
 
 def _holm(p_values: Floats) -> Floats:

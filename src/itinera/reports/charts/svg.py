@@ -209,13 +209,13 @@ def forest_plot(
     band = max(each * len(series) + 8, FONT_SIZE + 6)
     bottom = top + band * len(rows)
     axis = Axis(*limits, left, WIDTH - 14, tick_format)
-    parts = [key, *_x_axis(axis, bottom, unit)]
+    parts = [key, *x_axis(axis, bottom, unit)]
     for i, label in enumerate(labels):
         y = top + band * i
         if i % 2 == 0:
-            parts.append(_block(0, y, WIDTH, band, STRIPE))
+            parts.append(block(0, y, WIDTH, band, STRIPE))
         parts.append(text(label, left - 10, y + band / 2 + 4, "end"))
-    parts += _vertical_grid(axis, top, bottom)
+    parts += vertical_grid(axis, top, bottom)
     for i, (_, means) in enumerate(rows):
         first = top + band * i + (band - each * len(series)) / 2
         for k, (one, found) in enumerate(zip(series, means, strict=True)):
@@ -226,15 +226,15 @@ def forest_plot(
     return Chart(title, about, WIDTH, bottom + 38, join(*parts))
 
 
-def _block(x: float, y: float, width: float, height: float, color: str) -> Markup:
+def block(x: float, y: float, width: float, height: float, color: str) -> Markup:
     return tag("path", d=f"M{x:.1f} {y:.1f}h{width:.1f}v{height:.1f}h{-width:.1f}z", fill=color)
 
 
-def _vertical_grid(axis: Axis, top: float, bottom: float) -> Iterator[Markup]:
+def vertical_grid(axis: Axis, top: float, bottom: float) -> Iterator[Markup]:
     yield from (line(axis.at(x), top, axis.at(x), bottom) for x in axis.ticks)
 
 
-def _x_axis(axis: Axis, bottom: float, unit: str) -> Iterator[Markup]:
+def x_axis(axis: Axis, bottom: float, unit: str) -> Iterator[Markup]:
     """Tick labels and the unit below a chart."""
     for x in axis.ticks:
         yield text(axis.tick_format(x), axis.at(x), bottom + 17, "middle")
@@ -310,8 +310,8 @@ def cumulative_plot(
     parts = [
         key,
         *_y_axis(up, left, right, "% of episodes"),
-        *_vertical_grid(across, top, bottom),
-        *_x_axis(across, bottom, below),
+        *vertical_grid(across, top, bottom),
+        *x_axis(across, bottom, below),
     ]
     if threshold is not None and limits[0] < threshold[0] < limits[1]:
         x = across.at(threshold[0])
@@ -343,7 +343,7 @@ def stacked_bars(
     parts, y = [], 0.0
     used = [k for k in range(len(kinds)) if any(of_series[k] for of_series in counts)]
     for k in used:
-        parts += [_block(4, y + 2, 13, 13, colors[k % len(colors)]), text(kinds[k], 24, y + 13)]
+        parts += [block(4, y + 2, 13, 13, colors[k % len(colors)]), text(kinds[k], 24, y + 13)]
         y += 19
     top = y + 8
     axis = Axis(0.0, 1.0, left, WIDTH - 14, format_percent)
@@ -355,11 +355,11 @@ def stacked_bars(
             share = counts[i][k] / total
             width = axis.at(x + share) - axis.at(x)
             if width > 0:
-                parts.append(_block(axis.at(x), y + 4, max(width - 1, 0.5), 26, colors[k % len(colors)]))
+                parts.append(block(axis.at(x), y + 4, max(width - 1, 0.5), 26, colors[k % len(colors)]))
             if width > 30:
                 parts.append(text(f"{100 * share:.0f}", axis.at(x) + width / 2, y + 21, "middle", **HALO))
             x += share
-    parts += _x_axis(axis, bottom, "% of episodes")
+    parts += x_axis(axis, bottom, "% of episodes")
     return Chart(title, about, WIDTH, bottom + 38, join(*parts))
 
 

@@ -27,6 +27,7 @@ from itinera.reports.markup import Markup, display_name, join, tag
 from itinera.reports.page import tables as report_tables
 from itinera.reports.page.elements import PagePart, details, figures, listing, table_element
 from itinera.reports.page.episode_list import episode_list
+from itinera.reports.page.runs_section import list_runs
 from itinera.reports.page.sentences import format_value, summarize_memory
 
 CHARTED = ("SR", "OSR", "SPL", "SCT", "nDTW", "SDTW", "CLS", "t-nDTW")  # metrics of the first chart
@@ -43,6 +44,7 @@ def benchmark_parts(
     listed = EpisodeDetails(replays, instructions)
     parts = (
         PagePart("Results", f"{name}-results", join(*_results(benchmark, name))),
+        PagePart("Runs", f"{name}-runs", join(*list_runs(benchmark, f"{name}-runs"))),
         PagePart("Comparisons", f"{name}-compared", join(*_comparisons(benchmark))),
         PagePart("Distributions", f"{name}-spread", join(*_distributions(benchmark, name))),
         PagePart("By scene", f"{name}-scenes", join(*_by_scene(benchmark, name))),
@@ -92,10 +94,11 @@ def _differences_chart(benchmark: BenchmarkResults, metrics: list[str]) -> Chart
 def _comparisons(benchmark: BenchmarkResults) -> Iterator[Markup]:
     if benchmark.comparison is None:
         return
+    of_runs = " (t-test over runs and scenes where an agent has several runs)" if benchmark.has_runs else ""
     yield tag(
         "p",
         f"Each agent minus {benchmark.names[0]}, on the same episodes; rates in percentage points. p: "
-        "permutation test over scenes. P(better): probability to be better on an episode, ties halved.",
+        f"permutation test over scenes{of_runs}. P(better): probability to be better on an episode, ties halved.",
     )
     tables = list(report_tables.difference_tables(benchmark))
     for table in tables:
@@ -269,7 +272,7 @@ def _failures(benchmark: BenchmarkResults, name: str, listed: EpisodeDetails) ->
 
 
 def _examples(benchmark: BenchmarkResults, agent: int, found: Failures, listed: EpisodeDetails) -> Iterator[Markup]:
-    errors = benchmark.tables[agent].values.get("NE")
+    errors = benchmark.first_run(agent).values.get("NE")
     for kind, rows in found.kinds.items():
         items = []
         for row in rows[:EXAMPLES].tolist():
@@ -307,7 +310,8 @@ def _provenance(benchmark: BenchmarkResults) -> Iterator[Markup]:
         ]
     yield tag("dl", *(tag("div", tag("dt", a), tag("dd", b)) for a, b in facts), class_="facts")
     for name, one in zip(benchmark.names, benchmark.tables, strict=True):
-        yield details(f"{name}: input files and command", *_list_inputs(one))
+        runs = [part for run in one.runs or (one,) for part in _list_inputs(run)]
+        yield details(f"{name}: input files and command", *runs)
 
 
 def _describe_protocol(table: ScoreTable) -> str:

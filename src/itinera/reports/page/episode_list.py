@@ -35,7 +35,9 @@ def _list_data(benchmark: BenchmarkResults, replays: Mapping[str, str]) -> dict[
         "scenes": [display_name(scene, max_chars=24) for scene in benchmark.scene_ids],
         "scene": benchmark.scenes.tolist(),
         "length": None if lengths is None else _rounded(lengths, 1),
-        "error": [_rounded(t["NE"], 2) for t in benchmark.tables] if "NE" in benchmark.columns else None,
+        "error": [_rounded(benchmark.first_run(i)["NE"], 2) for i in range(len(benchmark.names))]
+        if "NE" in benchmark.columns
+        else None,
         "outcome": [_outcomes(benchmark, agent) for agent in range(len(benchmark.names))],
         "replays": {i: replays[e] for i, e in enumerate(table.episode_ids) if e in replays},
     }

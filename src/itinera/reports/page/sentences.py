@@ -9,6 +9,7 @@ import numpy as np
 
 from itinera.formats.report_json import StudyResults
 from itinera.records import Column
+from itinera.records.summary import summarize_runs
 from itinera.records.tables import count_episodes, count_noun, format_difference, format_number
 from itinera.reports.benchmark import BenchmarkResults
 from itinera.reports.breakdown import (
@@ -20,7 +21,7 @@ from itinera.reports.breakdown import (
     group_by_scene,
     group_by_tour_position,
 )
-from itinera.reports.comparison import MetricComparison
+from itinera.reports.comparison import MetricComparison, describe_runs
 from itinera.reports.markup import display_name
 from itinera.stats import Interval
 
@@ -177,7 +178,22 @@ def _state_certainty(benchmark: BenchmarkResults) -> list[str]:
         sentences.append(f"With {scenes} scenes, no p-value can be below {smallest}, however many episodes there are.")
     else:
         sentences.append(f"Intervals are {percent}, clustered by scene ({scenes} scenes).")
+    sentences += _describe_runs(benchmark)
     return [*sentences, *_list_caveats(benchmark)]
+
+
+def _describe_runs(benchmark: BenchmarkResults) -> list[str]:
+    """The spread of the runs of the best agent with several, and which agents have one."""
+    if not benchmark.has_runs:
+        return []
+    column = benchmark.primary_metric
+    agent = next(i for i in benchmark.ranking(column) if benchmark.tables[i].runs)
+    found = summarize_runs(benchmark.tables[agent]).get(column.name)
+    sentences = [] if found is None else [describe_runs(benchmark.names[agent], column, found)]
+    single = [name for name, table in zip(benchmark.names, benchmark.tables, strict=True) if not table.runs]
+    if single:
+        sentences.append(f"There is one run of {join_words(single)}: intervals do not generalize to other runs of it.")
+    return sentences
 
 
 def _report_test(benchmark: BenchmarkResults, best: int, second: int) -> str:
@@ -192,7 +208,8 @@ def _report_test(benchmark: BenchmarkResults, best: int, second: int) -> str:
     ahead = int((np.bincount(benchmark.scenes, weights=gaps) > 0).sum())
     scenes = count_noun(len(benchmark.scene_ids), "scene")
     lead = f"{benchmark.names[best]} is ahead of {benchmark.names[second]} in {ahead} of {scenes}"
-    test = f"{format_p_value(difference.p_value)}, permutation test over scenes"
+    name = "permutation test over scenes" if difference.test == "sign flips" else "t-test over runs and scenes"
+    test = f"{format_p_value(difference.p_value)}, {name}"
     return f"{lead} ({test}). P(better) on a single episode is {better.mean:.2f}, ties halved."
 
 
@@ -239,7 +256,8 @@ def _count_kinds(benchmark: BenchmarkResults, agent: int) -> list[str]:
     parts = [f"{len(found.kinds[kind]):,} {kind}" for kind in kinds[:LISTED_KINDS]]
     rest = sum(len(found.kinds[kind]) for kind in kinds[LISTED_KINDS:])
     parts += [f"{rest:,} in another way"] if rest else []
-    return [f"{benchmark.names[agent]}: {count_noun(found.total, 'failure')}, of which {join_words(parts)}."]
+    where = " in its first run" if benchmark.tables[agent].runs else ""
+    return [f"{benchmark.names[agent]}: {count_noun(found.total, 'failure')}{where}, of which {join_words(parts)}."]
 
 
 def _name_extreme_scenes(benchmark: BenchmarkResults, agent: int) -> list[str]:
