@@ -14,7 +14,7 @@ CPU time over the whole run, because other processes share the machine. It does 
 
 Expected: predictions within 15 % of all three; at a load of 38 on two cores, they were off by -0.6, -0.8 and +0.8 %. On
 1,000 workers, chunks of 10 s are best in every order: 2.3 times the ideal of 108 s, 1.7 with the longest first. Shorter
-ones wait for the driver and, out of the order of the file, for scenes to load; longer ones, and one shard for each worker,
+ones wait for the driver and, out of the order of the file, for scenes to load; longer ones, and one shard a worker,
 wait for the slowest worker at the end.
 """
 
