@@ -64,8 +64,7 @@ def _read_parts(paths: Sequence[Path], out: Path) -> list[Part]:
         except BadFile as error:
             faults += _named(path, error)
     faults += _find_differences(parts)
-    if not faults:  # the shards of several plans cannot be counted
-        faults += islice(_find_gaps(parts), FaultList.max_length)
+    faults += islice(_find_gaps(parts), FaultList.max_length)
     if faults:
         raise BadFile(str(out), faults)
     parts.sort(key=lambda part: part.plan.number)
@@ -128,11 +127,15 @@ def _compare(parts: Sequence[Part], describe: Callable[[Part], dict[str, str]]) 
 
 
 def _find_gaps(parts: Sequence[Part]) -> Iterator[Fault]:
-    """A fault for every shard that is missing or given more than once."""
+    """A fault for every shard that is missing or given more than once, among as many as most parts say."""
+    usual = Counter(part.plan.count for part in parts).most_common(1)
+    counted = [part for part in parts for count, _ in usual if part.plan.count == count]
     given: dict[int, list[Part]] = defaultdict(list)
-    for part in parts:
+    for part in counted:
         given[part.plan.number].append(part)
-    first = parts[0]
+    if not counted:  # no part could be read
+        return
+    first = counted[0]
     for number in range(1, first.plan.count + 1):
         shard, found = Shard(number, first.plan.count), given.get(number, [])
         if not found:
