@@ -89,6 +89,8 @@ tables: $(VENV)/.installed-test
 	$(BIN)/python recipes/drive_mujoco.py .tables/hearth .tables/hearth-mjcf --tasks 50
 	$(BIN)/python recipes/coverage_seen.py .tables/coverage.png
 	$(BIN)/python recipes/sct_drivers.py .tables/hearth
+	$(BIN)/python benchmarks/unit_costs.py --season .tables/hearth
+	$(BIN)/python recipes/cluster_simulation.py --season .tables/hearth
 	$(BIN)/python recipes/skill_recovery.py
 	$(BIN)/python recipes/skill_designs.py .tables/hearth
 	$(BIN)/python recipes/hearth_skills.py .tables/hearth 10

@@ -12,9 +12,10 @@ and houses of `itinera build hearth`. Each chunk reports its own CPU and wall ti
 every chunk, when the workers were ready, the order, and one number for the load of the machine, the ratio of wall to
 CPU time over the whole run, because other processes share the machine. It does not know when anything ended.
 
-Expected: predictions within 15 % of all three; on 1,000 workers, chunks of 1 to 10 s in the order of the file, as
-`itinera run` takes them, end within 1.3 of the ideal time, one shard for each worker about four times later, because
-the last shard is the slowest worker's.
+Expected: predictions within 15 % of all three; at a load of 38 on two cores, they were off by -0.6, -0.8 and +0.8 %. On
+1,000 workers, chunks of 10 s are best in every order: 2.3 times the ideal of 108 s, 1.7 with the longest first. Shorter
+ones wait for the driver and, out of the order of the file, for scenes to load; longer ones, and one shard a worker,
+wait for the slowest worker at the end.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ def compare_orders(work: Workload, cluster: Cluster, *, seeds: int) -> dict[tupl
         for factor in (1, 4, 16):
             shards = make_shards(make_chunks(work, 0.3, generator(seed, "chunks")), factor * cluster.workers)
             outcome = simulate(shards, cluster, generator(seed, "shards", str(factor)), resumes=True)
-            found.setdefault((f"{factor} shards a worker", 0.0), []).append(outcome.makespan / ideal)
+            found.setdefault((f"{factor} shard{'s' * (factor > 1)} a worker", 0.0), []).append(outcome.makespan / ideal)
     return found
 
 
@@ -289,15 +290,15 @@ def draw(found: dict[tuple[str, float], list[float]], path: Path) -> None:
         )
     for (name, length), values in found.items():
         if not length:
-            axes.axhline(float(np.mean(values)), color="#767676", lw=1, ls=":")
-            axes.text(LENGTHS[-1] * 1.25, float(np.mean(values)), name, va="center", fontsize=8, color="#555")
+            axes.hlines(float(np.mean(values)), LENGTHS[0], LENGTHS[-1], color="#767676", lw=1, ls=":")
+            axes.text(LENGTHS[-1] * 1.2, float(np.mean(values)), name, va="center", fontsize=8, color="#555")
     axes.axhline(1.0, color="#222", lw=0.8)
     axes.set(xscale="log", yscale="log", xlabel="average chunk (s)", ylabel="makespan / ideal")
     axes.set_xticks(LENGTHS, [f"{length:g}" for length in LENGTHS])
-    ticks = (1, 1.5, 2, 3, 4, 6, 8)
+    ticks = (1, 1.5, 2, 3, 4, 6, 8, 12, 16)
     axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     axes.minorticks_off()
-    axes.legend(title="order of chunks", frameon=False)
+    axes.legend(title="order of chunks", frameon=False, loc="upper center")
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=150)
 

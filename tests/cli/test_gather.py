@@ -236,6 +236,8 @@ def test_every_problem_is_named_with_the_command_that_mends_it(itinera, parts, t
     assert re.search(r"other\.2-of-3\.jsonl: seed is 8, but 7 in 2 other parts\.", told)
     assert re.search(r"Run: itinera run .*--shard 2/3 --overwrite", told)
     assert "absent.jsonl: there is no such file." in told
+    told = refused(itinera, out, [files[0], part_path(other, Shard(2, 3))])
+    assert ("seed is 8" in told or "seed is 7" in told, "shard 3/3 is missing" in told) == (True, True)
     told = refused(itinera, out, [files[0], files[0], files[1]])
     assert "shard 1/3 is given 2 times" in told
     assert "shard 3/3 is missing" in told

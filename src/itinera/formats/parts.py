@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -21,10 +22,11 @@ from itinera.formats.native import Header, read_header
 from itinera.formats.provenance import Sidecar, read_sidecar
 from itinera.records import Provenance
 from itinera.records.provenance import digest
-from itinera.records.shards import MAX_SHARDS, PartPlan, digest_list
+from itinera.records.shards import MAX_SHARDS, PartPlan
 
 PART_FILE = "part.json"  # of the folder of a part of a season
 SEASON_PART = "season-part"
+Ids: TypeAlias = tuple[object, ...]  # of a record
 _NOT_A_PART = "is not a part of anything: parts are written with --shard (shard=)."
 
 
@@ -74,9 +76,11 @@ def read_part(path: str | Path) -> Part:
 
 
 def _find_header(path: Path) -> Header | None:
+    """The header of a file, if it may be that of a part."""
     with open_stream(path) as stream:
-        is_native = stream.read(64).lstrip()[:10] == b'{"itinera"'
-    return read_header(path) if is_native else None
+        begins = stream.read(10) == b'{"itinera"'
+        states_shard = begins and b'"shard":' in stream.readline()
+    return read_header(path) if states_shard else None
 
 
 def _check_plan(path: Path, plan: PartPlan) -> None:
@@ -85,37 +89,30 @@ def _check_plan(path: Path, plan: PartPlan) -> None:
         raise BadFile(str(path), [Fault("", problem, "Make the part again.", "shard")])
 
 
-def verify_part(part: Part) -> list[tuple[object, ...]]:
-    """The ids of a part's records; raises BadFile unless its records are those that it was written with.
+def verify_part(part: Part, see: Callable[[Ids], object] = lambda ids: None) -> None:
+    """Raise BadFile unless a part's records are those that it was written with; `see` is called with the ids of each.
 
-    Of joined paths, the ids are scenes with their paths' numbers; of recorded maps and houses there are none.
+    Of joined paths, the ids are those of a scene with its paths' numbers; recorded maps and houses have none.
     """
     if part.sidecar is not None:
-        return _verify_joined_paths(part)
-    if part.kind not in _RECORD_IDS:
-        _verify_digest(part, lambda line: None)
-        return []
-    ids: list[tuple[object, ...]] = []
-    read = _RECORD_IDS[part.kind]
-    _verify_digest(part, lambda line: ids.append(read(line)))
-    if len(ids) != len(part.plan.block):
-        problem = (
-            f"has {len(ids)} records, but shard {part.plan.shard} of {part.plan.total} has {len(part.plan.block)}."
-        )
-        raise BadFile(str(part.path), [Fault("", problem, "Make the part again.")])
-    return ids
-
-
-def _verify_digest(part: Part, look: Callable[[bytes], None]) -> None:
-    state = hashlib.blake2b(digest_size=16)
-    for number, line in enumerate(record_lines(part), start=2):
+        for scene in _verify_joined_paths(part):
+            see(scene)
+        return
+    read = _RECORD_IDS.get(part.kind)
+    state, count = hashlib.blake2b(digest_size=16), 0
+    for count, line in enumerate(record_lines(part), start=1):
         state.update(line)
         try:
-            look(line)
+            if read is not None:
+                see(read(line))
         except UNDECODABLE as error:
-            raise BadFile(str(part.path), [make_fault(error, f"line {number}")]) from None
+            raise BadFile(str(part.path), [make_fault(error, f"line {count + 1}")]) from None
     if state.hexdigest() != part.plan.digest:
         raise _changed(part)
+    plan = part.plan
+    if read is not None and count != len(plan.block):
+        problem = f"has {count} records, but shard {plan.shard} of {plan.total} has {len(plan.block)}."
+        raise BadFile(str(part.path), [Fault("", problem, "Make the part again.")])
 
 
 def _changed(part: Part) -> BadFile:
@@ -160,19 +157,19 @@ _DECODE_TRIAL = msgspec.json.Decoder(_Trial).decode
 _DECODE_PATH = msgspec.json.Decoder(_JoinedPath).decode
 
 
-def _rollout_ids(line: bytes) -> tuple[str, ...]:
+def _rollout_ids(line: bytes) -> Ids:
     rollout = _DECODE_ROLLOUT(line)
     return (rollout.tour_id, *(one.episode_id for one in rollout.trajectories))
 
 
-_RECORD_IDS: dict[str, Callable[[bytes], tuple[object, ...]]] = {
+_RECORD_IDS: dict[str, Callable[[bytes], Ids]] = {
     "predictions": _rollout_ids,
     "times": lambda line: (_DECODE_EPISODE(line).episode_id,),
     "action-probabilities": lambda line: (_DECODE_TRIAL(line).trial_id,),
 }
 
 
-def _verify_joined_paths(part: Part) -> list[tuple[object, ...]]:
+def _verify_joined_paths(part: Part) -> list[Ids]:
     """Of each scene: its id, the number of its first path, and how many it has; numbers must follow one another."""
     assert part.sidecar is not None
     if part.sidecar.digest != digest(part.path):
@@ -192,9 +189,3 @@ def _verify_joined_paths(part: Part) -> list[tuple[object, ...]]:
         expected = path.path_id + 1
         scenes.setdefault(path.scan, [path.path_id, 0])[1] += 1
     return [(scan, *numbers) for scan, numbers in scenes.items()]
-
-
-def is_full_list(parts: Sequence[Part], ids: Iterable[tuple[object, ...]]) -> bool:
-    """Whether these ids, of all parts in order, are those of the full list; what has no ids has its digests."""
-    plan = parts[0].plan
-    return parts[0].kind in ("map-recordings", SEASON_PART) or digest_list(list(ids)) == plan.list_digest

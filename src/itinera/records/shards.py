@@ -74,7 +74,7 @@ class PartPlan:
     number: int
     count: int
     total: int  # records of the full list
-    list_digest: str  # of the ids of all records of the full list, in order; see `digest_list`
+    list_digest: str  # blake2b of the ids of all records of the full list, in order; see `encode_ids`
     plan: str  # the fingerprint that the whole will have
     settings: Mapping[str, str]  # version, seed, digests of inputs, protocol, options
     digest: str = ""  # of the bytes of the records
@@ -92,11 +92,11 @@ class PartPlan:
 def plan_part(
     command: str,
     shard: Shard | None,
-    ids: Sequence[Sequence[object]],
+    ids: Iterable[Sequence[object]],
     plan: str,
     settings: Mapping[str, object],
     *,
-    total: int | None = None,
+    total: int,
 ) -> PartPlan | None:
     """What a part states before its records are known; None without a shard.
 
@@ -105,16 +105,15 @@ def plan_part(
     if shard is None:
         return None
     plain = {name: str(value) for name, value in settings.items()}
-    count = len(ids) if total is None else total
-    return PartPlan(command, shard.number, shard.count, count, digest_list(ids), plan, plain)
-
-
-def digest_list(ids: Iterable[Sequence[object]]) -> str:
-    """A digest of the ids of records, in their order: equal if none was lost, doubled or moved."""
     state = hashlib.blake2b(digest_size=16)
     for one in ids:
-        state.update(json.dumps(list(one)).encode() + b"\n")
-    return state.hexdigest()
+        state.update(encode_ids(one))
+    return PartPlan(command, shard.number, shard.count, total, state.hexdigest(), plan, plain)
+
+
+def encode_ids(ids: Sequence[object]) -> bytes:
+    """The ids of a record as the digest of the full list takes them: it changes if one is lost, doubled or moved."""
+    return json.dumps(list(ids)).encode() + b"\n"
 
 
 def digest_bytes(records: bytes) -> str:

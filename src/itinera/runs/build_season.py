@@ -197,9 +197,9 @@ def _recorded_part(config: SeasonConfig) -> str:
 def _finish_part(config: SeasonConfig, work: ResumableWriter, provenance: Provenance) -> None:
     """Write what the folder states as a part; the digest is that of the houses' records, which have their files'."""
     plan = plan_fingerprint(sorted(config.describe().items(), key=str))
-    ids = [(config.season.house_id(index),) for index in config.indices]
+    ids = ((config.season.house_id(index),) for index in config.indices)
     settings = {"version": provenance.version, **config.describe()}
-    part = plan_part("build hearth", config.shard, ids, plan, settings)
+    part = plan_part("build hearth", config.shard, ids, plan, settings, total=len(config.indices))
     assert part is not None
     part = replace(part, digest=digest_bytes(house_records(config)))
     header = Header(

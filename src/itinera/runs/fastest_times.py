@@ -173,8 +173,9 @@ def _plan_part(split: Split, robot: ReferenceRobot, provenance: Provenance, shar
         "version of the planner": VERSION,
         **asdict(robot),
     }
-    ids = [(episode.id,) for episode in split.episodes]
-    return plan_part("fastest-times", shard, ids, plan_fingerprint("fastest-times", VERSION, astuple(robot)), settings)
+    ids = ((episode.id,) for episode in split.episodes)
+    plan = plan_fingerprint("fastest-times", VERSION, astuple(robot))
+    return plan_part("fastest-times", shard, ids, plan, settings, total=len(split.episodes))
 
 
 def _check_tasks(split: Split) -> None:

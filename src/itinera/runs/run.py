@@ -137,8 +137,8 @@ class Run:
                 **report.settings,
             )
             plan = plan_fingerprint(sorted(settings.items()))
-            ids = [(job.tour.id, *job.tour.episode_ids) for job in self.jobs]
-            part = plan_part("run", self.shard, ids, plan, settings)
+            ids = ((job.tour.id, *job.tour.episode_ids) for job in self.jobs)
+            part = plan_part("run", self.shard, ids, plan, settings, total=len(self.jobs))
             own_plan = shard_fingerprint(plan, self.shard)
             with RunWriter(out, own_plan, overwrite=overwrite, record_maps=config.record_maps, part=part) as work:
                 if work.finished:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from itinera.errors import BadArgument, BadFile, Fault
-from itinera.formats.parts import Part
+from itinera.formats.parts import Ids, Part
 from itinera.hearth.language.generate import LANGUAGES
 from itinera.hearth.season import SPLITS, VERSION, check_radius, house_indices, public_season
 from itinera.records import Provenance
@@ -48,8 +49,8 @@ class _Settings(msgspec.Struct):
     sealed: bool = False
 
 
-def verify_houses(part: Part) -> list[tuple[object, ...]]:
-    """The ids of a part's houses; raises BadFile unless every one is there and as it was built."""
+def verify_houses(part: Part, see: Callable[[Ids], object] = lambda ids: None) -> None:
+    """Raise BadFile unless every house of a part is there and as it was built; `see` is called with the id of each."""
     config = _read_config(part, part.path)
     lost = [config.season.house_id(index) for index in config.own_indices if not is_built(config, index)]
     faults = [Fault(f'house "{name}"', "is missing, incomplete or damaged.", _REMEDY) for name in lost]
@@ -62,7 +63,8 @@ def verify_houses(part: Part) -> list[tuple[object, ...]]:
         faults.append(Fault("", "the records of its houses are not those that were written.", _REMEDY))
     if faults:
         raise BadFile(str(part.path), faults)
-    return [(config.season.house_id(index),) for index in config.own_indices]
+    for index in config.own_indices:
+        see((config.season.house_id(index),))
 
 
 def _has_exact_files(folder: Path) -> bool:
@@ -99,8 +101,6 @@ def _read_config(part: Part, out: Path) -> SeasonConfig:
 
 def join_seasons(parts: Sequence[Part], out: Path, provenance: Provenance, *, overwrite: bool) -> None:
     """Copy the houses of all parts, which were verified, and assemble the season."""
-    from dataclasses import replace
-
     whole = replace(_read_config(parts[0], out), shard=None)
     for part in parts:
         config = _read_config(part, part.path)

@@ -132,7 +132,8 @@ class StudyRun:
                 return ActionProbabilities(self.name, tuple(found[k] for k in range(len(own))), provenance)
             settings = describe_plan(provenance, self.config, name=self.name)
             plan = plan_fingerprint(sorted(settings.items()))
-            part = plan_part("study run", self.shard, [(trial.id,) for trial in self.trials], plan, settings)
+            ids = ((trial.id,) for trial in self.trials)
+            part = plan_part("study run", self.shard, ids, plan, settings, total=len(self.trials))
             own_plan = shard_fingerprint(plan, self.shard)
             with ResumableWriter(out, own_plan, overwrite=overwrite) as work:
                 if work.finished or len(work):
