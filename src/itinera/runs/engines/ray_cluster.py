@@ -29,11 +29,11 @@ from itinera.runs.engines.shipping import Parcel, keep_copy, make_parcel, node_f
 LOOPBACK = "127.0.0.1"
 PREFIX = "itinera-ray-"  # of a cluster's folder, then the process that started it
 LONGEST_TEMPORARY = 30  # characters; a socket's name may have 107
-# A node counts as dead after three seconds without a sign of life, instead of half a minute.
+# A node whose connections fail counts as dead after three seconds, instead of half a minute.
 HEALTH_CHECKS = {
     "health_check_initial_delay_ms": 1000,
     "health_check_period_ms": 1000,
-    "health_check_timeout_ms": 1000,
+    "health_check_timeout_ms": 3000,  # of an answer: a machine may be busy
     "health_check_failure_threshold": 3,
 }
 STORE_BYTES = 256 << 20  # of the object store of a cluster that we start: it has one node, and results are small
@@ -47,6 +47,7 @@ def require_ray() -> Any:
         raise BadArgument("Ray was imported before its tokens were on: set RAY_AUTH_MODE=token in the environment.")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_AUTH_MODE", "token")
+    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # on a busy machine, 30 s are not enough
     try:
         with quiet():
             import ray

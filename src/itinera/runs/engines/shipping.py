@@ -56,8 +56,7 @@ class Parcel:
         if self.folder:
             os.chdir(self.folder)
             sys.path[:] = [*self.paths, *(path for path in sys.path if path not in self.paths)]
-        renamed = dict(zip(self.names, map(str, copies), strict=True))
-        found: Catching[Any, Any] = _Unpickler(io.BytesIO(self.pickled), renamed).load()
+        found: Catching[Any, Any] = _Unpickler(io.BytesIO(self.pickled), copies).load()
         return found
 
 
@@ -88,24 +87,24 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, stream: io.BytesIO, names: Sequence[str]) -> None:
         super().__init__(stream, protocol=pickle.HIGHEST_PROTOCOL)
-        self._names = frozenset(names)
+        self._numbers = {name: number for number, name in enumerate(names)}
 
-    def persistent_id(self, thing: Any) -> tuple[str, bool] | None:
-        if isinstance(thing, (str, PurePath)) and str(thing) in self._names:
-            return str(thing), isinstance(thing, str)
+    def persistent_id(self, thing: Any) -> tuple[int, bool] | None:
+        if isinstance(thing, (str, PurePath)) and str(thing) in self._numbers:
+            return self._numbers[str(thing)], isinstance(thing, str)  # not the name, which would be replaced again
         return None
 
 
 class _Unpickler(pickle.Unpickler):
     """Reads references to shipped files as the names of their copies."""
 
-    def __init__(self, stream: io.BytesIO, renamed: dict[str, str]) -> None:
+    def __init__(self, stream: io.BytesIO, copies: Sequence[Path]) -> None:
         super().__init__(stream)
-        self._renamed = renamed
+        self._copies = copies
 
-    def persistent_load(self, reference: tuple[str, bool]) -> str | Path:
-        name, is_text = reference
-        return self._renamed[name] if is_text else Path(self._renamed[name])
+    def persistent_load(self, reference: tuple[int, bool]) -> str | Path:
+        number, is_text = reference
+        return str(self._copies[number]) if is_text else self._copies[number]
 
 
 def pickle_plain(thing: Any) -> bytes:
