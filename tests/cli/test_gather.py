@@ -228,6 +228,27 @@ def test_a_part_whose_digest_was_forged_too_is_refused(itinera, parts, change, t
     assert told in refused(itinera, out, files)
 
 
+def test_a_part_of_a_million_shards_is_answered_at_once(itinera, parts):
+    _, out, files = parts
+    header = read_header(files[0])
+    header.shard = header.shard and type(header.shard)(**{**header.shard.__dict__, "count": 1_000_000})
+    files[0].write_bytes(header_line(header))
+    told = refused(itinera, out, files[:1])
+    assert "shard 2/1000000 is missing" in told
+    assert len(told.splitlines()) < 100
+    header.shard = type(header.shard)(**{**header.shard.__dict__, "number": 0})
+    files[0].write_bytes(header_line(header))
+    assert "is not possible: shard 0 of 1000000" in refused(itinera, out, files[:1])
+
+
+def test_parts_whose_headers_differ_in_anything_else_are_refused(itinera, parts):
+    _, out, files = parts
+    header, _, lines = files[1].read_bytes().partition(b"\n")
+    files[1].write_bytes(header.replace(b'"success_radius":3.0', b'"success_radius":9.0') + b"\n" + lines)
+    assert header != files[1].read_bytes().partition(b"\n")[0]
+    assert "the digest of the header is" in refused(itinera, out, files)
+
+
 def test_every_problem_is_named_with_the_command_that_mends_it(itinera, parts, tmp_path):
     words, out, files = parts
     other = tmp_path / "other.jsonl"
@@ -333,6 +354,10 @@ def test_a_part_of_a_season_is_verified_house_by_house(itinera, tmp_path):
     told = refused(itinera, out, parts)
     assert "is missing, incomplete or damaged" in told
     assert "itinera build hearth" in told
+    (out / "season.json").parent.mkdir()
+    (out / "season.json").write_bytes(b"another season")
+    done = itinera("gather", *parts, "--out", out)
+    assert (done.code, "exists already" in done.err) == (2, True)
     done = itinera("build", "hearth", "--out", out, "--houses", 3, "--sealed", "--shard", "1/2")
     assert (done.code, "where its secret stays" in done.err) == (2, True)
 

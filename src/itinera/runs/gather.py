@@ -18,6 +18,7 @@ from pathlib import Path
 import msgspec
 
 from itinera.errors import BadArgument, BadFile, Fault, ItineraError
+from itinera.formats.hearth_season import SEASON_FILE
 from itinera.formats.io import FaultList
 from itinera.formats.map_recordings import maps_file
 from itinera.formats.native import header_line
@@ -43,7 +44,9 @@ class Gathering:
 
 def gather(paths: Sequence[Path], out: Path, *, overwrite: bool = False, progress: Progress | None = None) -> Gathering:
     """Join parts into `out`; see `itinera.api.gather`. `progress` is called with 1 after each part was verified."""
-    if out.is_file() and not overwrite:  # a folder may be that of a season that was interrupted
+    # A folder without these is new, or that of a season whose gathering was interrupted.
+    results = (out / SEASON_FILE, out / f"{SEASON_FILE}.partial")
+    if not overwrite and (out.is_file() or any(result.exists() for result in results)):
         raise BadArgument(f"{out} exists already. Write to another file, or replace it with --overwrite.")
     parts = _read_parts(paths, out)
     _verify(parts, out, progress or (lambda count: None))
