@@ -16,7 +16,7 @@ from itinera.formats.thinking_rates import read_rates
 from itinera.records.thinking import MAX_SECONDS
 
 ACT = "act"  # the rate of a table for every action, whatever the agent reports
-DIGITS = 6  # of measured seconds
+DIGITS = 6  # of seconds
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Clock:
         if not self.rates:
             return round(measured, DIGITS)
         spent = sum(rate * (_amount(after, name) - _amount(before, name)) for name, rate in self.rates if name != ACT)
-        return min(max(0.0, dict(self.rates).get(ACT, 0.0) + spent), MAX_SECONDS)
+        return round(min(max(0.0, dict(self.rates).get(ACT, 0.0) + spent), MAX_SECONDS), DIGITS)
 
 
 def _amount(usage: Mapping[str, Any], name: str) -> float:

@@ -24,13 +24,14 @@ def thinking_section(found: Sequence[LatencyCurves]) -> Markup:
         moves = any(curve.moves for curve in curves.curves)
         parts += [tag("p", STANDING), *([tag("p", MOVING)] if moves else [])]
         parts.append(listing([describe_curve(curve, curves.latencies) for curve in curves.curves]))
-        parts.append(figures([_chart(curves, metric) for metric in curves.metrics], f"thinking-{i}"))
+        parts.append(figures([draw_chart(curves, metric) for metric in curves.metrics], f"thinking-{i}"))
         agents = [curve.series for curve in curves.curves]
         parts += [table_element(curves.to_table(metric), agents=agents) for metric in curves.metrics]
     return tag("section", *parts)
 
 
-def _chart(curves: LatencyCurves, metric: str) -> svg.Chart:
+def draw_chart(curves: LatencyCurves, metric: str) -> svg.Chart:
+    """The curves of a metric."""
     means = [[curve.means[metric][i] for curve in curves.curves] for i in range(len(curves.latencies))]
     about = f"Means with {100 * curves.level:g} % intervals, clustered by scene."
     series = [curve.series for curve in curves.curves]
