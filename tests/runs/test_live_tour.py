@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from itinera.agents.checks import default_camera, make_ground_world
 from itinera.formats.live_log import END, FAILED, LATE, session_seed
 from itinera.records import Ending
 from itinera.runs.config import TourJob
@@ -15,8 +16,10 @@ from itinera.runs.live_client import AgentPlayer
 from itinera.runs.live_tour import LiveTour, replay_answers
 from itinera.runs.rollout import rollout
 from itinera.simulators.graph import GraphSimulator
-from itinera.tasks import Instruction, Tour
-from itinera.tasks.protocol import IVLN, IVLN_TEST, R2R
+from itinera.simulators.ground import GroundSimulator
+from itinera.tasks import Episode, Instruction, Tour
+from itinera.tasks.protocol import IVLN, IVLN_TEST, R2R, R2R_CE
+from itinera.worlds import Pose
 from scripted_agents import Still, Wanderer
 from text_worlds import STREET, episode, world
 
@@ -160,3 +163,44 @@ def test_a_place_keeps_its_name_within_a_tour():
         places.append(json.loads(live.answer(1).splitlines()[-1])["observation"]["place"])
         assert places[-1] == before["candidates"]["nodes"][0]
     assert len(set(places)) < len(places)
+
+
+class Driver(Still):
+    """Drives about at random on the ground and remembers what its camera showed."""
+
+    def __init__(self):
+        self.shown = []
+
+    def act(self, observation):
+        self.shown.append((observation.frame.rgb.tobytes(), observation.frame.depth.tobytes()))
+        return int(self.rng.integers(1, 4)) if self.rng.random() < 0.95 else 0
+
+
+@pytest.fixture(scope="module")
+def room():
+    return make_ground_world()
+
+
+def test_an_agent_on_the_ground_sees_and_does_what_it_would_in_a_local_run(room):
+    protocol = replace(R2R_CE, step_limit=40)
+    camera = replace(default_camera(), channels=("rgb", "depth"))
+    start = Pose(np.array([1.0, 1.0, 0.0]), 0.3)
+    goal = np.array([[4.0, 3.0, 0.0]])
+    one = Episode("1", "check", start, goal, goal, Instruction("", point_goal=(4.0, 3.0, 0.0)))
+    tour = Tour("1", "check", ("1",))
+    near, far = Driver(), Driver()
+    make = lambda: GroundSimulator.for_protocol(protocol, camera=camera)  # noqa: E731
+    local = rollout(near, make(), room, tour, (one,), protocol=protocol, seed=session_seed(SECRET))
+    live = LiveTour(
+        make(), room, TourJob(tour, (one,)), protocol=protocol, secret=SECRET, wants=frozenset({"rgb", "depth"})
+    )
+    lines = [json.loads(line) for line in live.start().split(b"\n")[:3]]
+    assert lines[1]["point_goal"] == pytest.approx((3.0, 2.0, 0.0))  # from the start, not in the house
+    assert lines[2]["observation"]["place"] == [0.0, 0.0, 0.0]
+    again = LiveTour(
+        make(), room, TourJob(tour, (one,)), protocol=protocol, secret=SECRET, wants=frozenset({"rgb", "depth"})
+    )
+    play(far, again)
+    assert plain(again.rollout.trajectories) == plain(local.trajectories)
+    assert far.shown == near.shown
+    assert again.frames == len(far.shown)
