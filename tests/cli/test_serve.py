@@ -20,6 +20,7 @@ from itinera.errors import BadArgument, BadFile
 from itinera.formats.board_archive import check_archive
 from itinera.server.client import Client
 from itinera.server.messages import EntryReport
+from live_server import Served
 
 
 @pytest.fixture(scope="module")
@@ -40,24 +41,6 @@ def folder(files: tiny.Files, tmp_path: Path) -> Path:
 def read(address: str) -> str:
     with urllib.request.urlopen(address) as reply:
         return reply.read().decode()
-
-
-class Served:
-    """`itinera serve` in a process of its own."""
-
-    def __init__(self, folder: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "itinera", "serve", str(folder), "--port", "0", *options]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        self.url = line.split(" at ")[1].strip()
-
-    def end(self, number: int = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        code = self.process.wait(60)
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-        return code
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from itinera.server.store import Store
 from itinera.server.tables import blob, entry, judgement, shot
 from itinera.server.teams import create_team, make_token
 from itinera.server.verdicts import decode_verdict
-from killing import CHALLENGE, HERE, Teams, Ward, Watcher, answers, free_port, kill_at_random, wait_for
+from killing import CHALLENGE, HERE, LONGEST_WAIT, Teams, Ward, Watcher, answers, free_port, kill_at_random, wait_for
 from postgres import Cluster
 
 TEAMS, WORKERS = 4, 2
@@ -77,7 +77,7 @@ def run(place, tmp_path, *, entries, kills, lease_seconds, seed):
 
     def kill_server():
         if rng.random() < 0.8:  # else perhaps while it starts
-            wait_for(lambda: answers(address), 60)
+            wait_for(lambda: answers(address), LONGEST_WAIT)
             time.sleep(rng.uniform(0, 0.5))
         server.kill()
 
@@ -90,7 +90,7 @@ def run(place, tmp_path, *, entries, kills, lease_seconds, seed):
             kill_at_random(victims, rng, lambda: watcher.settled + len(teams.accepted), count=kills, most=2 * entries)
             for thread in threads:
                 thread.join()
-            wait_for(lambda: watcher.settled == entries or teams.failures, 120 + entries)
+            wait_for(lambda: watcher.settled == entries or teams.failures, LONGEST_WAIT)
     finally:
         for one in (server, *workers):
             one.end()

@@ -1,10 +1,14 @@
-"""A challenge server on a free port of this machine, in a thread of the test."""
+"""A challenge server on a free port of this machine, in a thread of the test or in a process of its own."""
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import uvicorn
 
@@ -31,3 +35,21 @@ def live_server(service: Service, guesses: GuessLimiter | None = None) -> Iterat
         server.should_exit = True
         thread.join()
         socket.close()
+
+
+class Served:
+    """`itinera serve` in a process of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "itinera", "serve", str(folder), "--port", "0", *options]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.url = line.split(" at ")[1].strip()
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        self.process.send_signal(number)
+        code = self.process.wait(60)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return code
