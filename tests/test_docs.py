@@ -529,8 +529,8 @@ def test_every_example_of_a_format_is_recognised_and_read(block, tmp_path):
         assert read
 
 
-def test_every_format_but_the_bundle_has_an_example():
-    assert {block.heading for block in FORMAT_EXAMPLES} == catalog.BY_NAME.keys() - {"scores"}
+def test_every_format_but_the_bundle_and_datasets_has_an_example():
+    assert {block.heading for block in FORMAT_EXAMPLES} == catalog.BY_NAME.keys() - {"scores", "lerobot"}
 
 
 # The rest

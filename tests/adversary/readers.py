@@ -71,6 +71,7 @@ class Reader:
         target = folder / self.file_name
         target.parent.mkdir(parents=True, exist_ok=True)
         for name, content in (self.others or {}).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content())
         return target, folder / Path(self.file_name).parts[0]
 
@@ -347,6 +348,28 @@ def _in_tar(name: str) -> bytes:
     return stream.getvalue()
 
 
+FRAMES = "data/chunk-000/episode_000000.parquet"
+
+
+@cache
+def _dataset() -> dict[str, bytes]:
+    """The files of a LeRobot dataset that is read, by name."""
+    from itinera.formats.lerobot import write_predictions
+    from itinera.records import Predictions, Trajectory
+
+    places = np.array([[0.0, 0.0, 0.0], [0.25, 0.0, 0.0], [0.5, 0.1, 0.0]])
+    one = Trajectory("4", places, headings=np.zeros(3), times=np.arange(3.0))
+    with tempfile.TemporaryDirectory() as folder:
+        write_predictions(folder, Predictions.from_trajectories("", [one]))
+        return {name: (Path(folder) / name).read_bytes() for name in ("meta/info.json", "meta/episodes.jsonl", FRAMES)}
+
+
+def _beside(name: str) -> dict[str, Callable[[], bytes]]:
+    """The other files of the dataset."""
+    names = {"meta/info.json", "meta/episodes.jsonl", FRAMES} - {name}
+    return {f"folder/{other}": lambda other=other: _dataset()[other] for other in sorted(names)}  # type: ignore[misc]
+
+
 def _archived(function: str, name: str, mutate: Mutate) -> list[Reader]:
     """A reader of folders and archives, fuzzed by a file in a folder, by a .zip and by a .tar."""
     return [
@@ -472,6 +495,7 @@ def _json_readers() -> list[Reader]:
         "formats.native_predictions.read_predictions": "native-predictions",
         "formats.native_tasks.read_split": "native-tasks",
         "formats.ndh.read_split": "ndh",
+        "formats.omninavbench.read_predictions": "omninavbench",
         "formats.pointnav.read_split": "pointnav",
         "formats.r2r.read_predictions": "r2r-submission",
         "formats.r2r.read_split": "r2r",
@@ -483,6 +507,7 @@ def _json_readers() -> list[Reader]:
         "formats.soon.read_split": "soon",
         "formats.subsets.read_subset": "subset",
         "formats.trials.read_trials": "trials",
+        "formats.vlln.read_predictions": "vlln",
         "formats.vlnce.read_dense": "vlnce-dense",
         "formats.vlnce.read_split": "vlnce",
         "formats.vlnce_predictions.read_predictions": "vlnce-submission",
@@ -601,6 +626,14 @@ def _others() -> list[Reader]:
         _plain("formats.matterport.read_scan", lambda: [ARCHIVED["connectivity"][1]], json_),
         *_archived("formats.reverie.read_objects", "bbox", json_),
         *_archived("formats.robot_logs.read_folder", "robot-logs", table),
+        *_archived("formats.case_files.read_predictions", "case-files", json_),
+        *_archived("formats.omninavbench.read_folder", "omninavbench-results", json_),
+        _plain("formats.lerobot.read_predictions", lambda: [_dataset()["meta/info.json"]], json_,
+               file_name="folder/meta/info.json", others=_beside("meta/info.json")),
+        _plain("formats.lerobot.read_predictions", lambda: [_dataset()["meta/episodes.jsonl"]], json_,
+               variant="episodes", file_name="folder/meta/episodes.jsonl", others=_beside("meta/episodes.jsonl")),
+        _plain("formats.lerobot.read_predictions", lambda: [_dataset()[FRAMES]], raw, variant="frames",
+               file_name=f"folder/{FRAMES}", others=_beside(FRAMES)),
     ]  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def test_paths_meet_twice_in_some_episodes_only():
     subset = draw_subset(SPLIT, 50)
     counts = [len(path.ids) for stratum in subset.strata for path in stratum.sample]
     assert set(counts) == {1, 2}
-    assert counts.count(2) == 10
+    assert counts.count(2) == 5
 
 
 def test_episodes_without_siblings_are_drawn_singly():

@@ -60,7 +60,7 @@ BAD: dict[str, tuple[Any, str, str]] = {
     "empty file": (b"", "is empty", "Write or copy it again"),
     "UTF-16": (GOOD.decode().encode("utf-16"), "is not UTF-8 text", "Save the file as UTF-8"),
     "not a file": (None, "there is no such file", "Check the path"),
-    "a folder": (Path, "is a folder without connectivity files, object boxes or logs", "Give a file"),
+    "a folder": (Path, "is a folder without connectivity files, object boxes, results or logs", "Give a file"),
 }  # fmt: skip
 
 

@@ -44,6 +44,13 @@ POINT = {"episode_id": 4, "scene_id": "hearth/house/house.glb", "start_position"
 TRIAL = {"id": "1_0_2.stop.control", "skill": "stop", "arm": "control", "world_id": "house", "heading": 0.5,
          "path": ["a", "b"], "text": "Go.", "goals": ["b"], "path_id": "1", "source": "1_0",
          "target": {"stop": True}}  # fmt: skip
+SCENARIO = {"scenario_id": "matterport_11", "source_envset": "test/human/a.json", "termination_reason": "stop_action",
+            "steps": 1, "time_s": 0.5, "path_length": 0.25, "stop_step": 1, "trajectory": [
+                {"step": 0, "time_s": 0.0, "position": [0.0, 1.0, 0.5], "orientation": [1.0, 0.0, 0.0, 0.0]},
+                {"step": 1, "time_s": 0.5, "position": [0.25, 1.0, 0.5],
+                 "orientation": [1.0, 0.0, 0.0, 0.0]}]}  # fmt: skip
+CASE = {"instr_id": "4332_1", "trajectory": [["a"], ["b", "c"]], "a_t": {"0": "A"}, "scan": "house",
+        "gt_traj": ["a", "b"], "evaluation": {"success": [1.0]}}  # fmt: skip
 PROTOCOL = {"name": "r2r", "success_radius": 3.0}
 
 
@@ -57,6 +64,10 @@ _TEXTS: dict[str, str] = {
         {"tour_id": "1_0", "trajectories": [{"episode_id": "1_0", "places": ["a", "b"], "headings": [0.0, 1.0],
          "collided": [True], "followed": [False], "thinking": [0.5, 0.0], "ending": "stuck"}]},
     ),
+    "vlln": _lines({"scene_id": "house", "episode_id": 4, "success": 1.0, "spl": 0.5, "os": 1.0, "ne": 0.5, "steps": 2,
+                    "episode_instruction": "search for sofa.", "path": [[0.0, 0.5, -1.0], [0.0, 0.5, -1.25]],
+                    "action": [1, 0], "object_category": "sofa"}),
+    "omninavbench": json.dumps(SCENARIO),
     "native-tasks": _lines(
         {"itinera": "tasks", "name": "tiny", "judged_by": "r2r"},
         {"id": "1_0", "world_id": "house", "start": "a", "goals": ["b"], "reference": ["a", "b"], "text": "go",
@@ -149,4 +160,6 @@ ARCHIVED = {
     "connectivity": ("house_connectivity.json", json.dumps([PANORAMA]).encode()),
     "robot-logs": ("7.csv", b"time,x,y\n0,0,0\n1,0.25,0\n"),
     "bbox": ("house_a.json", json.dumps(SEEN).encode()),
+    "case-files": ("case_InstrID_4332_1.json", json.dumps(CASE).encode()),
+    "omninavbench-results": ("matterport_11.json", json.dumps(SCENARIO).encode()),
 }

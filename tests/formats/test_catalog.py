@@ -10,7 +10,7 @@ from examples import ARCHIVED, EXAMPLES
 
 from itinera.errors import BadArgument, BadFile
 from itinera.formats import catalog, ivln
-from itinera.formats.catalog import ARCHIVES, BY_NAME, FORMATS, Format, detect, find_format
+from itinera.formats.catalog import ARCHIVES, BY_NAME, FOLDERS, FORMATS, Format, detect, find_format
 from itinera.formats.writing import write_members
 from itinera.tasks import Split
 from tiny import written
@@ -22,7 +22,7 @@ def test_there_is_an_example_of_every_format() -> None:
     """A new format needs one in examples.py: all tests below and the hostile ones run over them."""
     assert set(EXAMPLES) == {known.name for known in FORMATS}
     assert set(ARCHIVED) == {known.name for known in ARCHIVES}
-    assert len(BY_NAME) == len(FORMATS) + len(ARCHIVES)
+    assert len(BY_NAME) == len(FORMATS) + len(ARCHIVES) + len(FOLDERS)
 
 
 @pytest.mark.parametrize("known", FORMATS, ids=lambda known: known.name)
@@ -94,7 +94,7 @@ def test_what_is_in_no_format_is_refused(tmp_path: Path, content: bytes, said: s
 
 def test_a_folder_of_other_things_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").touch()
-    with pytest.raises(BadFile, match="is a folder without connectivity files, object boxes or logs"):
+    with pytest.raises(BadFile, match="is a folder without connectivity files, object boxes, results or logs"):
         detect(tmp_path)
 
 

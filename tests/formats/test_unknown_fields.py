@@ -41,6 +41,8 @@ READERS = {
     "rxr-ce-submission": add_to_lines,
     "vlnce-submission": add_to_steps,
     "ivln-ce-predictions": add_to_steps,
+    "vlln": add_to_lines,
+    "omninavbench": lambda text: json.dumps(json.loads(text) | MORE),
 }
 
 
@@ -81,6 +83,8 @@ def test_columns_of_a_robots_log_that_are_not_read_are_named_once(
 
 
 def test_every_reader_of_predictions_is_looked_at() -> None:
-    """Of the others, CSV logs of positions refuse unknown columns, and TUM has none."""
+    """Of the others, CSV logs of positions refuse unknown columns, TUM has none, and case files are full of them."""
     known = {f.name for f in (*catalog.FORMATS, *catalog.ARCHIVES) if f.kind == "predictions"}
-    assert known - READERS.keys() == {"positions", "robot-csv", "tum", "robot-logs"}
+    assert known - READERS.keys() == {
+        "positions", "robot-csv", "tum", "robot-logs", "case-files", "omninavbench-results",
+    }  # fmt: skip

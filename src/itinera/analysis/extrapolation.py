@@ -177,9 +177,7 @@ def _index_rows(table: ScoreTable, subset: Subset, references: Sequence[ScoreTab
         references=tuple(find(one.episode_ids, order) for one in references),
         sampled=find(order, subset.ids) if references else rows,
         paths=paths,
-        split_scenes=np.array(
-            [number.get(name, -1) for name in first.world_ids] if first is not None else [], dtype=int
-        ),
+        split_scenes=np.array(in_split, dtype=np.int64),
         scenes=np.array([number[table.world_ids[i]] for i in rows]),
         sizes=tuple(subset.scenes[name] for name in names),
     )

@@ -24,8 +24,10 @@ from itinera.tasks.subset import SampledPath, Stratum, Subset, digest_episodes
 STRATIFIERS = ("scene", "length")
 NORMAL_QUANTILE = 1.959964  # of 97.5 %
 LENGTH_CLASSES = 3
-_DOUBLED = 0.1  # share of the sample that is a second episode of a path, where paths have several
-_FEWEST_DOUBLED = 10  # fewer do not show the variance within paths
+# Second episodes of a path, where paths have several: they show the variance within paths, of which only the share of
+# the paths that is sampled counts, and otherwise tell less than an episode of another path.
+_DOUBLED = 0.03  # of the sample
+_FEWEST_DOUBLED = 5
 
 
 @dataclass

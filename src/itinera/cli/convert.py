@@ -50,8 +50,8 @@ def convert(
 
 
 def _list() -> None:
-    from itinera.formats.catalog import ARCHIVES, FORMATS
+    from itinera.formats.catalog import BY_NAME
     from itinera.records.tables import TextTable
 
-    rows = tuple((known.name, known.kind, known.about) for known in (*FORMATS, *ARCHIVES))
+    rows = tuple((known.name, known.kind, known.about) for known in BY_NAME.values())
     output.print_table(TextTable(("format", "kind", "description"), rows), "terminal")

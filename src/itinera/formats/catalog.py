@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from itinera.errors import BadArgument, BadFile, Fault, validate_choice
 from itinera.formats.io import open_stream
 from itinera.records import Predictions
 from itinera.tasks import PROTOCOLS, Protocol, Split, Tour
 from itinera.worlds import World
+
+if TYPE_CHECKING:
+    from itinera.formats.io import Member
 
 logger = logging.getLogger("itinera")
 
@@ -148,6 +151,11 @@ FORMATS = (
         lambda head: "trajectory" in head.keys and bool(head.keys & {"instr_id", "inst_idx"}) and head.begins(r"\["),
         "r2r", "read_predictions", "write_predictions",
     ),
+    Format("vlln", "predictions", "VL-LN's results with paths", _line("episode_id", "path", "action"),
+           "vlln", "read_predictions", "write_predictions"),
+    Format("omninavbench", "predictions", "OmniNavBench's result of one scenario",
+           _has("scenario_id", "trajectory", "position", start=r"\{"),
+           "omninavbench", "read_predictions", "write_predictions"),
     Format("ndh", "tasks", "CVDN's navigation from dialog history", _has("inst_idx", "end_panos", start=r"\["),
            "ndh", "read_split", "write_split"),
     Format("fgr2r", "tasks", "Fine-Grained R2R", _has("new_instructions", "path_id", start=r"\["),
@@ -207,6 +215,16 @@ ARCHIVES = (
            "robot_logs", "read_folder", "write_folder"),
     Format("bbox", "objects", "REVERIE's object boxes, folder or archive", lambda head: False,
            "reverie", "read_objects", "write_objects"),
+    Format("case-files", "predictions", "case files of MapGPT and NavBench, folder or archive", lambda head: False,
+           "case_files", "read_predictions", "write_predictions"),
+    Format("omninavbench-results", "predictions", "OmniNavBench's results, folder or archive", lambda head: False,
+           "omninavbench", "read_folder", "write_folder"),
+)  # fmt: skip
+
+# Folders with files in folders of their own, which no archive is read of.
+FOLDERS = (
+    Format("lerobot", "predictions", "a LeRobot dataset, folder", lambda head: False,
+           "lerobot", "read_predictions", "write_predictions"),
 )  # fmt: skip
 
 _MAP_KEYS = ("image", "resolution", "origin", "negate", "occupied_thresh", "free_thresh")
@@ -219,7 +237,7 @@ MAPS = (
            "rosmap", "read_map", ""),
 )  # fmt: skip
 
-BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES)}
+BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES, *FOLDERS)}
 
 
 def find_format(name: str, *, argument: str = "format") -> Format:
@@ -234,19 +252,36 @@ def detect(path: str | Path) -> Format:
         from itinera.formats.io import members
         from itinera.formats.matterport import SUFFIX
 
+        if path.is_dir() and (path / "meta" / "info.json").is_file():
+            return BY_NAME["lerobot"]
         if members(path, SUFFIX):
             return BY_NAME["connectivity"]
         if (members(path, ".csv") or members(path, ".tum")) and not members(path, ".json"):
             return BY_NAME["robot-logs"]
-        if path.is_dir() and not members(path, ".json"):
-            problem = "is a folder without connectivity files, object boxes or logs."
+        found = members(path, ".json")
+        if path.is_dir() and not found:
+            problem = "is a folder without connectivity files, object boxes, results or logs."
             raise BadFile(str(path), [Fault("", problem, "Give a file, or another folder.")])
-        return BY_NAME["bbox"]
+        return BY_NAME[_json_folder(found)]
     head = read_head(path)
     for known in (*FORMATS, *MAPS):
         if known.recognizes(head):
             return known
     raise BadFile(str(path), [_unrecognized(head)])
+
+
+def _json_folder(found: Mapping[str, Member]) -> str:
+    """The name of the format of a folder of JSON files, by the names of the files or else by the first of them."""
+    from itinera.formats.case_files import NAME
+    from itinera.formats.omninavbench import OTHERS
+
+    if any(NAME.fullmatch(name) for name in found):
+        return "case-files"
+    first = next((found[name] for name in sorted(found) if name not in OTHERS), None)
+    if first is None:
+        return "bbox"
+    head = Head(Path(first.name), first.read()[:HEAD].decode("utf-8-sig", "replace"))
+    return "omninavbench-results" if BY_NAME["omninavbench"].recognizes(head) else "bbox"
 
 
 def _unrecognized(head: Head) -> Fault:

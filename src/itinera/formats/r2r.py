@@ -183,9 +183,11 @@ def read_predictions(path: str | Path) -> Predictions:
 
         if (scanned := scan(data)) is not None:
             names, nodes = scanned
-            return _make_predictions(path, names, nodes, _LazyRollouts(names, lambda: _decoded(data, str(path))))
+            return _make_predictions(
+                path, names, nodes, _LazyRollouts(names, lambda: decode_submission(data, str(path)))
+            )
     with pause_gc():
-        predictions = _decoded(data, str(path))
+        predictions = decode_submission(data, str(path))
         ids = [p.inst_idx if p.instr_id is None else p.instr_id for p in predictions]
         places = [[step.viewpoint for step in p.trajectory] for p in predictions]
         if None in ids or not all(places):
@@ -258,7 +260,8 @@ class _LazyRollouts(Sequence[Rollout]):
         return Rollout(self.ids[i], (trajectory,))
 
 
-def _decoded(data: bytes, source: str) -> list[_Prediction]:
+def decode_submission(data: bytes, source: str) -> list[_Prediction]:
+    """The records of a submission, those of agents that plan over a map with their moves joined."""
     try:
         return decode_list(data, _Prediction, source)
     except BadFile as error:
