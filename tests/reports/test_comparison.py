@@ -11,6 +11,7 @@ import pytest
 from itinera.errors import BadArgument
 from itinera.records import ScoreTable
 from itinera.records.runs import average_runs
+from itinera.records.tables import to_latex, to_markdown
 from itinera.reports.alignment import align_values
 from itinera.reports.comparison import compare
 from reports.example_tables import table
@@ -136,6 +137,18 @@ def test_an_episode_without_steps_does_not_count_in_a_pooled_comparison() -> Non
     assert metric.means == pytest.approx((2 / 6, 1.0))
     none = replace(two, weights={"TR": np.zeros(4)})
     assert compare(["one", "none"], [one, none]).metrics == ()
+
+
+def test_the_table_of_a_paper_has_a_row_per_system_and_the_best_in_bold() -> None:
+    one, two = (table(SCENES, SR=spread(a), NE=spread(b), PL=spread(9)) for a, b in ((0.4, 5), (0.6, 3)))
+    found = compare(["one", "two"], [one, two]).to_paper_table()
+    assert found.headings == ("method", "SR % ↑", "NE m ↓")  # neither direction of PL is better
+    assert [row[0] for row in found.rows] == ["one", "two"]
+    half = 100 * (one.interval("SR").high - one.interval("SR").low) / 2
+    assert found.rows[0][1] == f"41.8 ± {half:.1f} b"
+    assert found.bold == {(1, 1), (1, 2)}
+    assert "| **61.7 ± " in to_markdown(found)
+    assert r"\textbf{61.7 $\pm$ " in to_latex(found)
 
 
 def runs(*means: float) -> list[ScoreTable]:

@@ -30,6 +30,12 @@ def compare(
         bool,
         typer.Option("--solved", help="One row per agent: SCT, SPL, SR, and SCT∩, SPL∩ on episodes solved by all."),
     ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper", help="One row per system, as in papers: mean ± half of the interval, best in bold."
+        ),
+    ] = False,
     json: options.Json = False,
     csv: options.Csv = False,
     markdown: options.Markdown = False,
@@ -61,6 +67,8 @@ def compare(
     )
     if shape == "json":
         output.print_json(found.to_dict())
+    elif paper:
+        output.print_table(found.to_paper_table(), shape)
     else:
         width = output.terminal_width() if shape == "terminal" else None
         output.print_table(found.to_table(max_width=width), shape, colors=found.colors(max_width=width))

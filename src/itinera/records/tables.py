@@ -32,6 +32,7 @@ class TextTable:
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
+    bold: frozenset[tuple[int, int]] = frozenset()  # row and column of cells that Markdown and LaTeX print in bold
 
     def __str__(self) -> str:
         return to_text(self)
@@ -170,7 +171,10 @@ def to_markdown(table: TextTable) -> str:
         _pipe_row(list(map(escape_markdown, table.headings))),
         _pipe_row(["---", *["---:"] * (len(table.headings) - 1)]),
     ]
-    return "\n".join([*lines, *(_pipe_row([escape_markdown(cell) for cell in row]) for row in table.rows)]) + "\n"
+    for i, row in enumerate(table.rows):
+        cells = [escape_markdown(cell) for cell in row]
+        lines.append(_pipe_row([f"**{cell}**" if (i, k) in table.bold else cell for k, cell in enumerate(cells)]))
+    return "\n".join(lines) + "\n"
 
 
 def _pipe_row(cells: Sequence[str]) -> str:
@@ -191,15 +195,16 @@ def escape_latex(text: str) -> str:
 def to_latex(table: TextTable) -> str:
     """A booktabs tabular."""
 
-    def line(cells: Sequence[str]) -> str:
-        first, *others = map(escape_latex, cells)
+    def line(cells: Sequence[str], row: int = -1) -> str:
+        escaped = map(escape_latex, cells)
+        first, *others = (rf"\textbf{{{cell}}}" if (row, k) in table.bold else cell for k, cell in enumerate(escaped))
         # After the end of a row, LaTeX would take a bracket or an asterisk for an argument of it.
         first = f"{{{first[0]}}}{first[1:]}" if first[:1] in ("[", "*") else first
         return " & ".join([first, *others]) + r" \\"
 
     columns = "l" + "r" * (len(table.headings) - 1)
     head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", line(table.headings), r"\midrule"]
-    return "\n".join([*head, *map(line, table.rows), r"\bottomrule", r"\end{tabular}", ""])
+    return "\n".join([*head, *(line(row, i) for i, row in enumerate(table.rows)), r"\bottomrule", r"\end{tabular}", ""])
 
 
 WRITERS: MappingProxyType[str, Callable[[TextTable], str]] = MappingProxyType(

@@ -13,6 +13,7 @@ import numpy as np
 
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable
+from itinera.records.summary import metric_interval
 from itinera.records.tables import (
     TextTable,
     column_heading,
@@ -53,6 +54,7 @@ class MetricComparison:
     improvements: tuple[Interval, ...]  # P(the later system is better on an episode), ties halved
     letters: tuple[str, ...]  # systems that share a letter do not differ significantly
     variations: tuple[RunVariation | None, ...] = ()  # of each system; None for a single run
+    intervals: tuple[Interval, ...] = ()  # of the mean of each system, for tables of papers
     corrections: tuple[float, ...] = ()  # subtracted from the mean of each system, which reports the best of its runs
 
 
@@ -68,6 +70,7 @@ class Comparison:
     protocol: str
     part: SplitPart | None = None  # which part of the split the episodes are; None for the whole
     runs: tuple[int, ...] = ()  # of each system; empty if all have one
+    level: float = 0.95  # of the intervals
     best_of: Mapping[str, int] = field(default_factory=dict)  # systems whose result is the best of so many runs
 
     def __getitem__(self, metric: str) -> MetricComparison:
@@ -104,6 +107,23 @@ class Comparison:
             if max_width is None or table_width(layout) <= max_width:
                 return layout
         return self._long_table()
+
+    def to_paper_table(self) -> TextTable:
+        """A row per system: mean ± half the width of its interval, and letters; the best mean of a metric is bold.
+
+        Metrics without a better direction are left out.
+        """
+        ranked = [metric for metric in self.metrics if metric.column.better != "neither"]
+        rows = tuple((name, *(_paper_cell(metric, k) for metric in ranked)) for k, name in enumerate(self.names))
+        best = {
+            (k, place)
+            for place, metric in enumerate(ranked, start=1)
+            for k, mean in enumerate(metric.means)
+            if mean == (max if metric.column.better == "higher" else min)(metric.means)
+        }
+        title = f"{self._title(self.names)} · mean ± half of the {100 * self.level:g} % interval; bold: the best mean"
+        headings = ("method", *(column_heading(metric.column) for metric in ranked))
+        return TextTable(headings, rows, title, frozenset(best))
 
     @property
     def _numbers(self) -> tuple[str, ...]:
@@ -229,6 +249,12 @@ def _row(metric: MetricComparison) -> tuple[str, ...]:
     return tuple(cells)
 
 
+def _paper_cell(metric: MetricComparison, k: int) -> str:
+    found, mean = metric.intervals[k], format_number(metric.column, metric.means[k])
+    half = format_number(metric.column, (found.high - found.low) / 2)
+    return f"{mean} ± {half} {metric.letters[k]}".strip()
+
+
 def _metric_dict(names: Sequence[str], metric: MetricComparison) -> dict[str, Any]:
     return {
         "episodes": metric.episodes,
@@ -274,7 +300,7 @@ def compare(
     _check_best_of(names, tables, reported)
     first = tables[0]
     aligned = [_correct(metric, names, reported) for metric in align_metrics(names, tables)]
-    metrics = [_compare_metric(metric, seed, level) for metric in aligned]
+    metrics = [_compare_metric(metric, tables, seed, level) for metric in aligned]
     return Comparison(
         names=tuple(names),
         metrics=tuple(metrics),
@@ -284,6 +310,7 @@ def compare(
         protocol=first.protocol.label,
         part=first.part,
         runs=tuple(len(table.runs) or 1 for table in tables) if any(table.runs for table in tables) else (),
+        level=level,
         best_of=reported,
     )
 
@@ -314,7 +341,7 @@ def _correct(metric: AlignedMetric, names: Sequence[str], best_of: Mapping[str, 
     return metric.correct([pool_variations(known, best_of[name]) if name in best_of else None for name in names])
 
 
-def _compare_metric(metric: AlignedMetric, seed: int, level: float) -> MetricComparison:
+def _compare_metric(metric: AlignedMetric, tables: Sequence[ScoreTable], seed: int, level: float) -> MetricComparison:
     column, weights, scenes = metric.column, metric.weights, metric.scenes
     outcomes = metric.runs if metric.outcomes is None else metric.outcomes
     sign = -1.0 if column.better == "lower" else 1.0
@@ -329,6 +356,7 @@ def _compare_metric(metric: AlignedMetric, seed: int, level: float) -> MetricCom
         ),
         letters=metric.letters(level=level),
         variations=metric.variations,
+        intervals=tuple(metric_interval(table, column.name, level=level) for table in tables),
         corrections=tuple(0.0 if found is None else sign * found.gain for found in metric.corrections),
     )
 

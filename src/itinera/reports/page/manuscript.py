@@ -60,6 +60,8 @@ def to_latex_floats(report: Report) -> str:
 def list_tables(benchmark: BenchmarkResults) -> Iterator[TextTable]:
     """The tables of a benchmark, in the order of the page."""
     yield report_tables.results_table(benchmark)
+    if benchmark.comparison is not None:
+        yield benchmark.comparison.to_paper_table()
     yield from report_tables.difference_tables(benchmark)
     if len(benchmark.scene_ids) > 1:
         yield report_tables.breakdown_table(benchmark, group_by_scene(benchmark, benchmark.primary_metric), "scene")
