@@ -103,7 +103,7 @@ def test_a_name_says_which_cluster_and_never_any_cluster():
             find_address(name)
 
 
-@pytest.mark.parametrize("name", ["processess", "slurm:", "dask", ""])
+@pytest.mark.parametrize("name", ["process", "slurm:", "dask", ""])
 def test_unknown_engines_are_refused_with_the_known_ones(name):
     with pytest.raises(BadArgument, match=r"processes, ray, ray://HOST:PORT, ray:HOST:PORT, slurm or slurm:FOLDER"):
         open_engine(name)
