@@ -27,6 +27,13 @@ from itinera.runs.engines.processes import count_workers
 from itinera.runs.engines.shipping import Parcel, keep_copy, make_parcel, node_folder, pack, remove_folder
 
 LOOPBACK = "127.0.0.1"
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_AUTH_MODE": "token",
+    # Its own limits end the start of a cluster on a busy machine.
+    "RAY_raylet_start_wait_time_s": "300",
+    "RAY_agent_register_timeout_ms": "300000",
+}
 PREFIX = "itinera-ray-"  # of a cluster's folder, then the process that started it
 LONGEST_TEMPORARY = 30  # characters; a socket's name may have 107
 # A node whose connections fail counts as dead after three seconds, instead of half a minute.
@@ -45,9 +52,8 @@ def require_ray() -> Any:
     # Read when Ray is imported: no reports to its makers, and no call without a token.
     if "ray" in sys.modules and "RAY_AUTH_MODE" not in os.environ:
         raise BadArgument("Ray was imported before its tokens were on: set RAY_AUTH_MODE=token in the environment.")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_AUTH_MODE", "token")
-    os.environ.setdefault("RAY_raylet_start_wait_time_s", "180")  # on a busy machine, 30 s are not enough
+    for name, value in ENVIRONMENT.items():
+        os.environ.setdefault(name, value)
     try:
         with quiet():
             import ray
