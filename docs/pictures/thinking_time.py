@@ -33,7 +33,7 @@ def main(times: str, *bundles: str) -> None:
         page = Path(folder) / "page.html"
         page.write_text(f'<body style="margin:12px;font-family:sans-serif">{picture}</body>', encoding="utf-8")
         target = Path(__file__).with_name("thinking-time.png")
-        options = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=724,450")
+        options = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=724,480")
         subprocess.run(["chromium", *options, f"--screenshot={target}", page.as_uri()], check=True)
 
 
