@@ -6,12 +6,14 @@
 The bundles are of `itinera run --agent expert --drive unicycle-6` and `point-turn`, those of the folders 0.1, 0.2 and
 0.5 with `--clock fixed:0.1 --overlap` and so on, scored with `--times`.
 
-Writes thinking-time.svg beside this script. Bundles with equal file names are one agent.
+Writes thinking-time.png beside this script, with Debian's chromium. Bundles with equal file names are one agent.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import itinera
@@ -26,10 +28,13 @@ def main(times: str, *bundles: str) -> None:
     (benchmark,) = group_by_benchmark([Path(bundle).stem for bundle in bundles], tables)
     curves = latency_curves(benchmark, [read_times(times)])
     assert curves is not None
-    picture = str(draw_chart(curves, "SCT").svg("thinking-time"))
-    head, body = picture.split(">", 1)
-    drawn = f'{head} font-family="sans-serif"><rect width="100%" height="100%" fill="white"/>{body}\n'
-    Path(__file__).with_name("thinking-time.svg").write_text(drawn, encoding="utf-8")
+    picture = draw_chart(curves, "SCT").svg("thinking-time")
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "page.html"
+        page.write_text(f'<body style="margin:12px;font-family:sans-serif">{picture}</body>', encoding="utf-8")
+        target = Path(__file__).with_name("thinking-time.png")
+        options = ("--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=724,480")
+        subprocess.run(["chromium", *options, f"--screenshot={target}", page.as_uri()], check=True)
 
 
 if __name__ == "__main__":
