@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +14,13 @@ from typing import Any
 import pytest
 
 import itinera
-from adversary import rewording
+from adversary import live_rewording, rewording
+from itinera.agents.rule_based import RuleBasedAgent
 from itinera.errors import GoalsWithheld
 from itinera.formats import matterport, r2r, reverie, rxr, vlnce
 from itinera.hearth.season import secret_season
-from itinera.tasks import Episode
+from itinera.runs.live_host import LiveHost
+from itinera.tasks import PROTOCOLS, Episode
 from itinera.worlds import NavGraph
 
 SECRET = hashlib.sha256(b"the secret of a test").digest()
@@ -171,3 +174,39 @@ def test_rewording_finds_goals_and_the_documentation_says_so(sealed):
     assert set(results) == {"short", "long"}
     for result in results.values():
         assert result.success > max(0.3, 2 * result.chance)
+
+
+def test_a_live_phase_shows_each_text_once_and_no_name_of_the_host(sealed: Path):
+    """All that the participant of a whole session receives, as bytes."""
+    split = r2r.read_split(sealed.with_name("season-answers") / "r2r/R2R_test.json")
+    host = LiveHost(split, sealed, PROTOCOLS["r2r"], live_rewording.RULES)
+    sent: list[bytes] = []
+
+    class Recorder(LiveHost):
+        def play(self, *arguments: Any, **options: Any) -> Any:
+            state = host.play(*arguments, **options)
+            assert state is not None
+            sent.append(state.payload)
+            return state
+
+    recorder = Recorder(split, sealed, PROTOCOLS["r2r"], live_rewording.RULES)
+    live_rewording.play(recorder, RuleBasedAgent())
+    lines = b"".join(sent).splitlines()
+    texts = [json.loads(line)["text"] for line in lines if line.startswith(b'{"ask":"start_episode"')]
+    assert sorted(texts) == sorted(episode.instruction.text for episode in split)
+    worlds = matterport.read_worlds(sealed / "connectivity")
+    names = {name for world in worlds.values() if isinstance(world.space, NavGraph) for name in world.space.nodes}
+    names |= {*worlds, *split.by_id, *(episode.path_id for episode in split if len(episode.path_id) > 6)}
+    words = set(re.findall(rb"[0-9A-Za-z_-]{6,}", b"".join(sent)))
+    assert not {name.encode() for name in names} & words
+    keys = {key for line in lines for key in json.loads(line)}
+    assert keys == {"ask", "seed", "state", "text", "language", "observation"}
+
+
+@pytest.mark.slow
+def test_rewording_what_a_live_phase_shows_reaches_no_more_than_an_honest_reader(sealed: Path):
+    rates = live_rewording.measure(sealed)
+    honest = rates.pop("reader")
+    for found in rates.values():
+        assert found["SR"] <= honest["SR"]
+        assert found["SPL"] <= honest["SPL"]

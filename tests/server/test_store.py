@@ -58,11 +58,12 @@ def test_migrating_twice_changes_nothing(store):
 
 def test_a_database_of_a_newer_release_is_refused(store):
     with store.write() as db:
+        newest = db.execute(text("SELECT version_num FROM alembic_version")).scalar_one()
         db.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(BadArgument, match="belongs to a newer release"):
         store.migrate()
     with store.write() as db:  # other tests use the same PostgreSQL database
-        db.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+        db.execute(text("UPDATE alembic_version SET version_num = :newest"), {"newest": newest})
 
 
 def test_a_block_that_fails_stores_nothing(store):
