@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import update
 
+import itinera as it
+import tiny
 from itinera.server.blobs import BlobFolder
 from itinera.server.entries import hide_entry, set_visibility
-from itinera.server.public_pages import PublicPages
+from itinera.server.public_pages import PublicPages, find_columns
 from itinera.server.queue import finish_judgement, lease_judgement
 from itinera.server.service import Service
 from itinera.server.tables import phase
 from itinera.server.teams import ban_team
+from server.boards import judged
 from submitting import VERDICT, add_team, submit
 
 
@@ -67,3 +70,12 @@ def test_a_board_is_computed_again_when_its_phase_closes_by_the_clock(store, clo
     assert pages.find_board("test").entries == ()
     clock.advance(seconds=1)
     assert [one.id for one in pages.find_board("test").entries] == [name]
+
+
+def test_a_board_has_the_metrics_of_tours(tmp_path):
+    files = tiny.on_graphs(tmp_path)
+    it.run("still", files.tasks, files.worlds, tours=files.tours, workers=0, out=tmp_path / "still.jsonl")
+    rules = 'tasks = "R2R_tiny.json"\nworlds = "connectivity"\ntours = "tours.json"\n'
+    table = it.judge(tmp_path / "still.jsonl", files.write("tours.toml", rules)).scores
+    columns = find_columns([judged("e1", None, load_rows=lambda: table)])
+    assert {column.name for column in columns} >= {"SR", "nDTW", "t-nDTW"}

@@ -77,7 +77,7 @@ class PublicPages:
     ) -> Board:
         loaders = {one.id: partial(self._read_rows, digest) for one in found if (digest := rows.get(one.id))}
         entries = [_judge_entry(one, loaders.get(one.id)) for one in found]
-        columns = _find_columns(entries)
+        columns = find_columns(entries)
         names = {name for one in entries for name in one.scores}
         newest = found[-1].verdict if found else None
         return make_board(
@@ -180,14 +180,17 @@ def _to_end(end: float | None) -> float:
     return math.nan if end is None else end
 
 
-def _find_columns(entries: list[JudgedEntry]) -> tuple[Column, ...]:
-    """The columns of the newest entry whose rows are there; of the others only the names are known."""
+def find_columns(entries: list[JudgedEntry]) -> tuple[Column, ...]:
+    """The columns, of episodes and then of tours, of the newest entry whose rows are there; of others only the names
+    are known.
+    """
     for one in reversed(entries):
         if one.load_rows is not None:
             try:
-                return one.load_rows().columns
+                table = one.load_rows()
             except (ItineraError, OSError):  # its file was lost: the board is there all the same
                 continue
+            return (*table.columns, *(() if table.tours is None else table.tours.columns))
     return tuple(Column(name) for name in dict.fromkeys(name for one in entries for name in one.scores))
 
 
