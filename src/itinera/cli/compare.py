@@ -32,9 +32,7 @@ def compare(
     ] = False,
     paper: Annotated[
         bool,
-        typer.Option(
-            "--paper", help="One row per system, as in papers: mean ± half of the interval, best in bold."
-        ),
+        typer.Option("--paper", help="One row per system, as in papers: mean ± half of the interval, best in bold."),
     ] = False,
     json: options.Json = False,
     csv: options.Csv = False,
