@@ -557,6 +557,14 @@ def test_the_coverage_table_has_the_rows_that_are_simulated():
         assert outcome.lowest is None or float(row[2].rstrip(" %")) / 100 >= outcome.lowest
 
 
+def test_the_coverage_table_of_runs_has_the_rows_that_are_simulated():
+    designs = runpy.run_path(str(ROOT / "recipes" / "run_coverage.py"))["designs"]()
+    rows = rows_after(DOCS / "statistics.md", "estimate")[1:]
+    assert [(row[0], row[2]) for row in rows] == [(design.name, str(design.runs)) for design in designs]
+    for design, row in zip(designs, rows, strict=True):
+        assert not design.promised or 0.93 <= float(row[3].rstrip(" %")) / 100 <= (0.97 if design.paired else 0.98)
+
+
 def test_the_targets_named_are_those_of_the_makefile():
     rows = rows_after(ROOT / "CONTRIBUTING.md", "target")[1:]
     assert sorted(row[0] for row in rows) == sorted(f"make {target}" for target in TARGETS)

@@ -15,6 +15,7 @@ from cli.conftest import Command
 from itinera import api
 from itinera.errors import BadArgument
 from itinera.formats import matterport, pointnav, rooms, vlnce
+from itinera.formats.bundles import write_scores
 from itinera.formats.frames import points_to_habitat
 from itinera.formats.provenance import check_sidecar
 from itinera.formats.r2r import read_split
@@ -23,6 +24,7 @@ from itinera.formats.scenes import read_scene
 from itinera.hearth.build import House, build_house
 from itinera.records.provenance import digest
 from itinera.runs import export_season
+from reports.example_tables import table
 
 HOUSE = "hearth-1-001"
 FORMATS = ("gltf", "habitat", "usd", "mjcf", "ros", "matterport")
@@ -168,3 +170,20 @@ def test_a_secret_season_needs_its_secret(season: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text(bytes(range(32)).hex())
     with pytest.raises(BadArgument, match="is not the secret"):
         api.export_hearth(tmp_path / "hearth", tmp_path / "out", to="ros", secret=tmp_path / "secret.txt")
+
+
+def test_scores_are_exported_for_the_hub_and_as_logs(itinera: Command, tmp_path: Path) -> None:
+    for step, rates in ((10, [1, 0, 1, 0]), (20, [1, 1, 1, 0])):
+        write_scores(tmp_path / f"step{step}.jsonl", table("aabb", SR=rates))
+    last = tmp_path / "step20.jsonl"
+    found = itinera("export", "hf", last, "--dataset", "me/r2r", "--task", "val", "--out", tmp_path / "hub", "--json")
+    assert found.code == 0
+    results, card = (Path(file) for file in found.json["files"])
+    assert "value: 0.75" in results.read_text()
+    assert "| SR % ↑ | 75.0 |" in card.read_text()
+    assert itinera("export", "hf", last, "--dataset", "r2r", "--out", tmp_path / "hub").code == 2
+    logs = itinera("export", "logs", f"--name=mine={tmp_path}/step*.jsonl", "--out", tmp_path / "logs")
+    assert logs.code == 0
+    history = (tmp_path / "logs" / "mine" / "wandb-history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["_step"] for line in history] == [10, 20]
+    assert itinera("export", "logs", f"--name=../mine={last}", "--out", tmp_path / "logs").code == 2

@@ -16,6 +16,7 @@ import yaml
 import itinera
 from itinera.errors import BadArgument, BadFile
 from itinera.formats.event_log import Event, next_event
+from itinera.formats.hub import to_yaml
 from itinera.server import exports, html
 from itinera.server.board import Board, encode_board
 from server.boards import HOSTILE, NOON, a_board
@@ -95,12 +96,12 @@ def test_evaluation_results_have_the_shape_of_the_hub():
     ],
 )
 def test_yaml_is_read_as_it_was_meant(value: list):
-    assert yaml.safe_load(exports.to_yaml(value)) == value
-    assert yaml.safe_load(exports.to_yaml({"key": value})) == {"key": value}
+    assert yaml.safe_load(to_yaml(value)) == value
+    assert yaml.safe_load(to_yaml({"key": value})) == {"key": value}
 
 
 def test_yaml_escapes_what_cannot_be_seen():
-    assert yaml.safe_load(exports.to_yaml([f"a\nb{HOSTILE}"])) == [f"a\\nb{HOSTILE}".replace("\u202e", "\\u202e")]
+    assert yaml.safe_load(to_yaml([f"a\nb{HOSTILE}"])) == [f"a\\nb{HOSTILE}".replace("\u202e", "\\u202e")]
 
 
 class Links(HTMLParser):

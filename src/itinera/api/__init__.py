@@ -10,7 +10,7 @@ from itinera.api.adopting import adopt
 from itinera.api.attacking import attack
 from itinera.api.building import build_ablated, build_hearth, build_r4r, build_tours
 from itinera.api.comparing import compare, compare_solved, power
-from itinera.api.exporting import export_hearth
+from itinera.api.exporting import export_hearth, export_hub, export_logs
 from itinera.api.files import check, conformance, convert, doctor, verify_data
 from itinera.api.first_faults import first_faults
 from itinera.api.gathering import gather
@@ -47,6 +47,8 @@ __all__ = [
     "doctor",
     "estimate_split",
     "export_hearth",
+    "export_hub",
+    "export_logs",
     "export_study",
     "fastest",
     "fastest_times",

@@ -178,6 +178,12 @@ def _read_systems(
     return names, tables
 
 
+def read_system(name: str, scores: ScoreTable | File | Sequence[ScoreTable | File]) -> ScoreTable:
+    """The score table of a system, the mean of its runs if there are several."""
+    _, (table,) = _read_systems({name: scores})
+    return table
+
+
 def group_results(results: Any) -> list[tuple[str, list[Any]]]:
     """Results with their names: keys of a mapping, whose values may be lists of runs; stems of files, sources of score
     tables."""

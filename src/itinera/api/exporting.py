@@ -1,8 +1,8 @@
-"""Export of Hearth's houses and tasks for other simulators."""
+"""Export of scores for the Hugging Face Hub, TensorBoard and W&B, and of Hearth's houses for other simulators."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from itinera.errors import BadArgument, validate_choice
 
 if TYPE_CHECKING:
+    from datetime import date
+
+    from itinera.records import ScoreTable
     from itinera.runs.export_season import SeasonExport
 
 File: TypeAlias = str | PathLike[str]
@@ -88,3 +91,76 @@ def export_hearth(
         overwrite=overwrite,
         progress=progress,
     )
+
+
+def export_hub(
+    scores: ScoreTable | File | Sequence[ScoreTable | File],
+    out: File,
+    *,
+    dataset: str,
+    name: str = "model",
+    task: str = "",
+    url: str = "",
+    metrics: Sequence[str] | None = None,
+    day: date | None = None,
+) -> list[Path]:
+    """Write scores for a model on the Hugging Face Hub: evaluation results as YAML and a section for its card.
+
+    >>> import itinera
+    >>> itinera.export_hub("mine.jsonl", "hub", dataset="me/r2r", name="mine")  # doctest: +SKIP
+
+    scores: a score table or bundle, or a list of the runs of the model.
+    out: a folder; `.eval_results/itinera.yaml` and `model-card.md` are written into it.
+    dataset: OWNER/NAME of the benchmark on the Hub. task: the first part of its task ids, TASK.METRIC.
+    url: of a page with the results. metrics: those to export; by default all that have a direction.
+    day: of the evaluation; by default today.
+    """
+    from datetime import UTC, datetime
+
+    from itinera.api.comparing import read_system
+    from itinera.formats.hub import encode_results, list_results, render_card
+    from itinera.formats.writing import atomic_write
+
+    table = read_system(name, scores)
+    table = table if metrics is None else table.choose(metrics)
+    results = encode_results(
+        list_results(table, task),
+        dataset=dataset,
+        day=datetime.now(UTC).date() if day is None else day,
+        source=(url, name) if url else None,
+    )
+    contents = {".eval_results/itinera.yaml": results, "model-card.md": render_card(name, table).encode()}
+    for file, content in contents.items():
+        with atomic_write(Path(out) / file) as stream:
+            stream.write(content)
+    return [Path(out) / file for file in contents]
+
+
+def export_logs(
+    scores: Mapping[str, Sequence[ScoreTable | File]] | Sequence[ScoreTable | File],
+    out: File,
+    *,
+    steps: Sequence[int] | None = None,
+) -> list[Path]:
+    """Write scores over training as logs that TensorBoard and W&B read, such as those of all checkpoints.
+
+    >>> import itinera
+    >>> itinera.export_logs(["step100.jsonl", "step200.jsonl"], "logs")  # doctest: +SKIP
+
+    scores: a score table or bundle per step; a mapping has the steps of several systems, each with a folder of its own.
+    out: a folder, for TensorBoard events, `wandb-history.jsonl` and `wandb-summary.json`.
+    steps: of the scores; by default the last numbers in the names of the files, else 0, 1, 2 …
+    """
+    from itinera.api.comparing import read_system
+    from itinera.formats.score_logs import check_steps, find_steps, write_logs
+
+    systems = dict(scores) if isinstance(scores, Mapping) else {"": scores}
+    written = []
+    for name, given in systems.items():
+        if name in (".", "..") or "/" in name or "\\" in name:
+            raise BadArgument(f"{name!r} is no name of a folder.")
+        paths = [Path(one) if isinstance(one, (str, PathLike)) else Path() for one in given]
+        found = find_steps(paths) if steps is None else list(steps)
+        check_steps(found, len(paths))
+        written += write_logs(Path(out) / name, [read_system(name, one) for one in given], found)
+    return written

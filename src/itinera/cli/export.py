@@ -1,4 +1,4 @@
-"""`itinera export`: houses and tasks of Hearth for other simulators."""
+"""`itinera export`: houses of Hearth for other simulators; scores for the Hugging Face Hub, TensorBoard and W&B."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 FORMATS = ("gltf", "habitat", "usd", "mjcf", "ros", "matterport")
 
-app = typer.Typer(help="Export houses and tasks for other simulators.", no_args_is_help=True)
+app = typer.Typer(help="Export houses for other simulators, and scores for other tools.", no_args_is_help=True)
 
 
 @app.callback()
 def _export() -> None:
-    """Export houses and tasks for other simulators."""
+    """Export houses for other simulators, and scores for other tools."""
 
 
 @app.command("hearth")
@@ -72,6 +72,59 @@ def hearth(
         output.print_json({"folder": str(out), "files": exported.files, "bytes": exported.size, "houses": sizes})
     else:
         _print(exported)
+
+
+@app.command("hf")
+def hub(
+    bundles: Annotated[list[Path], typer.Argument(help="Score bundle of the model, or those of its runs.")],
+    dataset: Annotated[str, typer.Option(metavar="OWNER/NAME", help="The benchmark on the Hugging Face Hub.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write, such as a clone of the model's repository.")],
+    name: Annotated[str, typer.Option(help="Name of the model.")] = "model",
+    task: Annotated[str, typer.Option(help="First part of the benchmark's task ids, TASK.METRIC.")] = "",
+    url: Annotated[str, typer.Option(help="Page with the results.")] = "",
+    metrics: options.Metrics = None,
+    json: options.Json = False,
+) -> None:
+    """Export scores for a model on the Hugging Face Hub: evaluation results as YAML, and a section for its card.
+
+    Example: itinera export hf mine.jsonl --dataset me/r2r --task val_unseen --name mine --out mine-hub
+    """
+    from itinera import api
+
+    written = api.export_hub(
+        bundles, out, dataset=dataset, name=name, task=task, url=url, metrics=options.metrics_list(metrics)
+    )
+    _print_files(written, json=json)
+
+
+@app.command("logs")
+def logs(
+    bundles: Annotated[list[Path] | None, typer.Argument(help="Score bundles, one per step of the training.")] = None,
+    *,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE", help="A bundle of a system, or a pattern of its bundles; NAME is its folder of logs."
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Export scores over training as logs of TensorBoard and W&B. The last number in a file's name is its step.
+
+    Example: itinera export logs step*.jsonl --out logs
+    """
+    from itinera import api
+
+    _print_files(api.export_logs(options.named_files(bundles, name), out), json=json)
+
+
+def _print_files(written: list[Path], *, json: bool) -> None:
+    if json:
+        output.print_json({"files": [str(path) for path in written]})
+        return
+    for path in written:
+        output.print_line(f"{path}: {path.stat().st_size:,} bytes.")
 
 
 def _print(exported: SeasonExport) -> None:

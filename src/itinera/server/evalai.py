@@ -18,10 +18,10 @@ from typing import Any
 
 from itinera.errors import BadArgument
 from itinera.formats.challenge import FILE_NAME, Challenge, read_challenge
+from itinera.formats.hub import to_yaml
 from itinera.records import Column
 from itinera.records.tables import column_heading
 from itinera.reports.markup import join, tag
-from itinera.server.exports import to_yaml
 from itinera.server.html import PhaseView, slug
 
 _SCRIPT = '''"""Judges a submission with Itinera: its actions are replayed, and only what they give is scored."""

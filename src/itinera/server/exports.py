@@ -5,16 +5,15 @@ Start with `write_static_export`, whose `board.zip` anybody can verify by `itine
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 from pathlib import Path
 from typing import Any
 
-from itinera.errors import BadArgument, escape_controls
 from itinera.formats.board_archive import make_archive
 from itinera.formats.event_log import Event
+from itinera.formats.hub import EvalResult, encode_results
 from itinera.formats.writing import atomic_write
 from itinera.records.tables import TextTable, column_heading, format_number, to_csv, to_latex
 from itinera.server.board import Board, BoardEntry, BoardScore, encode_board
@@ -86,60 +85,25 @@ def encode_eval_results(board: Board, entry: BoardEntry, *, dataset: str, url: s
     dataset: the id of the benchmark there; its task ids are `PHASE.METRIC`.
     url: of the page of the entry.
     """
-    _check_dataset(dataset)
     notes = f"{entry.badge}; {entry.attempts} attempts; tie groups compare intervals over scenes"
-    results = []
+    results: list[EvalResult] = []
     for column in board.columns:
         score = entry.scores.get(column.name)
         if score is None or column.better == "neither":
             continue
-        result: dict[str, Any] = {
-            "dataset": {"id": dataset, "task_id": f"{slug(board.phase)}.{column.name}"},
-            "value": score.mean,
-            "date": entry.submitted.astimezone(UTC).date().isoformat(),
-        }
-        if is_web_address(url):
-            result["source"] = {"url": url, "name": board.title}
         interval = "no interval: too few episodes"
         if score.has_interval:
             interval = f"95 % interval {score.low:.4g} to {score.high:.4g}"
-        result["notes"] = f"{interval}{f', {column.unit}' if column.unit else ''}; {notes}"
-        results.append(result)
-    return to_yaml(results).encode()
-
-
-def _check_dataset(dataset: str) -> None:
-    owner, _, name = dataset.partition("/")
-    if not owner or not name or "/" in name or not dataset.isascii() or not dataset.isprintable():
-        raise BadArgument(f"{dataset!r} is no dataset of the Hub; give OWNER/NAME.")
-
-
-def to_yaml(value: Any, *, indent: int = 0) -> str:
-    """Plain values as YAML. Texts are always quoted, so none of them is taken for anything else.
-
-    >>> print(to_yaml([{"a": "no", "b": [1, 2.5]}]), end="")
-    - a: "no"
-      b:
-        - 1
-        - 2.5
-    """
-    if not isinstance(value, dict | list):
-        raise TypeError(f"{type(value).__name__} is neither a dict nor a list")
-    space, lines = " " * indent, ""
-    pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
-    for key, item in pairs:
-        if isinstance(item, dict | list) and item:
-            inner = to_yaml(item, indent=indent + 2)
-            lines += f"{space}- {inner[indent + 2 :]}" if key is None else f"{space}{key}:\n{inner}"
-        else:
-            lines += f"{space}{'-' if key is None else f'{key}:'} {_scalar(item)}\n"
-    return lines
-
-
-def _scalar(item: Any) -> str:
-    if isinstance(item, str):
-        return json.dumps(escape_controls(item, one_line=True), ensure_ascii=False)
-    return json.dumps(item)
+        results.append(
+            EvalResult(
+                f"{slug(board.phase)}.{column.name}",
+                score.mean,
+                f"{interval}{f', {column.unit}' if column.unit else ''}; {notes}",
+            )
+        )
+    day = entry.submitted.astimezone(UTC).date()
+    source = (url, board.title) if is_web_address(url) else None
+    return encode_results(results, dataset=dataset, day=day, source=source)
 
 
 def make_static_files(
