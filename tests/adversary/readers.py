@@ -37,6 +37,8 @@ NOT_FUZZED = {
     "agents.host.read_observation": "the requests of a run, or of the host of a challenge, to its own agent",
     "agents.reference_parser.read_reference": "takes a phrase of an instruction, not a file",
     "formats.season_tasks.read_house_tasks": "the readers of R2R, RxR and REVERIE",
+    "runs.engines.sandbox.read_agent_files": "asks the workers of a run for the digests of their agent's files",
+    "api.comparing.read_system": "formats.bundles.read_scores",
     "runs.context.read_descriptions": "opens the files of a run by formats.scene_descriptions.read_descriptions",
     "runs.waypoints.read_viewpoints": "formats.catalog.read_worlds",
     "policies.segmentation.labeling.read_segmenter": "policies.checkpoint.read_model",

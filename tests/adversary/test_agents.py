@@ -17,7 +17,7 @@ import itinera
 import tiny
 from itinera.agents.sandbox import landlock_version
 from itinera.records import Ending, Predictions
-from itinera.runs import pool
+from itinera.runs.engines import worker_pool
 from itinera.runs.probing import probe_all
 from itinera.tasks import Instruction
 
@@ -153,7 +153,7 @@ def test_every_phase_has_a_time_limit(run, monkeypatch, phase):
 
 @pytest.mark.slow
 def test_making_an_agent_has_a_time_limit(run, monkeypatch):
-    monkeypatch.setattr(pool, "START_SECONDS", 1.0)
+    monkeypatch.setattr(worker_pool, "START_SECONDS", 1.0)
     with pytest.raises(itinera.errors.ItineraError, match="time limit: loading the agent took longer"):
         run("Slow", ["stay"])
 

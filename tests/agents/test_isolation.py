@@ -14,7 +14,7 @@ import pytest
 import itinera
 import tiny
 from itinera.agents import isolation, remote, sandbox
-from itinera.agents.host import _Observation, _read_observation
+from itinera.agents.host import ObservationMessage, read_observation
 from itinera.errors import BadArgument, ItineraError
 from itinera.hearth.language.scene_description import DescribedObject, SceneDescription
 from itinera.rendering.camera import Frame
@@ -34,7 +34,7 @@ def round_trip(observation):
     arrays = remote._arrays(observation, frozenset(remote.OPTIONAL))
     message = remote._encoder.encode(remote._encode(observation, arrays, with_description=True))
     stream = io.BytesIO(b"".join(array.tobytes() for array in arrays.values()))
-    return _read_observation(msgspec.json.decode(message, type=_Observation), stream)
+    return read_observation(msgspec.json.decode(message, type=ObservationMessage), stream)
 
 
 def test_an_observation_on_a_graph_arrives_as_it_was():

@@ -59,6 +59,8 @@ class TrainingRecipe:
     map_lifetime: Literal["episodic", "iterative", "known"] | None = None
     semantics: str | None = None  # true, inferred, or a model file
     device: str | None = None
+    workers: _Count | None = None
+    engine: str | None = None
     cache: Path | None = None
     tensorboard: Path | None = None
     config: dict[str, Any] = field(default_factory=dict)  # fields of the configuration of the policy

@@ -197,7 +197,7 @@ def _collect(
 
 def _keep_shared(tables: Sequence[ScoreTable]) -> tuple[ScoreTable, ...]:
     """The tables without the columns that some of them lack: not every record says how long its agent thought."""
-    names = [column.name for column in tables[0].columns if all(column.name in table.values for table in tables)]
+    names = [name for name in tables[0].values if all(name in table.values for table in tables)]
     return tuple(
         replace(
             table,

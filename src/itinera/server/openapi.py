@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from itinera import __version__
+from itinera.records.provenance import itinera_version
 from itinera.server import routes
 from itinera.server.messages import (
     ChallengeReport,
@@ -84,7 +84,7 @@ def describe_interface(served: Sequence[BaseRoute]) -> dict[str, Any]:
             paths.setdefault(route.path, {})[method.lower()] = described
     return {
         "openapi": "3.1.0",
-        "info": {"title": "Itinera challenge server", "version": __version__},
+        "info": {"title": "Itinera challenge server", "version": itinera_version()},
         "paths": paths,
         "components": {
             "schemas": components,
