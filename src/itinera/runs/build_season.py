@@ -153,8 +153,8 @@ def build_season(
                 build = partial(build_part if running.shares_files else build_packed, config)
                 with closing(running.map(build, missing)) as built:
                     for number, packed in built:
-                        if packed is not None:
-                            _unpack_house(config, missing[number], packed)
+                        if not running.shares_files:
+                            _unpack_house(config, missing[number], packed or b"")
                         work.add(missing[number], b"")
                         advance(1)
         finally:

@@ -128,7 +128,9 @@ def build_joined_paths(
         left = Counter(chunks[number].world_id for number in missing)
         _advance(progress, len(block) - len(left))
         with open_engine(engine, workers) as running:
-            encode = partial(_encode_chunk, SceneJoiner(split, worlds, config))
+            # The worlds may read their files when asked; other processes get what joining needs of them.
+            graphs = {name: World(name, worlds[name].space) for name in split.world_ids}
+            encode = partial(_encode_chunk, SceneJoiner(split, graphs, config))
             with closing(running.map(encode, [chunks[number] for number in missing])) as pieces:
                 for index, (record, built) in pieces:
                     work.add(missing[index], record, note=built)

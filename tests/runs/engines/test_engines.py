@@ -21,7 +21,8 @@ from itinera.runs.engines.shipping import keep_copy, make_parcel, pack, require_
 from itinera.runs.engines.slurm import SlurmEngine, fingerprint
 from runs.engines.cases import CASES, read, refuse, square
 
-ENGINES = ("processes", "slurm", "ray")
+# A cluster takes seconds to start, and minutes on a busy machine.
+ENGINES = ("processes", "slurm", pytest.param("ray", marks=pytest.mark.slow))
 
 
 @pytest.fixture
@@ -60,6 +61,7 @@ def test_errors_come_back_with_their_words_and_their_code(engine):
     assert caught.value.exit_code == BadArgument.exit_code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_ray_cluster_writes_the_same_bytes(name, inputs, expected, ray_engine, tmp_path):
     CASES[name](inputs, tmp_path / name, engine=ray_engine)
