@@ -45,13 +45,12 @@ ADDRESSES = {
     "/phases/{phase}": ("/phases/test", "/phases/dev"),
     "/phases/{phase}/{name}": ("/phases/test/board.json", "/phases/test/board.csv", "/phases/test/board.tex"),
     "/entries/{entry}": ("/entries/ENTRY",),
-    "/api/live/{entry}": ("/api/live/ENTRY",),
     "/teams/{team:path}": (f"/teams/{quote(TEAM)}",),
     "/api/entries": ("/api/entries", "/api/entries?phase=test"),
     "/api/entries/{entry}": ("/api/entries/ENTRY",),
 }
 # For tokens that submit or judge, and the style sheet.
-EXEMPT = {"/api/blobs/{digest}", "/api/worker/blobs/{digest}", "/static/{name}"}
+EXEMPT = {"/api/live/{entry}", "/api/blobs/{digest}", "/api/worker/blobs/{digest}", "/static/{name}"}
 
 
 @pytest.fixture

@@ -297,7 +297,7 @@ def compare(
     """
     check_comparable(names, tables)
     reported = dict(best_of or {})
-    _check_best_counts(names, tables, reported)
+    _check_reported(names, tables, reported)
     first = tables[0]
     aligned = [_correct(metric, names, reported) for metric in align_metrics(names, tables)]
     metrics = [_compare_metric(metric, tables, seed, level) for metric in aligned]
@@ -315,7 +315,7 @@ def compare(
     )
 
 
-def _check_best_counts(names: Sequence[str], tables: Sequence[ScoreTable], best_of: Mapping[str, int]) -> None:
+def _check_reported(names: Sequence[str], tables: Sequence[ScoreTable], best_of: Mapping[str, int]) -> None:
     for name, count in best_of.items():
         if name not in names:
             raise BadArgument(f"best_of (--best-of) names {name}, which is not compared; there are {', '.join(names)}.")

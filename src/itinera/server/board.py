@@ -143,7 +143,7 @@ def make_board(
     fingerprint = max(entries, key=lambda entry: (entry.submitted, entry.id)).fingerprint if entries else ""
     current = [entry for entry in entries if entry.fingerprint == fingerprint]
     ranked = _sort(current, next((c for c in shown if c.name == metric), Column(metric)))
-    letters = _find_letters(ranked[:MOST_COMPARED], _find_best_of(ranked), level)
+    letters = _find_letters(ranked[:MOST_COMPARED], _find_selection(ranked), level)
     spreads = _find_spreads(current, metric)
     made = []
     for entry in ranked:
@@ -211,7 +211,7 @@ def _find_letters(
     }
 
 
-def _find_best_of(ranked: Sequence[JudgedEntry]) -> dict[tuple[str, str], BestOfRuns]:
+def _find_selection(ranked: Sequence[JudgedEntry]) -> dict[tuple[str, str], BestOfRuns]:
     """By entry and metric: what the entries of a method say about the best of them, for the best one of each method."""
     groups = defaultdict(list)
     for entry in ranked:
