@@ -13,7 +13,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from itinera.records.provenance import itinera_version
-from itinera.server import routes
+from itinera.server import live_routes, routes
+from itinera.server.live_messages import OpenRequest, SessionReport
 from itinera.server.messages import (
     ChallengeReport,
     EndMessage,
@@ -68,6 +69,11 @@ OPERATIONS = {
     routes.finish: Operation(WriteReply, FinishMessage, token="worker"),
     routes.end: Operation(WriteReply, EndMessage, token="worker"),
     routes.worker_blob: Operation(token="worker"),
+    live_routes.open_session: Operation(SessionReport, OpenRequest, 201, "team"),
+    live_routes.session: Operation(SessionReport, token="team"),
+    live_routes.close_session: Operation(dict[str, str], token="team"),
+    live_routes.turns: Operation(token="team"),
+    live_routes.poll: Operation(token="worker"),
 }
 
 
