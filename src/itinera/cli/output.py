@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from itinera.records.tables import TextTable
+    from itinera.server.messages import EntryReport
 
 UNBOUNDED = 100_000  # columns, if stdout is not a terminal
 LONGEST_REASON = 500  # characters of a failure, whose reason an agent may have written
@@ -79,6 +80,16 @@ def print_text(text: str, *, to_stderr: bool = False) -> None:
 def print_line(text: str, *, to_stderr: bool = False) -> None:
     """Print one line of text: line breaks within a name are escaped too, so that no name can pose as a line of ours."""
     print_text(escape_controls(text, one_line=True), to_stderr=to_stderr)
+
+
+def print_entry(report: EntryReport, *, json: bool) -> None:
+    """Print what became of an entry of a challenge; ends with code 1 if it was refused or failed."""
+    if json:
+        print_json(report)
+    else:
+        print_line(report.summary)
+    if report.state in ("refused", "failed"):
+        raise SystemExit(1)
 
 
 def print_json(value: Any) -> None:

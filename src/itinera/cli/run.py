@@ -214,12 +214,7 @@ def _act_live(agent: str | None, url: str, *, files: tuple[Path | None, ...], js
 
     with redirect_stdout(sys.stderr):
         report = api.run(agent, challenge=url, on_tour=show, **given)
-    if json:
-        output.print_json(report)
-    else:
-        output.print_line(report.summary)
-    if report.state in ("refused", "failed"):
-        raise typer.Exit(1)
+    output.print_entry(report, json=json)
 
 
 @contextmanager

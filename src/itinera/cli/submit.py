@@ -47,9 +47,4 @@ def submit(
         worlds=worlds,
         wait=wait,
     )
-    if json:
-        output.print_json(report)
-    else:
-        output.print_line(report.summary)
-    if report.state in ("refused", "failed"):
-        raise typer.Exit(1)
+    output.print_entry(report, json=json)
