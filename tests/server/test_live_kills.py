@@ -72,7 +72,7 @@ def run(place, tmp_path, *, teams, copies, kills, seed):
             make_token(db, "submit", time=now, team_id=create_team(db, f"Team {n}", time=now)) for n in range(teams)
         ]
     address = f"http://127.0.0.1:{free_port()}"
-    server = Ward([sys.executable, str(SERVER), "serve", str(folder), address.rpartition(":")[2], url])
+    server = Ward([sys.executable, str(SERVER), "serve", str(folder), address.rpartition(":")[2], url, "2.0"])
     worker = Ward([sys.executable, str(HERE), "work", address, str(folder), worker_token])
     players = [Participant([sys.executable, str(HERE), "play", address, token]) for token in tokens]
     everyone = [server, worker, *players]

@@ -32,7 +32,8 @@ from itinera.server.tables import judgement
 from itinera.server.verdicts import Coverage, Verdict
 from itinera.server.worker import Worker
 
-LONGEST_WAIT = 3600.0  # seconds, after which something is lost for good; machines may be slow
+# Seconds after which something is lost for good; a busy machine may need more for thousands of entries.
+LONGEST_WAIT = float(os.environ.get("ITINERA_LONGEST_WAIT", 600))
 HERE = Path(__file__)
 CHALLENGE = """\
 tasks = "tasks.json"
