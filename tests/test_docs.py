@@ -2,9 +2,9 @@
 
 Blocks are executed page by page and in order, in a folder with the small benchmark of `make demo`. A block with a title
 is written to a file of that name; `console` blocks contain commands after "$ " and their output; `python` blocks run;
-`pycon` blocks are doctests. In outputs, … stands for anything. `itinera serve` in a console block serves until the end of
-the page, on a free port, which replaces the usual one in all later blocks. `sh` blocks contain only commands of NOT_RUN;
-`py` and `bash` blocks quote other projects and do not run.
+`pycon` blocks are doctests. In outputs, … stands for anything. A server that a console block starts runs until the end
+of the page, on a free port, which later blocks get in place of the usual one. `sh` blocks contain only commands of
+NOT_RUN; `py` and `bash` blocks quote other projects and do not run.
 """
 
 from __future__ import annotations
