@@ -52,7 +52,7 @@ ITINERA: Any = typer.main.get_command(app)
 
 # Commands that pages show and tests do not run, and why. The target, package or extra they name must exist.
 NOT_RUN = {
-    "itinera": "a challenge server, and what needs one; only those verbs, and --engine, which needs a cluster",
+    "itinera": "a challenge server and what needs one, by its verb or an address; --engine needs a cluster",
     "export": "sets the token of a server",
     "make": "creates its own environment; .ci/run makes the targets, tests/test_demo.py runs the demo",
     "pip": "installs from a package index, and tests do not use the network; .ci/run installs in this way",
@@ -254,8 +254,8 @@ def not_run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
         if program == "make":
             assert set(words) <= TARGETS, f"{block.where}: {line}"
         elif program == "itinera":
-            needs_cluster = "--engine" in words
-            assert needs_cluster or words[0] in ("serve", "submit", "work", "host"), f"{block.where}: {line}"
+            needs_others = "--engine" in words or any(word.startswith("https://") for word in words)
+            assert needs_others or words[0] in ("serve", "submit", "work", "host"), f"{block.where}: {line}"
             command, rest = command_of(words)
             assert options_in(rest) <= options_of(command), f"{block.where}: {line}"
         elif program == "pip":
