@@ -35,6 +35,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "live_client.py"
 PHASES = """\
 tasks = "R2R_tiny.json"
 worlds = "connectivity"
+show = "rows"
 [phases.test]
 kind = "live"
 protocol = "r2r"
@@ -318,7 +319,7 @@ def test_the_example_plays_a_session(site):
 
 def test_goals_are_not_shown_by_guidance(tmp_path):
     tiny.on_graphs(tmp_path)
-    (tmp_path / "challenge.toml").write_text(PHASES.replace("ivln-test", "ivln"))
+    (tmp_path / "challenge.toml").write_text(PHASES.replace("ivln-test", "ivln").replace("rows", "totals"))
     with pytest.raises(BadArgument, match="guides agents to goals"):
         make_live_host(read_hosted_challenge(tmp_path)["tours"])
 
