@@ -2,8 +2,9 @@
 
 Blocks are executed page by page and in order, in a folder with the small benchmark of `make demo`. A block with a title
 is written to a file of that name; `console` blocks contain commands after "$ " and their output; `python` blocks run;
-`pycon` blocks are doctests. In outputs, … stands for anything. `sh` blocks contain only commands of NOT_RUN; `py` and
-`bash` blocks quote other projects and do not run.
+`pycon` blocks are doctests. In outputs, … stands for anything. A server that a console block starts runs until the end
+of the page, on a free port, which later blocks get in place of the usual one. `sh` blocks contain only commands of
+NOT_RUN; `py` and `bash` blocks quote other projects and do not run.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import tomllib
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ from itinera.metrics import SUITES, conformance
 from itinera.metrics.suites import SUITE_FILES, paper
 from itinera.reports.comparison import compare
 from itinera.tasks import PROTOCOLS
+from live_server import Served
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -50,7 +52,7 @@ ITINERA: Any = typer.main.get_command(app)
 
 # Commands that pages show and tests do not run, and why. The target, package or extra they name must exist.
 NOT_RUN = {
-    "itinera": "a challenge server, and what needs one; only those verbs, --challenge, and --engine, which needs a cluster",
+    "itinera": "a challenge server and what needs one, by its verb or an address; --engine needs a cluster",
     "export": "sets the token of a server",
     "make": "creates its own environment; .ci/run makes the targets, tests/test_demo.py runs the demo",
     "pip": "installs from a package index, and tests do not use the network; .ci/run installs in this way",
@@ -131,11 +133,14 @@ def test_every_example_of_a_page_works(page, shown, tmp_path, monkeypatch, reque
     if f" {DEMO['HEARTH']}" in text:
         write_demo_results(request.getfixturevalue("season"))
     names: dict[str, Any] = {}
-    for block in blocks(page):
-        if block.title:
-            write(block, tmp_path)
-        else:
-            TRIALS[block.language](block, names, monkeypatch)
+    with PageServer() as server:
+        for block in map(server.translate, blocks(page)):
+            if block.title:
+                write(block, tmp_path)
+            elif block.text.startswith("$ itinera serve "):
+                server.start(block, monkeypatch)
+            else:
+                TRIALS[block.language](block, names, monkeypatch)
 
 
 def write_demo_results(season: Path) -> None:
@@ -153,10 +158,41 @@ def write(block: Block, folder: Path) -> Path:
     return file
 
 
+class PageServer:
+    """The challenge server of a page, if it starts one."""
+
+    USUAL = "http://127.0.0.1:8321"
+
+    def __init__(self) -> None:
+        self.served: Served | None = None
+
+    def __enter__(self) -> PageServer:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.served is not None:
+            assert self.served.end() == 0
+
+    def start(self, block: Block, monkeypatch: pytest.MonkeyPatch) -> None:
+        command, _, expected = block.text.removeprefix("$ ").partition("\n")
+        _, _, folder, *options = shlex.split(command)
+        monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+        self.served = Served(Path(folder), *options)
+        assert self.translate(replace(block, text=expected)).text == self.served.line, f"{block.where}: {command}"
+
+    def translate(self, block: Block) -> Block:
+        """The block with the address of the server that runs."""
+        return block if self.served is None else replace(block, text=block.text.replace(self.USUAL, self.served.url))
+
+
 def try_console(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     for part in block.text.split("$ ")[1:]:
         command, _, expected = part.partition("\n")
         program, *arguments = shlex.split(command)
+        if program == "export":
+            name, file = re.fullmatch(r"export (\w+)=\$\(cat ([\w.]+)\)", command).groups()
+            monkeypatch.setenv(name, Path(file).read_text(encoding="utf-8").strip())
+            continue
         assert program == "itinera", f"{block.where}: console blocks may contain itinera commands only"
         arguments, kept = (arguments[:-2], arguments[-1]) if ">" in arguments else (arguments, None)
         monkeypatch.setattr(sys, "argv", [program, *arguments])
@@ -218,8 +254,8 @@ def not_run(block: Block, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch
         if program == "make":
             assert set(words) <= TARGETS, f"{block.where}: {line}"
         elif program == "itinera":
-            is_elsewhere = not {"--engine", "--challenge"}.isdisjoint(words)
-            assert is_elsewhere or words[0] in ("serve", "submit", "work", "host"), f"{block.where}: {line}"
+            needs_others = "--engine" in words or any(word.startswith("https://") for word in words)
+            assert needs_others or words[0] in ("serve", "submit", "work", "host"), f"{block.where}: {line}"
             command, rest = command_of(words)
             assert options_in(rest) <= options_of(command), f"{block.where}: {line}"
         elif program == "pip":

@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,11 +14,12 @@ from hypothesis import strategies as st
 
 import itinera
 from itinera.errors import BadArgument
-from itinera.server.board import Board, encode_board, find_step, make_board
+from itinera.server.board import Board, encode_board, find_step, make_board, seal_verdict
 from itinera.server.exports import encode_csv, encode_eval_results, encode_latex
 from itinera.server.html import Site, render_board
 from itinera.server.judge import make_verdict
 from server.boards import COLUMNS, NOON, a_board, judged, rows
+from submitting import VERDICT
 
 RATES = {"e1": 0.55, "e2": 0.53, "e3": 0.2}
 
@@ -197,3 +199,20 @@ def test_pooled_and_plain_rows_give_the_same_letters_as_before():
     )
     aligned = {metric.column.name: metric for metric in align_metrics(("a", "b"), (first, turned))}
     np.testing.assert_array_equal(aligned["SR"].values, [first["SR"], second["SR"]])
+
+
+def test_a_sealed_verdict_is_rounded_as_its_board_and_has_no_scenes():
+    scores = {
+        "SR": (0.4687, 0.4, 0.54),
+        "NE": (4.31, 3.9, 4.8),
+        "SPL": (0.3333, None, None),
+        "nDTW": (0.999, 0.99, 1.0),
+    }
+    sealed = seal_verdict(msgspec.structs.replace(VERDICT, scores=scores))
+    assert sealed.scores == {
+        "SR": (0.46, 0.4, 0.54),
+        "NE": (4.4, 3.8, 4.8),
+        "SPL": (0.33, None, None),
+        "nDTW": (1.0, 0.99, 1.0),
+    }
+    assert sealed.scenes == {}

@@ -35,6 +35,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "live_client.py"
 PHASES = """\
 tasks = "R2R_tiny.json"
 worlds = "connectivity"
+show = "rows"
 [phases.test]
 kind = "live"
 protocol = "r2r"
@@ -103,6 +104,13 @@ class Team:
         with pytest.raises(Refusal) as refusal:
             self.turn(**line)
         return refusal.value.status
+
+    def wait_for_scores(self):
+        until = time.monotonic() + 60
+        while (report := self.client.get(f"/api/entries/{self.session.entry}", EntryReport)).state != "scored":
+            assert time.monotonic() < until
+            time.sleep(0.2)
+        return report
 
 
 @pytest.fixture
@@ -233,12 +241,21 @@ def test_a_session_ends_at_its_deadline_with_the_rest_failed(site):
     team.turn(tour=0, turn=0)
     clock.ahead = 3_601_000
     assert team.refused(tour=0, turn=1, action=0) == 403
-    until = time.monotonic() + 60
-    while (report := team.client.get(f"/api/entries/{team.session.entry}", EntryReport)).state != "scored":
-        assert time.monotonic() < until
-        time.sleep(0.2)
+    report = team.wait_for_scores()
     assert (report.verdict.missing, report.verdict.coverage.failed) == (4, 1)
     assert report.shot == "spent"
+
+
+def test_a_session_with_failures_is_logged_with_their_reasons(site, blue):
+    blue.turn(tour=0, turn=0)
+    assert blue.turn(tour=0, turn=1, failed="lost")[0].done
+    blue.client.post(f"/api/live/{blue.session.entry}/close", {}, dict)
+    report = blue.wait_for_scores()
+    assert (report.verdict.missing, report.verdict.coverage.failed) == (4, 1)
+    folder = site[0]
+    with folder.store.read() as db:
+        log = read_live_log(folder.blobs.path(db.execute(select(entry.c.bundle)).scalar_one()))
+    assert [one.reasons for one in log.tours] == [{0: "lost"}]
 
 
 def test_images_have_a_budget(site, blue, monkeypatch):
@@ -302,7 +319,7 @@ def test_the_example_plays_a_session(site):
 
 def test_goals_are_not_shown_by_guidance(tmp_path):
     tiny.on_graphs(tmp_path)
-    (tmp_path / "challenge.toml").write_text(PHASES.replace("ivln-test", "ivln"))
+    (tmp_path / "challenge.toml").write_text(PHASES.replace("ivln-test", "ivln").replace("rows", "totals"))
     with pytest.raises(BadArgument, match="guides agents to goals"):
         make_live_host(read_hosted_challenge(tmp_path)["tours"])
 

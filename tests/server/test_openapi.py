@@ -15,6 +15,7 @@ from starlette.routing import Route
 
 from itinera.formats.hosted_challenge import read_hosted_challenge
 from itinera.server.blobs import BlobFolder
+from itinera.server.live_routes import make_live_routes
 from itinera.server.openapi import OPERATIONS, describe_interface
 from itinera.server.phases import store_challenge
 from itinera.server.requests import GuessLimiter
@@ -25,7 +26,8 @@ from itinera.server.teams import create_team, make_token
 from live_server import live_server
 
 CHECKS = (not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance)
-PATHS = describe_interface(make_routes())["paths"]
+ROUTES = [*make_routes(), *make_live_routes()]
+PATHS = describe_interface(ROUTES)["paths"]
 OPERATION_NAMES = [(path, method.upper()) for path in PATHS for method in PATHS[path]]
 
 
@@ -70,7 +72,7 @@ def test_every_reply_is_one_that_the_description_has(api, tokens, path, method):
 
 
 def test_every_route_is_described():
-    routes = [one for one in make_routes() if isinstance(one, Route)]
+    routes = [one for one in ROUTES if isinstance(one, Route)]
     assert {one.endpoint for one in routes} == set(OPERATIONS)
     assert set(OPERATION_NAMES) == {(one.path, method) for one in routes for method in one.methods - {"HEAD"}}
     names = [operation["operationId"] for path in PATHS.values() for operation in path.values()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -105,6 +106,18 @@ def test_what_is_not_there_is_said_and_nothing_else(path: str):
     if headers["content-type"].startswith("text/html"):
         assert b"<script>" not in body
         assert headers["content-security-policy"] == html.SECURITY_POLICY
+
+
+@pytest.mark.parametrize("path", ["/", "/submit"])
+def test_commands_have_the_address_of_the_request(path: str):
+    def command(host: str) -> str:
+        text = asgi.get(APP, path, host=host)[2].decode()
+        return re.search(r"itinera submit (.*) \S+ --phase test", text)[1]
+
+    assert command("may.example:8321") == "http://may.example:8321"
+    assert command("[::1]:8321") == "http://[::1]:8321"
+    for made_up in ("a.example;reboot", "a.example$(reboot)", "a.example'<b>", "a.example reboot"):
+        assert command(made_up) in ("URL", "http://host.example")  # later versions of Starlette know the socket
 
 
 def test_hostile_names_are_addresses_too():

@@ -9,6 +9,8 @@ import itinera as it
 import tiny
 from itinera.server.blobs import BlobFolder
 from itinera.server.entries import hide_entry, set_visibility
+from itinera.server.html import SubmitView, render_challenge, render_submit
+from itinera.server.phases import switch_phase
 from itinera.server.public_pages import PublicPages, find_columns
 from itinera.server.queue import finish_judgement, lease_judgement
 from itinera.server.service import Service
@@ -70,6 +72,25 @@ def test_a_board_is_computed_again_when_its_phase_closes_by_the_clock(store, clo
     assert pages.find_board("test").entries == ()
     clock.advance(seconds=1)
     assert [one.id for one in pages.find_board("test").entries] == [name]
+
+
+def test_the_form_lists_only_phases_that_take_files(store, challenge, pages):
+    assert pages.describe_submission() == SubmitView(("dev", "test"), 64 << 20)
+    with store.write() as db:
+        db.execute(update(phase).where(phase.c.name == "test").values(rules='{"kind": "live"}', max_bytes=1 << 40))
+    submission, rules = pages.describe_submission(), pages.describe_challenge()
+    assert submission == SubmitView(("dev",), 64 << 20, live=("test",))
+    assert [one.is_live for one in rules.phases] == [False, True]
+    form, page = render_submit(pages.site(), submission), render_challenge(pages.site(), rules)
+    assert '<option value="dev">' in form
+    assert '<option value="test">' not in form
+    for text in (form, page):
+        assert "itinera run --agent my_agent:Agent --challenge URL --phase test" in text
+    with store.write() as db:
+        switch_phase(db, "dev", "closed", time=0)
+    form = render_submit(pages.site(), pages.describe_submission())
+    assert "itinera submit" not in form
+    assert "No phase that takes files is open." in form
 
 
 def test_a_board_has_the_metrics_of_tours(tmp_path):

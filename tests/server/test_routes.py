@@ -9,6 +9,7 @@ import json
 import socket
 from urllib.parse import urlsplit
 
+import msgspec
 import pytest
 from sqlalchemy.exc import OperationalError
 
@@ -37,6 +38,8 @@ from itinera.server.service import Service
 from itinera.server.teams import create_team, make_token, revoke_token
 from live_server import live_server
 from submitting import VERDICT
+
+SEALED = msgspec.structs.replace(VERDICT, scores={"SR": (0.4, 0.0, 1.0)}, scenes={})  # rounded to its noise, no scenes
 
 BUNDLE = b'{"itinera": "predictions"}\n' * 1000
 DIGEST = hashlib.sha256(BUNDLE).hexdigest()
@@ -135,9 +138,9 @@ def test_from_an_invitation_to_a_score(url, tokens, worker, take, bundle, clock,
     assert not worker.post("/api/worker/finish", done, WriteReply).accepted  # a repeated report changes nothing
 
     scored = green.get(f"/api/entries/{created.entry}", EntryReport)
-    assert (scored.state, scored.shot, scored.verdict, scored.place) == ("scored", "spent", VERDICT, None)
+    assert (scored.state, scored.shot, scored.verdict, scored.place) == ("scored", "spent", SEALED, None)
     (public,) = Client(url).get("/api/entries", list[EntryReport])
-    assert (public.team, public.verdict, public.shot, public.visibility) == ("Green", VERDICT, None, None)
+    assert (public.team, public.verdict, public.shot, public.visibility) == ("Green", SEALED, None, None)
     assert take() == LeaseReply()
 
 

@@ -112,7 +112,7 @@ def test_no_address_shows_what_a_viewer_may_not_see(store, scored, tmp_path):
     app = create_app(service, pages=make_page_routes(PublicPages(service)))
     assert {one.path for one in app.routes if "GET" in one.methods} == ADDRESSES.keys() | EXEMPT
     shown = set()
-    for state in STATES[:: 7 if store.is_sqlite else 21]:
+    for state in STATES[:: 7 if store.is_sqlite else 17]:
         visibility, _, banned, _, _ = state
         set_state(store, own, state)
         for viewer in (PUBLIC, Viewer(other)) if banned else (PUBLIC, Viewer(other), Viewer(own)):

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from starlette.applications import Starlette
 
 
-def get(app: Starlette, path: str, token: str = "") -> tuple[int, dict[str, str], bytes]:
+def get(app: Starlette, path: str, token: str = "", host: str = "") -> tuple[int, dict[str, str], bytes]:
     """The status, headers and body of the reply to GET."""
     messages: list[dict[str, Any]] = []
 
@@ -21,6 +21,7 @@ def get(app: Starlette, path: str, token: str = "") -> tuple[int, dict[str, str]
 
     raw, _, query = path.encode().partition(b"?")
     sent = [(b"authorization", f"Bearer {token}".encode())] if token else []
+    sent += [(b"host", host.encode())] if host else []
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http",
         "path": unquote(raw.decode()), "raw_path": raw, "query_string": query, "root_path": "", "headers": sent,

@@ -44,8 +44,8 @@ class Served:
         command = [sys.executable, "-m", "itinera", "serve", str(folder), "--port", "0", *options]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        self.url = line.split(" at ")[1].strip()
+        self.line = self.process.stdout.readline()
+        self.url = self.line.split(" at ")[1].strip()
 
     def end(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)

@@ -178,6 +178,8 @@ def count_content(
         }
     if found.kind == "subset":
         return {"episodes": len(content), "strata": len(content.strata)}
+    if found.kind == "live sessions":
+        return {"tours": len(content.tours), "answers": sum(len(tour.answers) for tour in content.tours)}
     return {"entries": len(content)}
 
 
@@ -352,4 +354,4 @@ def _recognize(path: Path) -> Format | None:
         # Any archive of JSON files might be boxes, so here the name has to say so.
         return catalog.find_format("bbox") if _is_boxes(path) else None
     head = catalog.read_head(path)
-    return next((known for known in (*catalog.FORMATS, *catalog.MAPS) if known.recognizes(head)), None)
+    return next((known for known in catalog.RECOGNIZED if known.recognizes(head)), None)

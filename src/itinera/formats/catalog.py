@@ -42,6 +42,7 @@ Kind = Literal[
     "map recordings",
     "scores",
     "subset",
+    "live sessions",
 ]
 
 
@@ -237,6 +238,13 @@ MAPS = (
            "rosmap", "read_map", ""),
 )  # fmt: skip
 
+# Answers, of which the host makes trajectories; only checked.
+LIVE_LOGS = (
+    Format("live-log", "live sessions", "the log of a live session", _native("live session"),
+           "live_log", "read_live_log", ""),
+)  # fmt: skip
+
+RECOGNIZED = (*FORMATS, *MAPS, *LIVE_LOGS)  # of files, by their content
 BY_NAME = {known.name: known for known in (*FORMATS, *ARCHIVES, *FOLDERS)}
 
 
@@ -264,7 +272,7 @@ def detect(path: str | Path) -> Format:
             raise BadFile(str(path), [Fault("", problem, "Give a file, or another folder.")])
         return BY_NAME[_json_folder(found)]
     head = read_head(path)
-    for known in (*FORMATS, *MAPS):
+    for known in RECOGNIZED:
         if known.recognizes(head):
             return known
     raise BadFile(str(path), [_unrecognized(head)])

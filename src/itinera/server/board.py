@@ -19,6 +19,7 @@ import numpy as np
 from itinera.errors import BadArgument
 from itinera.records import Column, ScoreTable
 from itinera.reports.alignment import align_metrics, check_comparable
+from itinera.server.verdicts import Verdict
 from itinera.stats import BestOfRuns, RunVariation, pool_variations
 
 Badge = Literal["live", "replayed", "scored", "claimed"]
@@ -236,19 +237,36 @@ def _find_spreads(entries: Sequence[JudgedEntry], metric: str) -> dict[tuple[str
 
 
 def _make_score(column: Column, score: tuple[float, float, float], sealed: bool, letters: str) -> BoardScore:
+    return BoardScore(*(seal_score(score, column.unit) if sealed else score), letters)
+
+
+def seal_score(score: tuple[float, float, float], unit: str) -> tuple[float, float, float]:
+    """A mean, rounded to its noise, and its interval, rounded outwards."""
     mean, low, high = score
-    if not sealed or not math.isfinite(mean):
-        return BoardScore(mean, low, high, letters)
-    step = find_step(score, column.unit)
-    upper = 1.0 if column.unit == "" else math.inf
+    if not math.isfinite(mean):
+        return score
+    step = find_step(score, unit)
+    upper = 1.0 if unit == "" else math.inf
     if not (math.isfinite(low) and math.isfinite(high)):
-        return BoardScore(min(upper, _round(mean, step)), low, high, letters)
-    return BoardScore(
+        return min(upper, _round(mean, step)), low, high
+    return (
         min(upper, _round(mean, step)),
         _round(math.floor(low / step + 1e-9) * step, step),
         min(upper, _round(math.ceil(high / step - 1e-9) * step, step)),
-        letters,
     )
+
+
+def seal_verdict(verdict: Verdict) -> Verdict:
+    """A verdict as a sealed phase shows it: scores rounded as on its board, and none of single scenes."""
+
+    def seal(mean: float, low: float | None, high: float | None) -> tuple[float, float | None, float | None]:
+        ends = math.nan if low is None else low, math.nan if high is None else high
+        unit = "" if mean <= 1 and not ends[1] > 1 else "m"  # verdicts have no units: rates are at most 1
+        rounded = seal_score((mean, *ends), unit)
+        return rounded[0], None if low is None else rounded[1], None if high is None else rounded[2]
+
+    scores = {name: seal(*score) for name, score in verdict.scores.items()}
+    return msgspec.structs.replace(verdict, scores=scores, scenes={})
 
 
 def find_step(score: tuple[float, float, float], unit: str) -> float:

@@ -95,6 +95,7 @@ class PhaseView:
     suite: str = ""
     episodes: int | None = None
     shown: str = ""  # what participants see of a judgement
+    is_live: bool = False  # agents act in the host's simulator, and no files are taken
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,10 @@ class ChallengeView:
 class SubmitView:
     """The form that submits an entry, which talks to the JSON interface of the server."""
 
-    phases: tuple[str, ...]  # that are open
+    phases: tuple[str, ...]  # that are open and take files
     most_bytes: int = 0  # of an entry; 0: unknown
-    address: str = ""  # of the server, for the command
+    address: str = ""  # of the server, for the commands
+    live: tuple[str, ...] = ()  # phases that are open and take no files
 
 
 @dataclass(frozen=True)

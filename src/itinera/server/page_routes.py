@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from starlette.requests import Request
@@ -104,7 +106,8 @@ def make_page_routes(source: PageSource) -> Sequence[BaseRoute]:
         return page(render_error(source.site(), 404, "Not found", f"There is no {what}.", remedy=remedy), 404)
 
     def challenge(request: Request) -> Response:
-        return page(render_challenge(source.site(), source.describe_challenge()))
+        view = replace(source.describe_challenge(), address=_read_address(request))
+        return page(render_challenge(source.site(), view))
 
     def board(request: Request) -> Response:
         found = boards.find(phase := request.path_params["phase"])
@@ -132,7 +135,8 @@ def make_page_routes(source: PageSource) -> Sequence[BaseRoute]:
         return page(render_status(source.site(), source.describe_status()))
 
     def submit(request: Request) -> Response:
-        return page(render_submit(source.site(), source.describe_submission()))
+        view = replace(source.describe_submission(), address=_read_address(request))
+        return page(render_submit(source.site(), view))
 
     files = static_files()
 
@@ -153,3 +157,12 @@ def make_page_routes(source: PageSource) -> Sequence[BaseRoute]:
         Route("/submit", submit),
         Route("/static/{name}", asset),
     ]
+
+
+def _read_address(request: Request) -> str:
+    """The address under which the reader of a page knows the server; empty if the client has made one up.
+
+    Readers copy it into a shell, so it must be without characters that mean something there.
+    """
+    address = str(request.base_url).rstrip("/")
+    return address if re.fullmatch(r"https?://[A-Za-z0-9._:/\[\]-]+", address) else ""

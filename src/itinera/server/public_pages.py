@@ -36,8 +36,8 @@ class PublicPages:
     closes; requests that come meanwhile wait for it instead of computing it too.
     """
 
-    def __init__(self, service: Service, *, address: str = "") -> None:
-        self._service, self._address = service, address
+    def __init__(self, service: Service) -> None:
+        self._service = service
         self._boards: dict[str, tuple[object, Board]] = {}
         self._turn = threading.Lock()
         self._read_rows = lru_cache(maxsize=128)(partial(_read_rows, service))
@@ -111,7 +111,7 @@ class PublicPages:
         commitment = None if row is None else row.commitment
         head = hashlib.sha256(last.encode()).hexdigest() if last else ""
         secret = str(revealed[-1].about["secret"]) if revealed else ""
-        return ChallengeView("", phases, self._address, commitment or "", secret, head)
+        return ChallengeView("", phases, commitment=commitment or "", secret=secret, head=head)
 
     def describe_status(self) -> StatusView:
         """The queue. Its entries have no names, because those that wait may belong to teams that nobody may know."""
@@ -148,8 +148,9 @@ class PublicPages:
         """The phases that are open."""
         with self._service.store.read() as db:
             opened = [one for one in list_phases(db, self._service.store.clock()) if one.is_open]
-        most = max((one.max_bytes for one in opened), default=0)
-        return SubmitView(tuple(one.name for one in opened), most, self._address)
+        files = [one for one in opened if not one.is_live]
+        most = max((one.max_bytes for one in files), default=0)
+        return SubmitView(tuple(one.name for one in files), most, live=tuple(one.name for one in opened if one.is_live))
 
 
 def _read_rows(service: Service, digest: str) -> ScoreTable:
@@ -210,6 +211,7 @@ def _describe_phase(phase: StoredPhase) -> PhaseView:
         protocol=str(rules.get("protocol") or ""),
         suite=str(rules.get("suite") or ""),
         shown=_SHOWN[phase.show],
+        is_live=phase.is_live,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, select
 
 from itinera.server.blobs import BlobFolder
+from itinera.server.board import seal_verdict
 from itinera.server.entries import Submission, set_visibility, submit_entry
 from itinera.server.messages import (
     ChallengeReport,
@@ -261,6 +262,7 @@ def _describe_entry(
     row: Row[Any], newest: Row[Any] | None, scored: Row[Any] | None, place: QueuePlace | None, shot_state: str
 ) -> EntryReport:
     own = bool(row.own)
+    verdict = decode_verdict(scored.totals) if scored is not None and row.scored else None
     return EntryReport(
         entry=row.id,
         phase=row.phase,
@@ -273,5 +275,5 @@ def _describe_entry(
         expected_seconds=None if place is None else place.seconds,
         reason=newest.reason if own and newest is not None else None,
         shot=shot_state if own else None,
-        verdict=decode_verdict(scored.totals) if scored is not None and row.scored else None,
+        verdict=seal_verdict(verdict) if verdict is not None and row.sealed else verdict,
     )

@@ -24,8 +24,8 @@ HOST = Viewer(is_host=True)
 def select_visible(viewer: Viewer, time: int) -> Select[tuple[object, ...]]:
     """The entries that a viewer may see, with team and phase.
 
-    Columns of their own: `named`, whether the viewer may know the team; `own`; and `scored`, whether scores may be
-    shown now.
+    Columns of their own: `named`, whether the viewer may know the team; `own`; `scored`, whether scores may be shown
+    now; and `sealed`, whether only rounded.
     """
     own = _own(viewer)
     closed = or_(phase.c.switch == "closed", and_(phase.c.switch.is_(None), phase.c.closes <= time))
@@ -36,6 +36,7 @@ def select_visible(viewer: Viewer, time: int) -> Select[tuple[object, ...]]:
             entry,
             team.c.name.label("team"),
             phase.c.show,
+            and_(phase.c.show == "totals", false() if viewer.is_host else true()).label("sealed"),
             named.label("named"),
             own.label("own"),
             scored.label("scored"),
