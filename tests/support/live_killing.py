@@ -66,8 +66,14 @@ def _work(url: str, folder: str, token: str) -> None:
 
 
 def _play(url: str, token: str) -> None:
-    report = run_live(SlowWanderer, url, phase="test", method="Wanderer", token=token, workers=2, wait=False)
-    print(report.entry, flush=True)
+    try:
+        report = run_live(SlowWanderer, url, phase="test", method="Wanderer", token=token, workers=2, wait=False)
+    except ItineraError as error:
+        if "No shots are left" not in str(error):
+            raise
+        print("The session was over when this participant was killed.", flush=True)
+    else:
+        print(report.entry, flush=True)
 
 
 if __name__ == "__main__":
