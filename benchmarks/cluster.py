@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support")]
 os.environ["PYTHONPATH"] = os.pathsep.join([*filter(None, sys.path)])  # for the workers of the cluster
 
 import itinera  # noqa: E402
-from adversary.cluster_kills import KillableCluster  # noqa: E402
+from adversary.cluster_kills import KillableCluster, nap  # noqa: E402
 from adversary.kills import write_graph_tasks  # noqa: E402
 from itinera.agents.process_tree import descendants  # noqa: E402
 from itinera.runs.engines import Engine  # noqa: E402
@@ -124,18 +124,12 @@ def memory() -> float:
     return total / 1024
 
 
-def nap(number: int) -> int:
-    """A chunk that takes its time, whatever else the machine does."""
-    time.sleep(SECONDS)
-    return number
-
-
 def recover(console: Console) -> None:
     """Print how long the chunks take when a node dies."""
     cluster = KillableCluster(random.Random(0))
     try:
         with RayEngine(cluster.engine.removeprefix("ray:")) as engine:
-            list(engine.map(nap, range(2 * engine.workers)))  # starts the workers
+            list(engine.map(nap, [SECONDS] * 2 * engine.workers))  # starts the workers
             calm = map_all(engine, None)
             killed = map_all(engine, cluster)
     finally:
@@ -157,7 +151,7 @@ def map_all(engine: Engine, cluster: KillableCluster | None) -> float:
     timer = threading.Timer(KILLED_AFTER, cluster.kill_node, kwargs={"replace": False}) if cluster else None
     if timer is not None:
         timer.start()
-    found = sorted(result for _, result in engine.map(nap, range(CHUNKS)))
+    found = sorted(number for number, _ in engine.map(nap, [SECONDS] * CHUNKS))
     assert found == [*range(CHUNKS)]
     return time.perf_counter() - began
 

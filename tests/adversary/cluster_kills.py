@@ -47,6 +47,11 @@ def write_tours(folder: Path) -> None:
     itinera.build_tours(folder / "R2R_tiny.json", folder / "connectivity", folder / "tours.json")
 
 
+def nap(seconds: float) -> None:
+    """A chunk that takes its time, whatever else the machine does; here, so that nodes can import it."""
+    time.sleep(seconds)
+
+
 COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...]]] = {
     "run": (write_tours, ("run", "--agent", SLOW, *GRAPH, "--out", "out/preds.jsonl")),
     "tours": (write_tours, ("run", "--agent", SLOW, *GRAPH, *TOURS, "--out", "out/preds.jsonl")),

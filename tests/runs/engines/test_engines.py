@@ -36,7 +36,7 @@ def engine(request, tmp_path):
     return ProcessEngine(2)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def expected(inputs, tmp_path_factory):
     """What each case writes in this process."""
     folder = tmp_path_factory.mktemp("expected")

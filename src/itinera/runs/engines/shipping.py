@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from types import MappingProxyType
 from typing import Any
 
 from itinera.errors import BadArgument, ItineraError
@@ -82,7 +83,14 @@ def describe_version() -> str:
     return f"itinera {itinera_version()} with Python {platform.python_version()} and NumPy {numpy.__version__}"
 
 
-class _Pickler(pickle.Pickler):
+class _PlainPickler(pickle.Pickler):
+    """Writes read-only mappings, too, which records have."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        return (MappingProxyType, (dict(thing),)) if isinstance(thing, MappingProxyType) else NotImplemented
+
+
+class _Pickler(_PlainPickler):
     """Writes names of shipped files as references."""
 
     def __init__(self, stream: io.BytesIO, names: Sequence[str]) -> None:
@@ -109,7 +117,9 @@ class _Unpickler(pickle.Unpickler):
 
 def pickle_plain(thing: Any) -> bytes:
     """A chunk or a result as bytes."""
-    return pickle.dumps(thing, protocol=pickle.HIGHEST_PROTOCOL)
+    stream = io.BytesIO()
+    _PlainPickler(stream, protocol=pickle.HIGHEST_PROTOCOL).dump(thing)
+    return stream.getvalue()
 
 
 def unpickle_plain(content: bytes) -> Any:
