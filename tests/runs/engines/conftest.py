@@ -20,7 +20,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def ray_engine() -> Iterator[RayEngine]:
     """A cluster of this machine, as `--engine ray` starts it."""
     if find_spec("ray") is None:  # not importorskip: Ray reads the environment when it is imported

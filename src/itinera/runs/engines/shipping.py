@@ -83,11 +83,15 @@ def describe_version() -> str:
     return f"itinera {itinera_version()} with Python {platform.python_version()} and NumPy {numpy.__version__}"
 
 
+def _read_only(mapping: dict[Any, Any]) -> Any:
+    return MappingProxyType(mapping)
+
+
 class _PlainPickler(pickle.Pickler):
     """Writes read-only mappings, too, which records have."""
 
     def reducer_override(self, thing: Any) -> Any:
-        return (MappingProxyType, (dict(thing),)) if isinstance(thing, MappingProxyType) else NotImplemented
+        return (_read_only, (dict(thing),)) if isinstance(thing, MappingProxyType) else NotImplemented
 
 
 class _Pickler(_PlainPickler):
